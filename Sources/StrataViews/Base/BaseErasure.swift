@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// The base of a log without what some records held.
+/// Rewrites the base of a log without the data of erased records.
 ///
 /// ```swift
 /// if let erasure = try BaseErasure(of: log, by: eraser, in: path) {
@@ -15,9 +15,9 @@ public struct BaseErasure {
     private let snapshot: Snapshot
     private let horizon: Position
 
-    /// Folds the base, with what is left of the records, into a file without a name; nil if it has nothing of them.
+    /// Folds the base, with the records erased, into an unnamed file; nil if the base holds no data of them.
     ///
-    /// What was erased is still there, as records without fields: commits behind the base may go on from them.
+    /// Erased records remain, without fields, because commits after the base may continue from them.
     public init?(
         of log: any EventLog, by eraser: RecordEraser, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions()
@@ -42,6 +42,6 @@ public struct BaseErasure {
         return false
     }
 
-    /// The payloads of the base that takes the place of the other.
+    /// Returns the payloads of the base that replaces the current one.
     public func scan() throws -> BaseScan { try BaseScan(snapshot, chain: horizon.chain) }
 }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// What a base of a state would hold, told without making it: some records of each zone stand for all of them.
+/// An estimate of the base of a state, from a sample of the records of each zone.
 ///
 /// ```swift
 /// let estimate = try BaseEstimate(store.snapshot())
@@ -9,29 +9,29 @@ import StrataTree
 /// ```
 public struct BaseEstimate: Sendable, Hashable {
     public struct Zone: Sendable, Hashable {
-        /// Ordinals.
+        /// The ordinals of the database and the zone.
         public var database: UInt64
         public var zone: UInt64
-        /// Exact.
+        /// The exact number of records.
         public var recordCount: UInt64
-        /// Of their events, before compression: exact for zones of up to ``BaseEstimate/exactCount`` records.
+        /// The bytes of their events before compression: exact for zones of up to ``BaseEstimate/exactCount`` records.
         public var byteCount: UInt64
     }
 
-    /// Of more records than so many, some are looked at.
+    /// The number of records in a zone above which only a sample is read.
     public static let exactCount: UInt64 = 256
     private static let places = 64
     private static let recordsAtPlace = 4
 
-    /// Those that have records, in the order of their databases.
+    /// The zones that have records, in the order of their databases.
     public private(set) var zones: [Zone] = []
-    /// Names, zones, subscriptions, and all else that is no record.
+    /// The number of names, zones, subscriptions and other entries that are not records.
     public private(set) var otherCount: UInt64 = 0
     public var recordCount: UInt64 { zones.reduce(0) { $0 + $1.recordCount } }
-    /// Of the events of records.
+    /// The bytes of the events of all records.
     public var byteCount: UInt64 { zones.reduce(0) { $0 + $1.byteCount } }
 
-    /// Reads a row for each zone, and up to 256 records of it.
+    /// Reads a row for each zone, and up to about 256 of its records.
     public init(_ snapshot: Snapshot) throws {
         otherCount = ViewTree.stated.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
         try snapshot.scan(ViewTree.zones) { key, row in
@@ -61,7 +61,7 @@ public struct BaseEstimate: Sendable, Hashable {
         }
     }
 
-    /// The events of the first records between two keys.
+    /// Returns the number of the first records between two keys, and the bytes of their events.
     private static func sample(
         _ limit: Int, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, _ snapshot: Snapshot
     ) throws -> (records: Int, bytes: Int) {

@@ -1,23 +1,23 @@
 import StrataModel
 import StrataTree
 
-/// The payloads of a base one after the other, and what has been seen of them.
+/// Reads the payloads of a base one after the other, with their number and hash.
 final class BaseReading {
-    /// What the events of a payload state; all of them the same.
+    /// The kind of the events in a payload; no payload mixes kinds.
     enum Content {
         case records, others, marker
     }
 
-    /// Of the marker's payload, all in front of it.
+    /// The number of payloads before the current one, and their hash.
     private(set) var count: UInt64 = 0
     private(set) var hash: UInt128 = 0
-    /// The present payload; nil behind the last.
+    /// The current payload; nil after the last.
     private(set) var payload: ArraySlice<UInt8>?
     private let horizon: Position
     private let source: () throws -> ArraySlice<UInt8>?
     private var lastRank = 0
 
-    /// - Parameter source: gives the next payload; nil behind the last.
+    /// - Parameter source: returns the next payload; nil after the last.
     init(_ horizon: Position, _ source: @escaping () throws -> ArraySlice<UInt8>?) throws {
         self.horizon = horizon
         self.source = source
@@ -31,9 +31,9 @@ final class BaseReading {
         payload = try source()
     }
 
-    /// Has errors of the present payload say which one it is.
+    /// Adds the number of the current payload to errors that `body` throws.
     func locating<Result>(_ body: () throws -> Result) throws -> Result {
-        // A damaged page of the trees is not the base's fault.
+        // A damaged page of the trees is not an error in the base.
         do { return try body() } catch let error as StrataError where error.context.page == nil {
             let place = StrataError.Context(
                 segment: error.context.segment, offset: horizon.offset, found: "payload \(count + 1)")
@@ -41,7 +41,7 @@ final class BaseReading {
         }
     }
 
-    /// What the present payload states, by its first event; nil behind the last one.
+    /// Returns the kind of the current payload, by its first event; nil after the last payload.
     func content() throws -> Content? {
         try payload?.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
@@ -53,7 +53,7 @@ final class BaseReading {
         }
     }
 
-    /// Calls `body` with each event of the present payload.
+    /// Calls `body` with each event of the current payload.
     func forEachEvent(_ body: (EventKind, UnsafeRawBufferPointer, EventPlace) throws -> Void) throws {
         try payload?.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
@@ -72,7 +72,7 @@ final class BaseReading {
         }
     }
 
-    /// In what order a base has its events (docs/compaction.md §2).
+    /// The order of events in a base (docs/compaction.md §2).
     static let ranks: [EventKind: Int] = [
         .nameInterned: 1, .databaseCreated: 2, .userChanged: 3, .deviceSeen: 4, .schemaChanged: 5, .zoneSaved: 6,
         .zoneDeleted: 6, .subscriptionSaved: 7, .subscriptionDeleted: 7, .clientTokenKept: 8, .tokensExpired: 9,

@@ -2,23 +2,24 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Finds single records in the base of a log: what a record was at the horizon is nowhere else, once it has changed.
+/// Finds single records in the base of a log, the only place that holds a record's state at the horizon once the record
+/// has changed.
 ///
-/// A base is read through once, when the first record is asked for; of each payload its first key is kept.
+/// The base is read once, when the first record is requested; the first key of each payload is kept.
 ///
 /// ```swift
 /// let records = BaseRecords(log)
 /// let state = try records.state(of: RecordKey(zone: 1, name: "a"))
 /// ```
 public final class BaseRecords: Sendable {
-    /// Where a payload of records stands.
+    /// The position of a payload of records.
     private struct Mark {
         let firstKey: [UInt8]
-        /// Gives that payload next.
+        /// Returns that payload next.
         let reader: BaseReader
     }
 
-    // @unchecked: the readers share a window into the file, which is looked through under the lock of `marks` only.
+    // @unchecked: the readers share a window into the file, which is used only under the lock of `marks`.
     private struct Marks: @unchecked Sendable {
         var base: Identifier?
         var horizon: UInt64 = 0
@@ -30,17 +31,17 @@ public final class BaseRecords: Sendable {
 
     public init(_ log: any EventLog) { self.log = log }
 
-    /// The encoded state that a record had at the log's floor; nil if it was not there, or the log has no base. Of one
-    /// that was erased since it is what is left: no field.
+    /// Returns the encoded state that a record had at the log's floor; nil if it did not exist, or the log has no base.
+    /// A record that was erased since then has no fields.
     public func state(of record: RecordKey) throws -> [UInt8]? {
         try marks.withLock { marks in
-            // An erasure puts another base into the place of one.
+            // An erasure replaces the base with another.
             guard let base = try log.readBase() else { return nil }
             if marks.base != base.id {
                 marks = Marks(base: base.id, horizon: base.horizon.offset, all: try Self.read(base))
             }
             let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
-            // The events of a large record may begin in a payload whose successor has the same first key.
+            // The events of a large record may span several payloads; all but the first of them begin with its key.
             let end = marks.all.firstIndex { key.lexicographicallyPrecedes($0.firstKey) } ?? marks.all.count
             guard end > 0 else { return nil }
             var start = end - 1
@@ -49,7 +50,7 @@ public final class BaseRecords: Sendable {
         }
     }
 
-    /// Does not hold on to the file of a base that another one has replaced.
+    /// Releases the file of a base that another one has replaced.
     public func forget() { marks.withLock { $0 = Marks() } }
 
     private static func read(_ base: BaseReader) throws -> [Mark] {

@@ -1,10 +1,10 @@
 import StrataModel
 import StrataTree
 
-/// Goes through a state once and gives the payloads of its base: what stands for all commits up to that state once
-/// these are let go (docs/compaction.md).
+/// Scans a state once and returns the payloads of its base, which replaces all commits up to that state when they are
+/// compacted (docs/compaction.md).
 ///
-/// It holds one payload at a time, of about 64 KiB, or with one large record. The same state gives the same bytes.
+/// Holds one payload at a time, of about 64 KiB, or with one large record. The same state gives the same bytes.
 ///
 /// ```swift
 /// var scan = try BaseScan(snapshot, chain: log.chain(at: snapshot.foldedOffset(ViewTree.records)))
@@ -12,31 +12,31 @@ import StrataTree
 /// ```
 public struct BaseScan {
     struct Limits {
-        /// A payload ends with the event that makes its events so many bytes.
+        /// The bytes of events at which a payload ends.
         var payloadBytes = 64 << 10
-        /// What a record's event has of values at most. The largest value fits, and all of it a commit.
+        /// The maximum bytes of values in a record's event. The largest value fits, and every event fits in a commit.
         var valueBytes = 32 << 20
     }
 
-    /// The last commit that the base stands for.
+    /// The last commit that the base replaces.
     public let horizon: Position
     private let snapshot: Snapshot
     private let limits: Limits
     private var commit = CommitBuilder()
-    /// The trees that are not over yet.
+    /// The trees that are not complete yet.
     private var rest = ViewTree.stated[...]
-    /// Where the first of them goes on.
+    /// The key at which the first of these trees continues.
     private var key: [UInt8] = []
-    /// Which of its fields a record goes on with that takes several events.
+    /// The field with which the next event of a large record begins; 0 if no record is incomplete.
     private var nextField = 0
     private var count: UInt64 = 0
     private var hash: UInt128 = 0
     private var isOver = false
 
     /// - Parameters:
-    ///   - snapshot: the state right behind the last commit that the base stands for.
+    ///   - snapshot: the state after the last commit that the base replaces.
     ///   - chain: the log's chain value at that commit.
-    /// - Throws: ``StrataError`` for the state in front of the first commit.
+    /// - Throws: ``StrataError`` for the state before the first commit.
     public init(_ snapshot: Snapshot, chain: UInt32) throws { try self.init(snapshot, chain: chain, limits: Limits()) }
 
     init(_ snapshot: Snapshot, chain: UInt32, limits: Limits) throws {
@@ -50,14 +50,14 @@ public struct BaseScan {
         horizon = Position(offset: offset, chain: chain)
     }
 
-    /// The next payload; nil behind the last, which has the marker.
+    /// Returns the next payload; nil after the last, which holds the marker.
     ///
-    /// - Throws: ``StrataError`` if a page or a row is damaged, or has what only a later release knows.
+    /// - Throws: ``StrataError`` if a page or a row is damaged, or holds data that only a later release knows.
     public mutating func next() throws -> [UInt8]? {
         if isOver { return nil }
         commit.removeAll()
         while let tree = rest.first, commit.byteCount < limits.payloadBytes {
-            // Records begin a payload.
+            // Records begin a new payload.
             if tree == ViewTree.records, commit.count > 0, key.isEmpty { break }
             guard try scan(tree) else { break }
             rest.removeFirst()
@@ -79,7 +79,7 @@ public struct BaseScan {
         isOver = true
     }
 
-    /// False if the payload is full.
+    /// Returns false if the payload is full.
     private mutating func scan(_ tree: TreeID) throws -> Bool {
         var isDone = true
         let start = key
@@ -91,7 +91,7 @@ public struct BaseScan {
                     try ViewTree.maintainer(of: tree)?.state(key, row, in: &commit)
                     isDone = commit.byteCount < limits.payloadBytes
                 }
-                // Behind the entry; or at it, if its record goes on.
+                // Continue after the entry, or at it if its record is incomplete.
                 if !isDone { self.key = [UInt8](key) + (nextField == 0 ? [0] : []) }
                 return isDone
             }
@@ -99,7 +99,7 @@ public struct BaseScan {
         return isDone
     }
 
-    /// False if the payload is full.
+    /// Returns false if the payload is full.
     private mutating func append(record key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool {
         nextField = try RecordsMaintainer.state(
             key, row, from: nextField, atMost: limits.valueBytes, in: &commit)

@@ -3,14 +3,14 @@ import StrataTree
 
 /// The result of comparing the views with views recomputed from the log.
 public struct ScrubReport: Sendable {
-    /// An entry that the log does not give, or gives otherwise.
+    /// An entry that differs from the log.
     public struct Difference: Sendable, Hashable {
         public enum Kind: String, Sendable {
-            /// The log gives it.
+            /// The log yields the entry.
             case missing
-            /// The log does not.
+            /// The log does not yield the entry.
             case surplus
-            /// The log gives another row.
+            /// The log yields another row.
             case changed
         }
 
@@ -19,11 +19,11 @@ public struct ScrubReport: Sendable {
         public var kind: Kind
         /// The commit that wrote the entry, or that a surplus entry names; nil if unknown.
         public var offset: UInt64?
-        /// The name that the entry is about, of which only the log says where it came from.
+        /// The name that the entry is about; only the log shows where it came from.
         public var name: UsedNames.Key?
     }
 
-    /// At most ``maximumDifferences`` of them.
+    /// The differences, at most ``maximumDifferences`` of them.
     public internal(set) var differences: [Difference] = []
     public internal(set) var entryCount = 0
     /// True if index rows were compared too, which needs indexes of the same state as the records.

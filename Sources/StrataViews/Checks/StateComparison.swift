@@ -1,15 +1,16 @@
 import StrataModel
 import StrataTree
 
-/// Compares the trees of a state, entry by entry, with those that the log gives.
+/// Compares the trees of a state, entry by entry, with those that the log yields.
 final class StateComparison {
-    /// Between two pulses.
+    /// The number of entries between two calls of `pulse`.
     private static let pulsedEntries = 4_096
 
     private let found: Snapshot
     private let truth: Snapshot
     private let pulse: () throws -> Void
-    /// Up to here, rows of assets may be gone in one of the two: it was folded from a base, or brought to it.
+    /// The offset up to which rows of assets may be missing in one of the states, which was folded from a base or
+    /// pruned to it.
     private let prunedOffset: UInt64
     private var report = ScrubReport()
 
@@ -37,7 +38,7 @@ final class StateComparison {
         return report
     }
 
-    /// The rows of every index that is ready against those that the records give. Those of others mean nothing.
+    /// Compares the rows of every ready index with those that the records yield. Rows of other indexes are ignored.
     private func compareIndexes(_ ready: Set<IndexID>, _ spill: RunSorter.Spill?) throws {
         guard !ready.isEmpty else { return }
         let sorter = RunSorter(spill: spill)
@@ -47,7 +48,7 @@ final class StateComparison {
         }
     }
 
-    /// - Parameter counts: whether an entry that was found means anything.
+    /// - Parameter counts: returns true if a found entry must be compared.
     private func compare(
         _ id: TreeID, with truth: some ExpectedEntries, where counts: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -56,7 +57,7 @@ final class StateComparison {
             report.entryCount += 1
             if report.entryCount % Self.pulsedEntries == 0 { try pulse() }
             guard try counts(key) else { return true }
-            // Where the entry of the truth stands against this one; behind it, if there is none.
+            // The order of the expected entry relative to this one; if there is none, it counts as later.
             var order = 1
             while let next = try truth.withEntry({ expectedKey, expected in
                 let order = Self.order(expectedKey, key)
@@ -84,13 +85,13 @@ final class StateComparison {
         return asset.version.offset <= prunedOffset
     }
 
-    /// - Parameter row: the truth's, or what was found of what is surplus.
+    /// - Parameter row: the expected row, or the found row of a surplus entry.
     private func add(
         _ kind: ScrubReport.Difference.Kind, _ id: TreeID, _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer
     ) {
         guard !report.isFull, !isPruned(id, row) else { return }
         let maintainer = ViewTree.maintainer(of: id)
-        // A row that is nonsense has none.
+        // A malformed row has no origin.
         let origin = try? maintainer?.origin(of: key, row, in: kind == .surplus ? found : truth)
         let offset = origin.flatMap { $0 }
         report.differences.append(
@@ -101,16 +102,16 @@ final class StateComparison {
     }
 }
 
-/// Entries as the log gives them, in the order of their keys.
+/// Entries as the log yields them, in the order of their keys.
 private protocol ExpectedEntries {
-    /// Calls `body` with the current one; nil behind the last.
+    /// Calls `body` with the current entry; returns nil after the last.
     func withEntry<Result>(
         _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result?
     mutating func advance() throws
 }
 
-/// Those of a tree.
+/// The expected entries of a tree.
 private struct TruthCursor: ExpectedEntries {
     let cursor: Cursor
     private var isThere: Bool
@@ -129,7 +130,7 @@ private struct TruthCursor: ExpectedEntries {
     mutating func advance() throws { isThere = try cursor.next() }
 }
 
-/// Rows of indexes, which have nothing but a key.
+/// The expected rows of indexes, which have only keys.
 private struct SortedRows: ExpectedEntries {
     let sorter: RunSorter
 
@@ -141,7 +142,7 @@ private struct SortedRows: ExpectedEntries {
         try sorter.current.map { try body($0.key, UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 
-    /// A record may give one row twice.
+    /// Skips duplicates, because a record may yield the same row twice.
     func advance() throws {
         guard let key = sorter.current.map({ [UInt8]($0.key) }) else { return }
         repeat { try sorter.advance() } while sorter.current.map { $0.key.elementsEqual(key) } ?? false

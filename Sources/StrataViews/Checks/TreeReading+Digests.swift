@@ -2,8 +2,8 @@ import StrataModel
 import StrataTree
 
 extension TreeReading {
-    /// What tells this state from any other (docs/format-keys.md §5). Reads a row for each zone, subscription, user
-    /// and the like, and no record.
+    /// Returns the digests, which distinguish this state from any other (docs/format-keys.md §5). Reads a row for each
+    /// zone, subscription, user and the like, but no records.
     public func digests() throws -> Digests {
         var sum = Digests()
         for maintainer in ViewTree.maintainers where maintainer.hasDigests {

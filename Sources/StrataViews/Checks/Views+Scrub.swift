@@ -4,14 +4,14 @@ import StrataSystem
 import StrataTree
 
 extension Views {
-    /// Folds the whole log again and compares every entry of a snapshot with what comes of it; rows of indexes are
-    /// compared with the records.
+    /// Folds the whole log again and compares every entry of a snapshot with the result. Rows of indexes are compared
+    /// with the records.
     ///
-    /// It reads everything and takes as long as rebuilding does; nothing is changed.
+    /// This reads everything and takes as long as rebuilding does; nothing is changed.
     ///
     /// - Parameters:
-    ///   - lag: what the snapshot's indexes show.
-    ///   - scratch: an empty store for the second fold; in memory, or with a page file if it does not fit there.
+    ///   - lag: the lag of the snapshot's indexes.
+    ///   - scratch: an empty store for the second fold, in memory, or with a page file if it does not fit there.
     /// - Throws: ``StrataError`` if the log or a page cannot be read.
     public func scrub(
         _ snapshot: Snapshot, lag: IndexLag, scratch: PageStore, progress: (Replay.Progress) -> Void = { _ in }
@@ -22,13 +22,13 @@ extension Views {
         return try comparison.run(comparesIndexes: try lag.touched(in: snapshot, limit: 0) != nil, spill: nil)
     }
 
-    /// Compares every entry of a state with that of another, which the log gives; rows of indexes are compared with the
+    /// Compares every entry of a state with that of another, folded from the log. Rows of indexes are compared with the
     /// records.
     ///
     /// - Parameters:
-    ///   - found: of a checkpoint, so that its indexes show its own records or are to be built anew.
-    ///   - spill: where rows of indexes are sorted that do not fit memory; nil if memory has to do.
-    ///   - pulse: called again and again; what it throws ends the work.
+    ///   - found: the state of a checkpoint, whose indexes show its own records or are to be rebuilt.
+    ///   - spill: the place where rows of indexes are sorted that do not fit in memory; nil to use memory alone.
+    ///   - pulse: called repeatedly; an error that it throws ends the work.
     public static func compare(
         _ found: Snapshot, with truth: Snapshot, spill: RunSorter.Spill? = nil, pulse: @escaping () throws -> Void = {}
     ) throws -> ScrubReport {
@@ -38,16 +38,16 @@ extension Views {
 }
 
 extension Views {
-    /// Both digests of a checkpoint's state, as they were noted with it.
+    /// Returns both digests of a checkpoint's state, as stored with it.
     ///
-    /// - Throws: ``StrataError`` for the note of another release's form.
+    /// - Throws: ``StrataError`` if the note has the form of another release.
     public static func digests(notedWith checkpoint: Checkpoint) throws -> Digests {
         try digests(noted: checkpoint.opaque)
     }
 
-    /// What folds a log into trees in little memory.
+    /// Returns a replay that folds a log into trees in little memory.
     ///
-    /// - Parameter path: what a file is called for a moment in which events are sorted.
+    /// - Parameter path: the path under which the unnamed file for sorting events is briefly visible.
     public static func leanReplay(
         of log: any EventLog, into pages: PageStore, files: any FileSystem, sortingIn path: String
     ) -> Replay {

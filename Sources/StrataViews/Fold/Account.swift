@@ -1,10 +1,10 @@
 import StrataModel
 import StrataTree
 
-/// What the service says of a user; of nearly all, that there is nothing to say.
+/// The account of a user, as the service has set it. Most users have the default.
 public struct Account: Sendable, Hashable {
     public var status: AccountStatus
-    /// Bytes that the user's private database may have; 0 is no limit.
+    /// The maximum bytes of the user's private database; 0 means no limit.
     public var quota: UInt64
 
     public init(status: AccountStatus = .available, quota: UInt64 = 0) {
@@ -14,7 +14,7 @@ public struct Account: Sendable, Hashable {
 }
 
 extension TreeReading {
-    /// The account of a user, an ordinal.
+    /// Returns the account of a user, given its ordinal.
     public func account(of user: UInt64) throws -> Account {
         try ViewKeys.numbers(user).withUnsafeBytes { key in
             try get(ViewTree.users, key) { row in
@@ -25,7 +25,7 @@ extension TreeReading {
         } ?? Account()
     }
 
-    /// What the living zones of a database, an ordinal, count together for its user's quota.
+    /// Returns the bytes that the living zones of a database count for its user's quota, given the database's ordinal.
     public func usedBytes(of database: UInt64) throws -> UInt64 {
         try zoneRows(of: database).reduce(0) { $0 + ($1.row.status == .alive ? $1.row.usedBytes : 0) }
     }

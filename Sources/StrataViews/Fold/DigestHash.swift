@@ -32,12 +32,12 @@ public enum DigestHash {
         return UInt128(h2) << 64 | UInt128(h1)
     }
 
-    /// Up to fifteen bytes as two numbers.
+    /// Returns the last bytes, up to fifteen, as two numbers.
     private static func tail(_ bytes: UnsafeRawBufferPointer, from place: Int) -> (UInt64, UInt64) {
         let count = bytes.count - place
         if count == 0 { return (0, 0) }
         if bytes.count >= 8 {
-            // The last eight bytes, of which some have been hashed already.
+            // The last eight bytes, some of which have been hashed already.
             let last = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
             if count <= 8 { return (last >> UInt64(8 * (8 - count)), 0) }
             let first = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
@@ -53,7 +53,7 @@ public enum DigestHash {
         return text.withUTF8 { hash(seed, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Of numbers, eight bytes each; a hash is two of them, its low half first.
+    /// Returns the hash of numbers of eight bytes each. A hash is passed as two of them, its low half first.
     static func hash<let count: Int>(_ seed: UInt128, words: InlineArray<count, UInt64>) -> UInt128 {
         var words = words
         for index in words.indices { words[index] = words[index].littleEndian }

@@ -1,4 +1,4 @@
-/// The two digests of a store, or what an entry contributes to them.
+/// The two digests of a store, or the contribution of an entry to them.
 public struct Digests: Sendable, Hashable {
     public var state: UInt128
     public var content: UInt128

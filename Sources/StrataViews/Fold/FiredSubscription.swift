@@ -1,10 +1,10 @@
 import StrataModel
 
-/// A subscription that was to fire once, and has.
+/// A subscription that was to fire once and has fired.
 public struct FiredSubscription: Sendable {
     /// The event that made it fire.
     public var by: Version
-    /// The version of the event that saved it last.
+    /// The event that last saved it.
     public var event: SubscriptionSavedEvent
 
     init(decoding row: UnsafeRawBufferPointer) throws {
@@ -23,7 +23,7 @@ public struct FiredSubscription: Sendable {
 }
 
 extension Fold {
-    /// Keeps a subscription that has fired for the devices that have not received its notification.
+    /// Keeps a fired subscription for the devices that have not received its notification.
     func keepFired(_ event: SubscriptionSavedEvent, by version: Version) throws {
         var row = ByteWriter(reserving: 64)
         row.append(version.packed)
@@ -34,7 +34,7 @@ extension Fold {
             }
     }
 
-    /// A subscription that is deleted and saved again is a new one.
+    /// Removes a fired subscription that is saved again, which makes it a new one.
     func forgetFired(_ event: SubscriptionSavedEvent) throws {
         let key = FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
         _ = try key.withUnsafeBytes { try fork.delete(ViewTree.firedSubscriptions, $0) }

@@ -2,9 +2,9 @@ import StrataModel
 import StrataTree
 
 extension Fold {
-    /// Folds a base into trees that are empty, all of it at its horizon; commits go on behind that.
+    /// Folds a whole base into empty trees, as of its horizon; commits continue after that.
     ///
-    /// Its records are written as they come, each page once.
+    /// Its records are written in order, each page once.
     ///
     /// ```swift
     /// let fold = Fold(pages.fork())
@@ -12,15 +12,15 @@ extension Fold {
     /// try fold.publish(to: pages)
     /// ```
     /// - Parameters:
-    ///   - horizon: where the log says that its base ends.
-    ///   - next: gives the next payload, in the order in which ``BaseScan`` gave them; nil behind the last.
-    /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or out of its place, or the trees are not
-    ///   what the marker says; it names what differs. Then the fork can only be dropped.
+    ///   - horizon: the position at which the base ends, according to the log.
+    ///   - next: returns the next payload, in the order of ``BaseScan``; nil after the last.
+    /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or misplaced, or if the trees do not match
+    ///   the marker; it names the difference. The fork can then only be dropped.
     public func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
         try load(base: horizon, isChanged: false, next)
     }
 
-    /// - Parameter isChanged: whether payloads are not those any more of which the marker speaks.
+    /// - Parameter isChanged: true if the payloads differ from those that the marker describes, as after an erasure.
     func load(base horizon: Position, isChanged: Bool, _ next: () throws -> ArraySlice<UInt8>?) throws {
         guard offset == 0, slice.count == 0, ViewTree.folded.allSatisfy(fork.isEmpty) else {
             throw StrataError(
@@ -129,7 +129,7 @@ private struct StatedKeys {
         key.removeAll()
         key.append(number: event.zone)
         key.append(lastName: event.nameBytes)
-        // The same key again is a record that takes several events.
+        // A repeated key belongs to a record that takes several events.
         let isInOrder = last.bytes.withUnsafeBytes { last in
             key.bytes.withUnsafeBytes { RecordSlice.compare(last, $0) <= 0 }
         }

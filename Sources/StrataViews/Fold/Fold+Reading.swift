@@ -1,15 +1,15 @@
 import StrataModel
 import StrataTree
 
-/// Reading what has been folded so far. What is gathered and may be asked for is folded first.
+/// Reads the state folded so far. Gathered events that may affect the result are folded first.
 extension Fold {
-    /// The fork, with everything in it.
+    /// Returns the fork after folding all gathered events.
     public func whole() throws -> Fork {
         if slice.count > 0 { try flush() }
         return fork
     }
 
-    /// Returns whether records may hold a record as their parent or with `deleteSelf`; false only if none does.
+    /// Returns true if records may hold a record as their parent or with `deleteSelf`; false only if none does.
     public func mayBeReferred(to target: RecordKey) throws -> Bool {
         if try sorter != nil || slice.mayHaveLinks() { return true }
         var isReferred = false
@@ -20,7 +20,8 @@ extension Fold {
         return isReferred
     }
 
-    /// The encoded state of a record; valid only inside `body`.
+    /// Calls `body` with the encoded state of a record, which is valid only inside it; returns nil if there is no
+    /// record.
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {

@@ -3,8 +3,8 @@ import StrataTree
 
 /// Turns commits into the state of a store, in a fork of its trees.
 ///
-/// Events of records are gathered and folded in the order of their keys, at the latest by ``flush()``: whoever reads
-/// the fork calls that first.
+/// Events of records are gathered and folded in the order of their keys, at the latest by ``flush()``. Call it before
+/// reading the fork.
 ///
 /// ```swift
 /// let fold = Fold(store.fork())
@@ -14,7 +14,7 @@ import StrataTree
 /// try fold.publish(to: store)
 /// ```
 public final class Fold {
-    /// Gathered events are folded, or handed to the sorter, when there are so many or so many bytes of them.
+    /// The number and bytes of gathered events at which they are folded or handed to the sorter.
     struct SliceLimits {
         var events = 250_000
         var bytes = 96 << 20
@@ -23,15 +23,15 @@ public final class Fold {
     public private(set) var fork: Fork
     var records = RecordFold()
     var slice = RecordSlice()
-    /// The highest ordinals that events have used before they were folded: a name for one of them would come too late,
-    /// which folding in the order of keys does not see.
+    /// The highest ordinals that events of records have used. A name that is interned later for one of them is an error
+    /// that folding in the order of keys does not detect.
     var used = UsedOrdinals()
-    /// Whether a part of a commit was applied or folded, and the rest could not be: such a state must not be published.
+    /// True if a commit was applied or folded only in part. Such a state must not be published.
     public internal(set) var isTorn = false
     private let limits: SliceLimits
-    /// Takes full slices, so that they are all folded at once; nil if each is folded by itself.
+    /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
-    /// Up to which commit everything has been applied.
+    /// The offset up to which all commits have been applied.
     public internal(set) var offset: UInt64
 
     public convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
@@ -43,14 +43,14 @@ public final class Fold {
         offset = fork.foldedOffset(ViewTree.records)
     }
 
-    /// Folds what has been gathered, makes it the newest state, and goes on in a fork of that: faster than another
-    /// fold, which knows no names.
+    /// Folds the gathered events, publishes the fork as the newest state, and continues in a fork of that. This is
+    /// faster than another fold, which has no cached names.
     ///
-    /// - Parameter pages: those that the fork is of.
+    /// - Parameter pages: the store that the fork belongs to.
     @discardableResult
     public func publish(to pages: PageStore) throws -> Snapshot { try publish(to: pages) { _ in } }
 
-    /// - Parameter progress: as that of ``flush(progress:)``.
+    /// - Parameter progress: see ``flush(progress:)``.
     func publish(to pages: PageStore, progress: (Int) -> Void) throws -> Snapshot {
         try flush(progress: progress)
         let snapshot = try pages.publish(fork)
@@ -58,7 +58,7 @@ public final class Fold {
         return snapshot
     }
 
-    /// Folds what has been gathered, and goes on in a fork of the one that it returns, which is to be published first.
+    /// Folds the gathered events and returns the fork, which must be published first; continues in a fork of it.
     public func stack() throws -> Fork {
         try flush()
         let lower = fork
@@ -69,7 +69,7 @@ public final class Fold {
     /// Applies the events of a commit.
     ///
     /// - Throws: ``StrataError`` if an event is malformed, does not fit the state, or is of a kind that this release
-    ///   must know and does not; then the fork can only be dropped.
+    ///   must know and does not. The fork can then only be dropped.
     public func apply(_ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
         guard offset > self.offset, offset <= Version.maximumOffset else {
             throw StrataError(
@@ -86,7 +86,7 @@ public final class Fold {
         if try !handOver() { try flush() }
     }
 
-    /// Events that have been gathered and not folded, and their bytes.
+    /// The number and bytes of the events that have been gathered and not yet folded.
     var gathered: (events: Int, bytes: Int) {
         ((sorter?.eventCount ?? 0) + slice.count, (sorter?.byteCount ?? 0) + slice.byteCount)
     }
@@ -95,7 +95,7 @@ public final class Fold {
         slice.zones.contains(zone) || sorter?.zones.contains(zone) == true
     }
 
-    /// Puts the slice behind those that the sorter has; false if there is none, or no space for one more.
+    /// Adds the slice to those in the sorter; returns false if there is no sorter, or no space for another slice.
     private func handOver() throws -> Bool {
         guard let sorter else { return false }
         do { try sorter.add(&slice) } catch let error as StrataError where error.code == .noSpace { return false }
@@ -122,7 +122,7 @@ public final class Fold {
         let body = UnsafeRawBufferPointer(rebasing: payload[range])
         switch kind {
         case .recordSaved, .recordDeleted, .recordErased:
-            // What is erased once it is gone changes nothing, whatever became of its zone.
+            // Erasing a record that no longer exists changes nothing, whatever happened to its zone.
             let event = try RecordEvent(kind, body)
             guard try event.changesRecord else { return }
             try event.requireText()
@@ -130,7 +130,7 @@ public final class Fold {
             slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place)
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
-            // The zone may end, or begin another life: its records first.
+            // The zone may end or begin another life, so its records are folded first.
             if hasGathered(from: try reader.readEventZone()) { try flush() }
             try maintain(kind, body, at: place)
         case .baseMarker:
@@ -139,7 +139,7 @@ public final class Fold {
         }
     }
 
-    /// Has the maintainer of the event's tree apply it. Audits that no tree keeps change nothing.
+    /// Passes the event to the maintainer of its tree. Audits that no tree keeps change nothing.
     func maintain(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         if let maintainer = ViewTree.maintainer(applying: kind) {
             try maintainer.apply(kind, body, at: place, to: self)
@@ -150,21 +150,21 @@ public final class Fold {
         }
     }
 
-    /// Folds what has been gathered of one record.
+    /// Folds the gathered events of one record.
     func settle(_ record: UnsafeRawBufferPointer) throws {
-        // What the sorter has is older.
+        // The sorter's events are older.
         guard !isTorn, sorter == nil else { return try flush() }
         do { try records.fold(record, of: &slice, into: fork) } catch {
-            // Its events are not in the slice any more.
+            // Its events are no longer in the slice.
             isTorn = true
             throw error
         }
     }
 
-    /// Folds what has been gathered.
+    /// Folds the gathered events.
     public func flush() throws { try flush { _ in } }
 
-    /// - Parameter progress: called with the number of events that have been folded, if there are many.
+    /// - Parameter progress: called with the number of events folded so far, if there are many.
     private func flush(progress: (Int) -> Void) throws {
         if isTorn {
             throw StrataError(.closed, "A commit was folded by half; the fork can only be dropped.")
@@ -177,7 +177,7 @@ public final class Fold {
 
     private func foldGathered(_ progress: (Int) -> Void) throws {
         if let sorter, !sorter.isEmpty {
-            // Its memory is better used for pages.
+            // The slice's memory is better used for pages.
             if try slice.count > 0 && handOver() { slice = RecordSlice() }
             try records.fold(sorter, into: fork, progress: progress)
             try sorter.removeAll()
@@ -205,7 +205,8 @@ struct UsedOrdinals {
         self.type = max(self.type, type)
     }
 
-    /// Ordinals of a namespace ascend, so that a new one is beyond all that could be used.
+    /// Returns true if an event may have used a new name's ordinal already. Ordinals of a namespace ascend, so the
+    /// highest one decides.
     func has(_ name: InternedName) -> Bool {
         switch name.name {
         case .user: name.ordinal <= user

@@ -1,22 +1,22 @@
 import StrataModel
 import StrataTree
 
-/// The hashes of names, and where zones belong, read from the names' tree once.
+/// Caches the hashes of names and the databases of zones, each read from the tree of names once.
 ///
-/// It belongs to one line of forks: what a dropped fork interned may come again as something else.
+/// A cache belongs to one line of forks: an ordinal that a dropped fork interned may later get another name.
 struct NameCache {
-    /// By namespace and ordinal; 0 is not known yet.
+    /// The hashes by namespace and ordinal; 0 if not known yet.
     private var hashes: [[UInt128]] = Array(repeating: [], count: Namespace.count)
     private var databases: [UInt64: UInt64] = [:]
-    /// UTF-8 bytes of the names of fields, by ordinal; 0 is not known yet.
+    /// The UTF-8 lengths of the names of fields, by ordinal; 0 if not known yet.
     private var fieldBytes: [Int] = []
-    /// Names beyond are looked up each time.
+    /// Names with this ordinal or a higher one are looked up each time.
     private static let cachedOrdinals: UInt64 = 1 << 20
 
-    /// The hash of a name; ordinal 0 stands for nobody and nothing.
+    /// Returns the hash of a name; 0 for ordinal 0, which means no name.
     mutating func hash(_ namespace: Namespace, _ ordinal: UInt64, in fork: Fork) throws -> UInt128 {
         if ordinal == 0 { return 0 }
-        // No copy of the array is held: adding to it would copy all of it.
+        // The array is never copied into a variable, because adding to it would then copy all of it.
         if ordinal < UInt64(hashes[namespace.index].count) {
             let known = hashes[namespace.index][Int(ordinal)]
             if known != 0 { return known }
@@ -24,7 +24,7 @@ struct NameCache {
         return try add(try Self.name(namespace, ordinal, in: fork), ordinal, in: fork)
     }
 
-    /// How many UTF-8 bytes the name of a field has.
+    /// Returns the number of UTF-8 bytes in the name of a field.
     mutating func keyBytes(_ field: UInt32, in fork: Fork) throws -> Int {
         let place = Int(field)
         if place < fieldBytes.count, fieldBytes[place] != 0 { return fieldBytes[place] }

@@ -1,11 +1,11 @@
 import StrataModel
 import StrataTree
 
-/// A subscription as its row has it.
+/// The row of a subscription.
 public struct SubscriptionRow: Sendable {
-    /// Of the event that last saved it.
+    /// The version of the event that last saved it.
     public var version: Version
-    /// Whose it is, in which database, and what it says; ordinals are the store's.
+    /// The event that last saved it, with the user, the database and the content; ordinals are the store's.
     public var event: SubscriptionSavedEvent
 
     public var subscription: Subscription { event.subscription }
@@ -27,8 +27,8 @@ extension TreeReading {
         try get(ViewTree.subscriptions, key) { try SubscriptionRow(decoding: $0) }
     }
 
-    /// Calls `body` with each subscription to a database, those of all users or of one, until it returns false: user by
-    /// user, in the order of their ordinals, and those of one in the order of their ids' keys.
+    /// Calls `body` with each subscription to a database, of all users or of one, until it returns false. Users come in
+    /// the order of their ordinals, and the subscriptions of each in the order of the keys of their IDs.
     ///
     /// ```swift
     /// try snapshot.trees.forEachSubscription(of: database) { row in
@@ -49,8 +49,8 @@ extension TreeReading {
         }
     }
 
-    /// The ids of a user's subscriptions that say the same as one, until `body` returns false. What they show when
-    /// they fire does not count.
+    /// Calls `body` with the ID of each of a user's subscriptions that has the same content as the given one, until it
+    /// returns false. The notification is not part of the content.
     public func forEachSubscriptionID(
         saying subscription: Subscription, _ database: UInt64, _ user: UInt64, _ body: (String) throws -> Bool
     ) throws {
@@ -63,7 +63,7 @@ extension TreeReading {
                     place.append(number: user)
                     place.append(lastText: key[lower.count...])
                     let row = try place.bytes.withUnsafeBytes { try self.subscription(key: $0) }
-                    // Two contents may have one hash.
+                    // Two contents may have the same hash.
                     guard let row, row.subscription.saysTheSame(as: subscription) else { return true }
                     return try body(row.subscription.id)
                 }
@@ -73,7 +73,7 @@ extension TreeReading {
 }
 
 extension Subscription {
-    /// Whether both fire for the same, whatever they are called and show.
+    /// Returns true if both fire for the same changes, regardless of their IDs and notifications.
     fileprivate func saysTheSame(as other: Subscription) -> Bool {
         kind == other.kind && zone == other.zone && recordType == other.recordType && options == other.options
             && predicate.utf8.elementsEqual(other.predicate.utf8)
@@ -95,7 +95,7 @@ extension ViewKeys {
         return content(of: event.subscription, event.database, event.user) + id.bytes
     }
 
-    /// What the keys of all subscriptions of a user begin with that say the same.
+    /// Returns the common prefix of the keys of a user's subscriptions with the same content.
     fileprivate static func content(of subscription: Subscription, _ database: UInt64, _ user: UInt64) -> [UInt8] {
         var key = KeyWriter()
         key.append(number: database)
@@ -110,6 +110,6 @@ extension ViewKeys {
         return key.bytes + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
     }
 
-    /// Behind all keys that begin so and go on with a name, none of which begins with FF.
+    /// Returns a bound after all keys that continue `start` with a name. No name begins with FF.
     fileprivate static func behind(_ start: UnsafeRawBufferPointer) -> [UInt8] { start + [0xFF] }
 }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension TreeReading {
-    /// How far a device has been told of changes; nil if it never was.
+    /// Returns the progress of a device's notifications; nil if it was never notified.
     public func delivery(to device: UInt64) throws -> NotificationDeliveredEvent? {
         try ViewKeys.numbers(device).withUnsafeBytes { key in
             try get(ViewTree.deliveries, key) { row in
@@ -12,7 +12,7 @@ extension TreeReading {
         }
     }
 
-    /// Whether anybody has subscribed to anything.
+    /// Returns true if any subscription exists.
     public func hasSubscriptions() throws -> Bool {
         var hasAny = false
         let (lower, upper): ([UInt8], [UInt8]) = ([], [0xFF])
@@ -27,7 +27,7 @@ extension TreeReading {
         return hasAny
     }
 
-    /// Where a device was seen first; nil if it has written nothing.
+    /// Returns the version at which a device was first seen; nil if it has written nothing.
     public func firstSight(of device: UInt64) throws -> Version? {
         try ViewKeys.numbers(device).withUnsafeBytes { key in
             try get(ViewTree.devices, key) { row in
@@ -54,7 +54,7 @@ extension TreeReading {
         }
     }
 
-    /// Calls `body` with each subscription of a user that fired once and was not made again, until it returns false.
+    /// Calls `body` with each subscription of a user that has fired and was not saved again, until it returns false.
     public func forEachFiredSubscription(of user: UInt64, _ body: (FiredSubscription) throws -> Bool) throws {
         try ViewKeys.withBounds(ofNumber: user) { lower, upper in
             try scan(ViewTree.firedSubscriptions, from: lower, to: upper) { try body(FiredSubscription(decoding: $1)) }

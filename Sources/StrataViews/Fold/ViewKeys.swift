@@ -7,7 +7,7 @@ enum ViewKeys {
         ofNumber number: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         let lower = ViewKeys.numbers(number)
-        // No key continues with FF where a number ends: numbers order as their values do.
+        // Encoded numbers sort by value, and none begins with FF.
         let upper = number == .max ? [0xFF] : ViewKeys.numbers(number + 1)
         return try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// What the views keep of a zone (docs/format-keys.md §4).
+/// The row of a zone (docs/format-keys.md §4).
 public struct ZoneRow: Sendable, Hashable {
     public enum Status: UInt8, Sendable, CaseIterable {
         case alive = 1, deleted, purged, encryptedDataReset
@@ -13,7 +13,7 @@ public struct ZoneRow: Sendable, Hashable {
             }
         }
 
-        /// Why the zone is gone; nil if it is there.
+        /// The reason why the zone was deleted; nil if it exists.
         var deletionReason: ZoneDeletedEvent.Reason? {
             switch self {
             case .alive: nil
@@ -31,11 +31,11 @@ public struct ZoneRow: Sendable, Hashable {
     public var capabilities: ZoneCapabilities = []
     public var encryptionScope: EncryptionScope = .record
     public var recordCount: UInt64 = 0
-    /// How many of its records refer to other zones.
+    /// The number of its records that refer to other zones.
     public var outwardCount: UInt64 = 0
-    /// What its records count for their user's quota.
+    /// The bytes that its records count for their user's quota.
     public var usedBytes: UInt64 = 0
-    /// Sums over its records.
+    /// The sums of the digests of its records.
     public var recordDigests = Digests()
     public var ownDigests = Digests()
 
@@ -62,7 +62,7 @@ public struct ZoneRow: Sendable, Hashable {
         }
     }
 
-    /// What a row begins with.
+    /// Decodes the status, with which a row begins.
     static func status(decoding bytes: UnsafeRawBufferPointer) throws -> Status {
         guard let first = bytes.first, let status = Status(rawValue: first) else {
             throw ByteReader(bytes).malformed(

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// What changes in the rows of zones, gathered so that each row is written once.
+/// The changes to the rows of zones, gathered so that each row is written once.
 struct ZoneTotals {
     struct Change {
         var lastChanged: UInt64
@@ -26,7 +26,7 @@ struct ZoneTotals {
         changes[zone] = sum
     }
 
-    /// All of them, by zone, and none any more.
+    /// Returns all changes in the order of zones, and removes them.
     mutating func takeAll() -> [(zone: UInt64, change: Change)] {
         defer { changes.removeAll(keepingCapacity: true) }
         return changes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -48,7 +48,7 @@ extension Fold {
         }
     }
 
-    /// A count of a row may be anything if the trees were damaged.
+    /// Returns a count after a change. Damaged trees may hold any count, so overflow is an error.
     private static func sum(_ count: UInt64, _ change: Int) throws -> UInt64 {
         let (sum, isOver) =
             change < 0
@@ -62,7 +62,7 @@ extension Fold {
         return sum
     }
 
-    /// Writes a zone's row, and its place in the order of changes.
+    /// Writes a zone's row, and its entry in the order of changes.
     func put(_ row: ZoneRow, _ database: UInt64, _ zone: UInt64, over before: ZoneRow?) throws {
         var writer = ByteWriter(reserving: 128)
         row.encode(into: &writer)

@@ -1,12 +1,12 @@
-/// A square of a grid of the earth, in the order of a curve on which neighbours are mostly near each other.
+/// A square of a grid of the earth, in the order of a curve on which neighbors are mostly near each other.
 ///
-/// Latitude and longitude are numbers of 32 bits, whose bits alternate, the latitude's first. A cell of level n has its
-/// first 2 n bits; so what lies in it is a range of numbers, and each cell consists of four of the next level.
+/// Latitude and longitude are numbers of 32 bits, whose bits alternate, the latitude's first. A cell of level n
+/// consists of their first 2 n bits, so it covers a range of numbers and divides into four cells of the next level.
 public struct GeoCell: Sendable, Hashable {
     public static let maximumLevel = 32
 
     public let level: Int
-    /// The first bits; those below are 0.
+    /// The first bits; the remaining bits are 0.
     public let lowest: UInt64
 
     /// The whole earth.
@@ -18,7 +18,7 @@ public struct GeoCell: Sendable, Hashable {
         self.lowest = lowest
     }
 
-    /// The number of a place; nil for what is none.
+    /// Returns the number of a place; nil if the coordinates are not on the earth.
     public static func number(latitude: Double, longitude: Double) -> UInt64? {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         return spread(fraction((latitude + 90) / 180)) << 1 | spread(fraction((longitude + 180) / 360))
@@ -26,7 +26,7 @@ public struct GeoCell: Sendable, Hashable {
 
     private static func fraction(_ part: Double) -> UInt32 { UInt32(min(part * 0x1p32, 0x1p32 - 1)) }
 
-    /// The last number that lies in it.
+    /// The last number in the cell.
     public var highest: UInt64 { lowest | UInt64.max >> UInt64(2 * level) }
 
     public var parts: [GeoCell] {
@@ -35,7 +35,7 @@ public struct GeoCell: Sendable, Hashable {
         return (0..<4).map { GeoCell(level: level + 1, lowest: lowest | UInt64($0) << shift) }
     }
 
-    /// Degrees of its edges.
+    /// The degrees of its edges.
     public var latitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest >> 1), level, 180) }
     public var longitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest), level, 360) }
 
@@ -44,7 +44,7 @@ public struct GeoCell: Sendable, Hashable {
         return lower...min(whole / 2, lower + whole / Double(UInt64(1) << UInt64(level)))
     }
 
-    /// Puts a zero in front of each bit.
+    /// Inserts a zero before each bit.
     private static func spread(_ number: UInt32) -> UInt64 {
         var bits = UInt64(number)
         bits = (bits | bits << 16) & 0x0000_FFFF_0000_FFFF
@@ -54,7 +54,7 @@ public struct GeoCell: Sendable, Hashable {
         return (bits | bits << 1) & 0x5555_5555_5555_5555
     }
 
-    /// Every second bit, the lowest among them.
+    /// Extracts every second bit, beginning with the lowest.
     private static func gather(_ number: UInt64) -> UInt32 {
         var bits = number & 0x5555_5555_5555_5555
         bits = (bits | bits >> 1) & 0x3333_3333_3333_3333

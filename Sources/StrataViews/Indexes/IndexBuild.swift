@@ -4,8 +4,8 @@ import StrataTree
 
 /// Builds indexes in bulk, all of them in one pass over the records.
 ///
-/// Reading and sorting need nobody's leave; rows then go into forks in slices, in their order, and what changed
-/// meanwhile is applied as a catch-up is. One thread at a time calls it.
+/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made
+/// meanwhile are applied as a catch-up. Only one thread at a time may call it.
 ///
 /// ```swift
 /// let build = IndexBuild(catalog.building, from: keeper.base, sorter)
@@ -15,22 +15,22 @@ import StrataTree
 /// ```
 public final class IndexBuild {
     public enum Phase: Sendable, Hashable {
-        /// Waits for another build to end.
+        /// Waiting for another build to end.
         case waiting
-        /// Takes out what a build before has left; done are rows.
+        /// Removing the rows that an earlier build has left; counts rows.
         case clearing
-        /// Done are records.
+        /// Reading records; counts records.
         case reading
-        /// Done are rows.
+        /// Loading rows; counts rows.
         case loading
-        /// Done are records that changed meanwhile; how many there will be is not known.
+        /// Applying the records that changed meanwhile, whose number is not known in advance.
         case following
     }
 
     public struct Progress: Sendable, Hashable {
         public var phase: Phase
         public var done: UInt64 = 0
-        /// 0 if it is not known.
+        /// The total; 0 if it is not known.
         public var total: UInt64 = 0
 
         public init(_ phase: Phase, done: UInt64 = 0, total: UInt64 = 0) {
@@ -42,9 +42,9 @@ public final class IndexBuild {
 
     public let indexes: [IndexID]
     public private(set) var progress: Progress
-    /// What the rows show once they are loaded.
+    /// The state that the rows show once they are loaded.
     private var shown: Snapshot
-    /// A state on the way to which they are: records below `next` are shown as in it.
+    /// The state to which the rows are being brought: records below `next` already show it.
     private var target: (state: Snapshot, next: [UInt8])?
     private var maker: IndexRowMaker
     private let sorter: RunSorter
@@ -58,9 +58,9 @@ public final class IndexBuild {
         progress = Progress(.reading, total: base.entryCount(ViewTree.records))
     }
 
-    /// Collects the rows of all records and sorts them; false if it was stopped.
+    /// Collects the rows of all records and sorts them; returns false if it was stopped.
     ///
-    /// - Parameter isStopped: asked now and then.
+    /// - Parameter isStopped: called from time to time.
     public func read(_ isStopped: () -> Bool) throws -> Bool {
         let names = Fork(on: shown)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -79,7 +79,7 @@ public final class IndexBuild {
         return true
     }
 
-    /// Puts rows into a fork until it is over; whether there are more.
+    /// Puts rows into a fork until the slice is over; returns true if there are more.
     public func load(into fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         fork.fillsPages = true
         defer { fork.fillsPages = false }
@@ -94,10 +94,11 @@ public final class IndexBuild {
         return false
     }
 
-    /// Applies what changed since the records were read; once the rows show what the others do, the indexes are ready.
+    /// Applies the changes since the records were read. Once the rows show the same state as the other indexes, marks
+    /// the indexes as ready.
     ///
-    /// - Returns: whether there is more to do. Then either the slice is over, or a catch-up of the others is under way
-    ///   and is to be ended first.
+    /// Returns true if more remains to be done. Then either the slice is over, or a catch-up of the other indexes is
+    /// running and must finish first.
     public func follow(_ keeper: IndexKeeper, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         while true {
             if target == nil, !keeper.base.shares(ViewTree.records, with: shown) { target = (keeper.base, []) }
@@ -124,9 +125,9 @@ public final class IndexBuild {
 }
 
 extension IndexBuild {
-    /// Takes out about `limit` rows of an index; whether there may be more.
+    /// Removes about `limit` rows of an index; returns true if there may be more.
     ///
-    /// - Parameter database: where to begin, and then where to go on.
+    /// - Parameter database: the database at which to begin, and then the one at which to continue.
     public static func clear(
         _ id: IndexID, from database: inout UInt64, in fork: Fork, limit: Int
     ) throws -> Bool {
@@ -152,13 +153,13 @@ extension IndexBuild {
                 return true
             }
             if isCut { return true }
-            // Databases between have no row at all.
+            // The databases in between have no rows of the index.
             guard let found = next, found < .max else { return false }
             database = max(found, database + 1)
         }
     }
 
-    /// The end of an index that nobody asks for, and has no rows any more.
+    /// Removes from the catalog an index that is no longer declared and has no rows left.
     public static func forget(_ id: IndexID, in fork: Fork) throws {
         if try IndexCatalog(fork)[id] == .leaving { try IndexCatalog.remove(id, in: fork) }
     }

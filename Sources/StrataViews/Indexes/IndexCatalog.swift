@@ -1,10 +1,10 @@
 import StrataModel
 import StrataTree
 
-/// Which indexes there are, and how far each has come.
+/// The indexes of a store and the progress of each.
 ///
-/// It follows the schema: folding a *schema changed* event declares what the fields ask for, and has what they ask for
-/// no more taken out.
+/// The catalog follows the schema: folding a *schema changed* event declares the indexes that the fields require, and
+/// marks the type's other indexes for removal.
 ///
 /// ```swift
 /// let catalog = try IndexCatalog(store.snapshot())
@@ -17,7 +17,7 @@ public struct IndexCatalog: Sendable, Hashable {
 
     public init(_ trees: some TreeReading) throws { try self.init(trees, from: nil, to: nil) }
 
-    /// Indexes of one record type.
+    /// Reads the indexes of one record type.
     init(_ trees: some TreeReading, of type: UInt64) throws {
         self = try ViewKeys.withBounds(ofNumber: type) { try IndexCatalog(trees, from: $0, to: $1) }
     }
@@ -34,11 +34,11 @@ public struct IndexCatalog: Sendable, Hashable {
     public subscript(id: IndexID) -> IndexProgress? { progress[id] }
 
     public var isEmpty: Bool { progress.isEmpty }
-    /// In their order, without those that are being taken out.
+    /// The indexes in their order, without those that are being removed.
     public var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
     public var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
     public var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
-    /// Those that are yet to be built.
+    /// The indexes that have yet to be built.
     public var building: [IndexID] { progress.filter { $0.value == .building }.keys.sorted() }
 
     // MARK: Changing
@@ -53,7 +53,8 @@ public struct IndexCatalog: Sendable, Hashable {
         _ = try id.key.withUnsafeBytes { try fork.delete(ViewTree.indexCatalog, $0) }
     }
 
-    /// Brings the indexes of a record type to what its fields ask for. Rows are added and taken out by others, later.
+    /// Updates the catalog to the indexes that the fields of a record type require. Their rows are added and removed
+    /// later.
     static func follow(_ fields: [SchemaField], of type: UInt64, in fork: Fork) throws {
         let catalog = try IndexCatalog(fork, of: type)
         let indexed = fields.filter { !$0.indexes.isEmpty }
@@ -73,7 +74,7 @@ public struct IndexCatalog: Sendable, Hashable {
 }
 
 extension Snapshot {
-    /// The indexes of a record type that show all records.
+    /// Returns the indexes of a record type that are ready.
     public func readyIndexes(ofType type: UInt64) throws -> Set<IndexID> {
         var ready: Set<IndexID> = []
         try ViewKeys.withBounds(ofNumber: type) { lower, upper in

@@ -8,10 +8,10 @@ struct IndexChanges {
 
     private init(_ maker: IndexRowMaker) { self.maker = maker }
 
-    /// Brings the rows of indexes from one state of the records to another, from a record's key on.
+    /// Brings the rows of indexes from one state of the records to another, beginning at a record's key. Returns the
+    /// key of the next record to examine; nil when there are no more.
     ///
-    /// - Parameter isOver: asked with the number of records that were looked at; whether to stop there.
-    /// - Returns: the key of the next record to look at; nil when there is none.
+    /// - Parameter isOver: called with the number of records examined so far; returns true to stop there.
     static func follow(
         from old: Snapshot, to new: Snapshot, startingAt next: [UInt8], _ maker: inout IndexRowMaker, in fork: Fork,
         isOver: (Int) -> Bool
@@ -59,7 +59,7 @@ struct IndexChanges {
             let key = changes[start].key
             let end = changes[start...].firstIndex { $0.key != key } ?? changes.count
             defer { start = end }
-            // Removed and added again, the row stays as it is.
+            // A row that is both removed and added stays unchanged.
             let (isOld, isNew) = (!changes[start].isAddition, changes[end - 1].isAddition)
             if isOld == isNew { continue }
             try key.withUnsafeBytes { key in
@@ -73,7 +73,7 @@ struct IndexChanges {
     }
 }
 
-/// Makes the rows that records have in some indexes.
+/// Builds the rows that records have in some indexes.
 struct IndexRowMaker {
     private let byType: [UInt64: [IndexID]]
     private var names = NameCache()
@@ -81,7 +81,7 @@ struct IndexRowMaker {
 
     init(_ indexes: [IndexID]) { byType = Dictionary(grouping: indexes, by: \.type) }
 
-    /// - Parameter fork: has the names of all zones.
+    /// - Parameter fork: a fork that has the names of all zones.
     mutating func rows(
         of state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in fork: Fork
     ) throws -> [[UInt8]] {

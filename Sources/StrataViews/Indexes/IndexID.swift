@@ -1,13 +1,13 @@
 import StrataModel
 
-/// Names one index: a field of a record type, or what every record has (docs/format-keys.md §6).
+/// Identifies an index of a field or system field of a record type (docs/format-keys.md §6).
 public struct IndexID: Hashable, Sendable, Comparable {
-    /// What is indexed. A field of the record has its ordinal + 16.
+    /// The subject of an index. A field of the record has its ordinal + 16.
     public struct Subject: RawRepresentable, Hashable, Sendable {
         public let rawValue: UInt64
         public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-        /// That the record is there at all: all records of a type.
+        /// The existence of the record, for all records of a type.
         public static let membership = Self(rawValue: 1)
         public static let created = Self(rawValue: 2)
         public static let modified = Self(rawValue: 3)
@@ -17,7 +17,7 @@ public struct IndexID: Hashable, Sendable, Comparable {
 
         public static func field(_ ordinal: UInt32) -> Self { Self(rawValue: UInt64(ordinal) + 16) }
 
-        /// Nil if it is not a field of the record.
+        /// The ordinal of the field; nil if the subject is not a field of the record.
         public var field: UInt32? { rawValue > 16 ? UInt32(exactly: rawValue - 16) : nil }
     }
 
@@ -26,7 +26,7 @@ public struct IndexID: Hashable, Sendable, Comparable {
         case ordered = 1
         /// A row for each word of a text.
         case words
-        /// A row for each place, by the cell of the earth that it lies in.
+        /// A row for each place, by the cell of the earth that contains it.
         case cells
     }
 
@@ -66,12 +66,12 @@ public struct IndexID: Hashable, Sendable, Comparable {
     }
 }
 
-/// How far an index has been built: a row of the catalog of indexes.
+/// The progress of an index: a row of the catalog of indexes.
 public enum IndexProgress: Hashable, Sendable {
-    /// What rows there are is not known, and they mean nothing.
+    /// The existing rows are incomplete or outdated, and must not be used.
     case building
     case ready
-    /// Nobody asks for it any more; its rows are being taken out.
+    /// The schema no longer requires the index; its rows are being removed.
     case leaving
 
     var row: [UInt8] {

@@ -1,14 +1,14 @@
 import StrataModel
 import StrataTree
 
-/// Keeps the indexes of a store that are ready, in slices that the pipeline runs between batches.
+/// Keeps the ready indexes of a store up to date, in slices that the pipeline runs between batches.
 ///
-/// Indexes lag: they show the records of ``base``, whose state stays pinned for that. To catch up, that state is
-/// compared with a newer one, and what differs is applied in order; so ten saves of a record cost one update. A record
+/// Indexes lag: they show the records of ``base``, which stays pinned for this purpose. To catch up, that state is
+/// compared with a newer one and the differences are applied in order, so ten saves of a record cost one update. A part
 /// that the two states share costs nothing.
 ///
-/// It is a value, and what it knows goes with the fork that it worked on: keep the changed one once that is published,
-/// and forget it if the fork is dropped.
+/// A keeper is a value that matches the fork it worked on: keep the changed keeper once that fork is published, and
+/// discard it if the fork is dropped.
 ///
 /// ```swift
 /// var next = keeper
@@ -17,24 +17,24 @@ import StrataTree
 /// keeper = next
 /// ```
 public struct IndexKeeper: Sendable {
-    /// What every index that is ready shows, apart from a catch-up that is under way.
+    /// The state that every ready index shows, apart from a catch-up that is running.
     public private(set) var base: Snapshot
-    /// A catch-up that is under way: records below `next` are shown as in `target`.
+    /// The running catch-up: records below `next` are shown as in `target`.
     private var underWay: (target: Snapshot, next: [UInt8])?
     private var maker = IndexRowMaker([])
-    /// Those that it makes rows of.
+    /// The indexes that ``maker`` makes rows of.
     private var makerIndexes: [IndexID] = []
 
-    /// - Parameter base: a state whose indexes show its own records; ``isComplete(in:)`` tells.
+    /// - Parameter base: a state whose indexes show its own records; see ``isComplete(in:)``.
     public init(_ base: Snapshot) { self.base = base }
 
-    /// Whether indexes show the records that are beside them, or none is ready.
+    /// Returns true if the indexes show the records of the same state, or if none is ready.
     static func isComplete(in snapshot: Snapshot) throws -> Bool {
         try snapshot.foldedOffset(ViewTree.index) == snapshot.foldedOffset(ViewTree.records)
             || IndexCatalog(snapshot).ready.isEmpty
     }
 
-    /// Lets all rows go, so that every index is built anew: which records they show is not known any more.
+    /// Removes all rows so that every index is rebuilt, because it is no longer known which records they show.
     static func startAnew(in fork: Fork) throws {
         try fork.deleteRange(ViewTree.index, from: nil, to: nil)
         for (id, progress) in try IndexCatalog(fork).progress {
@@ -46,7 +46,7 @@ public struct IndexKeeper: Sendable {
         }
     }
 
-    /// A state with all its indexes built anew.
+    /// Returns a fork of a state with all its indexes rebuilt.
     static func rebuilt(_ snapshot: Snapshot) throws -> Fork {
         let fork = Fork(on: snapshot)
         try startAnew(in: fork)
@@ -57,17 +57,16 @@ public struct IndexKeeper: Sendable {
         return fork
     }
 
-    /// What goes with a snapshot that is published now.
+    /// The lag of the indexes in a snapshot that is published now.
     public var lag: IndexLag { IndexLag(base: base, target: underWay?.target) }
 
     public var isUnderWay: Bool { underWay != nil }
 
-    /// Does a slice of a catch-up.
+    /// Runs a slice of a catch-up; returns true if more remains to be done.
     ///
     /// - Parameters:
-    ///   - target: the newest state; taken when the last catch-up is over.
-    ///   - limit: how many records the slice may look at.
-    /// - Returns: whether there is more to do.
+    ///   - target: the newest state; used when no catch-up is running.
+    ///   - limit: the maximum number of records that the slice examines.
     public mutating func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
         let (target, next) = underWay ?? (target, [])
         let ready = try IndexCatalog(fork).ready
@@ -86,12 +85,12 @@ public struct IndexKeeper: Sendable {
         try fork.setFoldedOffset(ViewTree.index, target.foldedOffset(ViewTree.records))
     }
 
-    /// The rows of an index in one database.
+    /// Calls `body` with the bounds of the rows of an index in one database.
     static func withBounds<Result>(
         of id: IndexID, _ database: UInt64, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
         let lower = IndexKey.start(database, id).bytes
-        // Not more than 255: a form is a small number.
+        // This never exceeds 255, because a form is a small number.
         let upper = lower.dropLast() + [id.form.rawValue + 1]
         return try lower.withUnsafeBytes { lower in try upper.withUnsafeBytes { try body(lower, $0) } }
     }

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// How a row of an index is put together (docs/format-keys.md §6).
+/// Builds the rows of indexes (docs/format-keys.md §6).
 ///
 /// ```swift
 /// var lower = IndexKey.start(database, IndexID(type: note, .field(title)))
@@ -8,16 +8,16 @@ import StrataModel
 /// lower.append(indexedText: "Groceries".utf8)
 /// ```
 public enum IndexKey {
-    /// Longer texts are cut: records that share so much come in the order of their names. With a long name, and escapes
-    /// in both, a row still fits a key.
+    /// The length at which texts are truncated: records with the same beginning come in the order of their names. Even
+    /// with a long name and escapes in both, a row fits in a key.
     public static let maximumTextBytes = 140
 
-    /// Kinds of values in the order of their rows.
+    /// The kinds of values, in the order of their rows.
     public enum Kind: UInt8, Sendable {
         case none = 1, number, double, date, text, reference, bytes, place
     }
 
-    /// What all rows of an index in a database begin with.
+    /// Returns the common prefix of all rows of an index in a database.
     public static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
         var key = KeyWriter()
         key.append(number: database)
@@ -31,7 +31,7 @@ public enum IndexKey {
 extension KeyWriter {
     public mutating func append(kind: IndexKey.Kind) { append(byte: kind.rawValue) }
 
-    /// A text or bytes as far as rows have them.
+    /// Appends a text or bytes, truncated as in rows.
     public mutating func append(indexedText text: some Sequence<UInt8>) {
         append(text: text.prefix(IndexKey.maximumTextBytes))
     }
@@ -42,33 +42,33 @@ extension KeyWriter {
     }
 
     public mutating func append(latitude: Double, longitude: Double) {
-        // What is no place comes last.
+        // Coordinates that are not on the earth come last.
         let cell = GeoCell.number(latitude: latitude, longitude: longitude) ?? .max
         append(cell: cell)
         append(double: latitude)
         append(double: longitude)
     }
 
-    /// The number of a cell.
+    /// Appends the number of a cell.
     public mutating func append(cell: UInt64) { append(int64: Int64(bitPattern: cell ^ 1 << 63)) }
 
-    /// The record that a row is of; at the end of it.
+    /// Appends the record at the end of its row.
     public mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
         append(text: keyName)
         append(number: zone)
     }
 }
 
-/// A row taken apart.
+/// A row of an index, split into its parts.
 public struct IndexRow {
-    // Valid only as long as the key that it was made of; every access is checked against its count.
+    // Valid only as long as the key that it was made from; every access is checked against its count.
     private let key: UnsafeRawBufferPointer
-    /// The value behind its kind.
+    /// The value after its kind.
     private let value: Range<Int>
     private let nameEnd: Int
     public let kind: IndexKey.Kind
 
-    /// - Parameter start: how many bytes the index has (``IndexKey/start(_:_:)``).
+    /// - Parameter start: the number of bytes in the index's prefix (``IndexKey/start(_:_:)``).
     public init(_ key: UnsafeRawBufferPointer, behind start: Int) throws {
         var reader = KeyReader(key)
         try reader.skip(start)
@@ -95,28 +95,28 @@ public struct IndexRow {
         nameEnd = reader.position
     }
 
-    /// The value with its kind: rows of the same value have the same bytes.
+    /// The value with its kind; rows of the same value have the same bytes.
     public var valueBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: key[value.lowerBound - 1..<value.upperBound])
     }
 
-    /// What tells records with the same value apart, in their order.
+    /// The part that distinguishes records with the same value, and determines their order.
     public var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
 
-    /// Whether the value may be longer than the row has it.
+    /// True if the row may hold a truncated value.
     public var isCut: Bool { Self.isCut(kind, count: value.count) }
 
-    /// As ``isCut-swift.property``, of a value with its kind as a row has it.
+    /// Returns ``isCut-swift.property`` for a value with its kind, as a row holds it.
     public static func isCut(_ value: [UInt8]) -> Bool {
         value.first.flatMap(IndexKey.Kind.init).map { isCut($0, count: value.count - 1) } ?? false
     }
 
-    /// Whether a value with its kind is as rows have it, and not the beginning of such.
+    /// Returns true if a value with its kind is complete, as rows hold it, and not just the beginning of one.
     public static func isWhole(_ value: [UInt8]) -> Bool {
         switch value.first.flatMap(IndexKey.Kind.init) {
         case .none?: value.count == 1
         case .number?, .double?, .date?: value.count == 9
-        // The end of a text stands nowhere else.
+        // The terminator of a text occurs nowhere else.
         case .text?, .bytes?: value.last == 0
         case .reference?: value.count > 2 && value.last == 0
         case .place?: value.count == 25
@@ -126,7 +126,7 @@ public struct IndexRow {
 
     private static func isCut(_ kind: IndexKey.Kind, count: Int) -> Bool {
         switch kind {
-        // Each byte takes one or two, and the end of it one.
+        // Each byte takes one or two, and the terminator one.
         case .text, .bytes, .reference: count > IndexKey.maximumTextBytes
         default: false
         }
@@ -139,7 +139,7 @@ public struct IndexRow {
         }
     }
 
-    /// Of a row of the kind ``IndexKey/Kind/place``.
+    /// The place in a row of the kind ``IndexKey/Kind/place``.
     public var place: (latitude: Double, longitude: Double) {
         get throws {
             var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[value]))
@@ -148,7 +148,7 @@ public struct IndexRow {
         }
     }
 
-    /// The record's own key.
+    /// The key of the record.
     public var recordKey: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.count - value.upperBound)
@@ -156,13 +156,13 @@ public struct IndexRow {
         return bytes
     }
 
-    /// Adds the record's own key to what is there.
+    /// Appends the key of the record.
     public func appendRecordKey(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
         KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
     }
 
-    /// A whole value with its kind, as a row has it.
+    /// Returns a complete value with its kind, truncated as in rows.
     public static func cut(value: [UInt8]) throws -> [UInt8] {
         guard value.first == IndexKey.Kind.text.rawValue || value.first == IndexKey.Kind.bytes.rawValue,
             value.count > IndexKey.maximumTextBytes

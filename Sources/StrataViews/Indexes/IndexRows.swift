@@ -1,14 +1,14 @@
 import StrataModel
 import StrataTree
 
-/// Makes the rows that a record has in the indexes (docs/format-keys.md §6).
+/// Builds the rows that a record has in the indexes (docs/format-keys.md §6).
 struct IndexRows {
     private(set) var keys: [[UInt8]] = []
     private var database: UInt64 = 0
     private var zone: UInt64 = 0
     private var name: [UInt8] = []
 
-    /// - Parameter name: as the record's key has it.
+    /// - Parameter name: the name as the record's key holds it.
     mutating func start(database: UInt64, zone: UInt64, name: UnsafeRawBufferPointer) {
         keys.removeAll(keepingCapacity: true)
         self.database = database
@@ -36,7 +36,7 @@ struct IndexRows {
         default:
             guard let field = index.subject.field else { return }
             guard let range = try state.fields().range(of: field), !range.isEmpty else {
-                // Those without a value are found too, and come first in an order.
+                // Records without a value are found too, and come first in an order.
                 return index.form == .words ? () : add(index, .none) { _ in }
             }
             try add(index, FieldValue(decoding: bytes, in: range))
@@ -63,7 +63,7 @@ struct IndexRows {
         case .data(let data): add(index, .bytes) { $0.append(indexedText: data) }
         case .reference(let reference): add(index, .reference) { $0.append(indexed: reference.target) }
         case .list(let list): for element in list.elements { try addOrdered(index, element) }
-        // Places are in cells; assets and encrypted values are not found by what they hold.
+        // Places are in cells. Assets and encrypted values are not indexed.
         case .location, .asset, .sealed: break
         }
     }

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let assets = TreeID(rawValue: 19)
 }
 
-/// The assets that commits name: hash → size, and the last event that named it (``AssetRow``).
+/// The assets that commits name: hash → size and version of the last event that named the asset (``AssetRow``).
 enum AssetsMaintainer: ViewMaintainer {
     static let tree = ViewTree.assets
     static let name = "assets"

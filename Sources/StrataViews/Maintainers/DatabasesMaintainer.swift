@@ -5,7 +5,7 @@ extension ViewTree {
     public static let databases = TreeID(rawValue: 12)
 }
 
-/// The databases that somebody has written to: database → when it was created.
+/// The databases that have been written to: database → event that created it.
 enum DatabasesMaintainer: EventRowMaintainer {
     typealias Body = DatabaseCreatedEvent
 

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let devices = TreeID(rawValue: 8)
 }
 
-/// The devices that have written: device → where it was seen first.
+/// The devices that have written to the store: device → event of its first commit.
 enum DevicesMaintainer: EventRowMaintainer {
     typealias Body = DeviceSeenEvent
 

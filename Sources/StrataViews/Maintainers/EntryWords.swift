@@ -2,10 +2,10 @@ import StrataModel
 
 /// The words in which maintainers describe entries.
 struct EntryWords {
-    /// What ordinals stand for.
+    /// Resolves ordinals to names.
     let names: any NameResolver
 
-    /// Returns a name, or its ordinal if it is not known.
+    /// Returns a name, or its ordinal if the name is not known.
     func name(_ namespace: Namespace, _ ordinal: UInt64) -> String {
         (try? names.name(namespace, ordinal))??.text ?? "\(ordinal)"
     }

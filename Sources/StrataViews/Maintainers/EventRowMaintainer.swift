@@ -1,15 +1,15 @@
 import StrataModel
 import StrataTree
 
-/// A maintainer of a tree whose rows are the bodies of events, behind their version and their contributions to the
+/// A maintainer of a tree whose rows hold the bodies of events, each after its version and its contributions to the
 /// digests (docs/format-keys.md §3).
 protocol EventRowMaintainer: ViewMaintainer {
     associatedtype Body: StatedEvent
 
     static func key(of event: Body) -> [UInt8]
 
-    /// Returns the event's contribution to the content digest, made of names and not of ordinals, which another store
-    /// may not share; nil for a tree that is in no digest. Throws if an ordinal of the event has no name.
+    /// Returns the event's contribution to the content digest, computed from names because ordinals differ between
+    /// stores; nil for a tree that is in no digest. Throws if an ordinal of the event has no name.
     static func content(of event: Body, in fold: Fold) throws -> UInt128?
 }
 
@@ -42,7 +42,7 @@ extension EventRowMaintainer {
         if event.original == nil {
             row.append(bytes: body)
         } else {
-            // The row does not tell whether it comes of a base.
+            // The row does not show whether it comes from a base.
             var event = event
             event.original = nil
             try event.encode(into: &row)
@@ -68,7 +68,7 @@ extension EventRowMaintainer {
         sum += try reader.readDigests()
     }
 
-    /// Returns the hash with which the content of a row begins: its tree, and the names of whose it is.
+    /// Returns the seed for the content hash of a row, computed from its tree and the names of its owners.
     static func seed(_ owner: UInt128...) -> UInt128 {
         let words = owner.flatMap { [$0.low.littleEndian, $0.high.littleEndian] }
         return words.withUnsafeBytes { DigestHash.hash(UInt128(tree.rawValue), $0) }
@@ -76,9 +76,9 @@ extension EventRowMaintainer {
 }
 
 extension CommitBuilder {
-    /// Returns the event that is the rest of a row.
+    /// Decodes the event in the rest of a row.
     ///
-    /// - Throws: ``StrataError`` if the row has something that only a later release knows: it would be lost.
+    /// - Throws: ``StrataError`` if the row holds data that only a later release knows, because it would be lost.
     func event<Body: EventBody>(
         in row: UnsafeRawBufferPointer, at start: Int, as _: Body.Type
     ) throws -> Body {

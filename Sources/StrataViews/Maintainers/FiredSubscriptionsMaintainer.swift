@@ -5,13 +5,13 @@ extension ViewTree {
     public static let firedSubscriptions = TreeID(rawValue: 18)
 }
 
-/// The subscriptions that were to fire once, and have: user, database, ID → the event, and the subscription.
+/// The subscriptions that were to fire once and have fired: user, database, ID → firing event and subscription.
 enum FiredSubscriptionsMaintainer: ViewMaintainer {
     static let tree = ViewTree.firedSubscriptions
     static let name = "fired subscriptions"
     static let isStated = true
 
-    /// The subscription has ended: it is stated as saved, and as deleted.
+    /// States the subscription as saved and then as deleted, because it has ended.
     static func state(
         _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
     ) throws {

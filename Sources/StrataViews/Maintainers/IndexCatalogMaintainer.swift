@@ -5,7 +5,7 @@ extension ViewTree {
     public static let indexCatalog = TreeID(rawValue: 17)
 }
 
-/// The indexes that there are: index → its progress (``IndexCatalog``).
+/// The existing indexes: index → progress (``IndexCatalog``).
 enum IndexCatalogMaintainer: ViewMaintainer {
     static let tree = ViewTree.indexCatalog
     static let name = "indexes"
@@ -20,7 +20,7 @@ enum IndexCatalogMaintainer: ViewMaintainer {
         return "index of \(words.name(.recordType, id.type)).\(subject) (\(id.form))"
     }
 
-    /// The commit that changed the schema of the index's type.
+    /// Returns the offset of the commit that last changed the schema of the index's type.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {

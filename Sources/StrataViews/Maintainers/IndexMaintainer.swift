@@ -5,7 +5,7 @@ extension ViewTree {
     public static let index = TreeID(rawValue: 16)
 }
 
-/// The rows of all indexes: database, index, value, record → nothing. ``IndexKeeper`` brings them up to date.
+/// The rows of all indexes: database, index, value, record → nothing. ``IndexKeeper`` keeps them up to date.
 enum IndexMaintainer: ViewMaintainer {
     static let tree = ViewTree.index
     static let name = "index"
@@ -17,7 +17,7 @@ enum IndexMaintainer: ViewMaintainer {
         return "\(IndexCatalogMaintainer.text(of: id, words)), row of \(source)"
     }
 
-    /// The commit that made the record what it is.
+    /// Returns the offset of the record's version.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
@@ -27,10 +27,10 @@ enum IndexMaintainer: ViewMaintainer {
 }
 
 extension IndexID {
-    /// Returns the index that a row is of, and how many bytes of its key say so.
+    /// Returns the index of a row, and the length of the key's prefix up to and including the index.
     static func start(ofRow key: UnsafeRawBufferPointer) throws -> (id: IndexID, byteCount: Int) {
         var reader = KeyReader(key)
-        // The database.
+        // Skip the database.
         _ = try reader.readNumber()
         let start = reader.position
         let id = try IndexID(key: UnsafeRawBufferPointer(rebasing: key[start...]))

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let names = TreeID(rawValue: 10)
 }
 
-/// The names that ordinals stand for: namespace, ordinal → name.
+/// The names of ordinals: namespace, ordinal → name.
 enum NamesMaintainer: ViewMaintainer {
     static let tree = ViewTree.names
     static let name = "names"
@@ -64,7 +64,7 @@ enum NamesMaintainer: ViewMaintainer {
         return "name of \(EntryWords.noun(namespace)) \(try reader.readNumber())"
     }
 
-    /// The trees do not know it.
+    /// Returns nil, because the trees do not record which commit interned a name.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? { nil }

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let ordinals = TreeID(rawValue: 11)
 }
 
-/// The ordinals of names: namespace, name → ordinal. Names bring them.
+/// The ordinals of names: namespace, name → ordinal. ``NamesMaintainer`` writes them.
 enum OrdinalsMaintainer: ViewMaintainer {
     static let tree = ViewTree.ordinals
     static let name = "ordinals"
@@ -16,7 +16,7 @@ enum OrdinalsMaintainer: ViewMaintainer {
         return "ordinal of a \(noun) whose key ends in \(words.text(key.suffix(40)))"
     }
 
-    /// The trees do not know it.
+    /// Returns nil, because the trees do not record which commit interned a name.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? { nil }

@@ -5,7 +5,7 @@ extension ViewTree {
     static let prunedAssets = TreeID(rawValue: 20)
 }
 
-/// A tree without rows: it is folded to the horizon of the base to which the rows of assets have been brought.
+/// A tree without rows. Its folded offset is the horizon of the base to which the rows of assets were last pruned.
 enum PrunedAssetsMaintainer: ViewMaintainer {
     static let tree = ViewTree.prunedAssets
     static let name = "pruned assets"

@@ -18,9 +18,8 @@ enum RecordsMaintainer: ViewMaintainer {
         try state(key, row, from: 0, atMost: .max, in: &commit)
     }
 
-    /// Appends an event of a record that has its fields from one on, of at most so many bytes.
-    ///
-    /// - Returns: the field with which the record's next event begins; 0 if there is none.
+    /// Appends an event that states the fields of a record from a given index on, with a limited number of bytes.
+    /// Returns the index of the field with which the record's next event begins; 0 if there is none.
     @discardableResult
     static func state(
         _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, from field: Int, atMost limit: Int,
@@ -64,7 +63,7 @@ extension ViewKeys {
 }
 
 extension RecordKey {
-    /// The key that a record has in ``ViewTree/records``.
+    /// Returns the key of a record in ``ViewTree/records``.
     public static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
         var key = KeyWriter()
         key.append(number: zone)

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let references = TreeID(rawValue: 4)
 }
 
-/// The references between records, for cascades and parents: target, kind, source → nothing. ``RecordFold`` keeps
+/// The references between records, for cascades and parents: target, kind, source → nothing. ``RecordFold`` updates
 /// them with the records.
 enum ReferencesMaintainer: ViewMaintainer {
     static let tree = ViewTree.references
@@ -17,7 +17,7 @@ enum ReferencesMaintainer: ViewMaintainer {
         return "reference from \(source) to record \(words.text(row.targetName)) of \(words.zone(row.targetZone))"
     }
 
-    /// The commit that made the source what it is.
+    /// Returns the offset of the source record's version.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
@@ -25,18 +25,18 @@ enum ReferencesMaintainer: ViewMaintainer {
     }
 }
 
-/// A key of references taken apart.
+/// A key of the tree of references, split into its parts.
 private struct ReferenceRow {
     let targetZone: UInt64
     let targetName: [UInt8]
-    /// The key of the record that refers.
+    /// The key of the referring record.
     let sourceKey: [UInt8]
 
     init(_ key: UnsafeRawBufferPointer) throws {
         var reader = KeyReader(key)
         targetZone = try reader.readNumber()
         targetName = try reader.readText()
-        // The kind.
+        // Skip the kind.
         _ = try reader.readByte()
         sourceKey = [UInt8](try reader.readLastText())
     }

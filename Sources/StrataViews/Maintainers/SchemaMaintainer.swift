@@ -5,7 +5,7 @@ extension ViewTree {
     public static let schema = TreeID(rawValue: 6)
 }
 
-/// The schema of each record type: type → fields and grants. Indexes follow it.
+/// The schema of each record type: type → fields and grants. The catalog of indexes follows it.
 enum SchemaMaintainer: EventRowMaintainer {
     typealias Body = SchemaChangedEvent
 
@@ -14,7 +14,7 @@ enum SchemaMaintainer: EventRowMaintainer {
 
     static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.type) }
 
-    /// Declarations of fields that the event does not name stay, and grants if it has none.
+    /// Keeps the fields that the event does not name, and the grants if the event has none.
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
         var event = try event(of: body)
         var fields: [UInt32: SchemaField] = [:]
@@ -34,7 +34,7 @@ enum SchemaMaintainer: EventRowMaintainer {
             sum &+= DigestHash.hash(name, words: [kind, UInt64(field.indexes.rawValue)])
         }
         for grant in event.grants {
-            // A role has no ordinal, so that its text is hashed like that of a name in no namespace.
+            // A role has no ordinal, so its text is hashed like a name without a namespace.
             let role = DigestHash.hash(0, text: grant.role)
             sum &+= DigestHash.hash(role, words: [UInt64(grant.permissions.rawValue)])
         }

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let subscriptionContents = TreeID(rawValue: 14)
 }
 
-/// The contents of subscriptions, by which duplicates are found: database, user, hash of the content, ID → nothing.
+/// The contents of subscriptions, for finding duplicates: database, user, hash of the content, ID → nothing.
 enum SubscriptionContentsMaintainer: ViewMaintainer {
     static let tree = ViewTree.subscriptionContents
     static let name = "subscription contents"
@@ -15,7 +15,7 @@ enum SubscriptionContentsMaintainer: ViewMaintainer {
         try ViewKeys.subscriptionContent(of: event).withUnsafeBytes { try fork.put(tree, $0, none) }
     }
 
-    /// Removes the row of a subscription, by its own key, that is about to change or to be deleted.
+    /// Removes the row of a subscription, given by the subscription's own key, before it is changed or deleted.
     static func remove(subscription key: [UInt8], from fork: Fork) throws {
         guard let before = try key.withUnsafeBytes({ try fork.subscription(key: $0) }) else { return }
         _ = try ViewKeys.subscriptionContent(of: before.event).withUnsafeBytes { try fork.delete(tree, $0) }
@@ -29,7 +29,7 @@ enum SubscriptionContentsMaintainer: ViewMaintainer {
         return "content of subscription \(words.text(try reader.readLastText())) of user \(user)"
     }
 
-    /// The commit that saved the subscription.
+    /// Returns the offset of the commit that saved the subscription.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
@@ -41,7 +41,7 @@ enum SubscriptionContentsMaintainer: ViewMaintainer {
 }
 
 extension Snapshot {
-    /// Returns the offset of the version with which a row begins; nil if there is no row.
+    /// Returns the offset of the version at the beginning of a row; nil if there is no row.
     func origin(in id: TreeID, _ key: [UInt8]) throws -> UInt64? {
         try key.withUnsafeBytes { key in
             try get(id, key) { row in

@@ -1,43 +1,43 @@
 import StrataModel
 import StrataTree
 
-/// One tree of the views: what its keys are, what events do to it, and how its entries are described, traced to the
-/// commit that made them, stated in a base and digested.
+/// A tree of the views: its keys, the effects of events on it, and the ways in which its entries are described, traced
+/// to their commits, stated in a base and digested.
 ///
-/// A new tree is a new type of this kind in a file of its own, and a line in ``ViewTree/maintainers``.
+/// A new tree needs a conforming type in a file of its own, and an entry in ``ViewTree/maintainers``.
 protocol ViewMaintainer: SendableMetatype {
     static var tree: TreeID { get }
     /// The name of the tree in docs/format-keys.md §3.
     static var name: String { get }
-    /// The kinds of events that the maintainer applies; it may change other trees with its own. Events of records are
-    /// gathered and folded by ``RecordFold``.
+    /// The kinds of events that the maintainer applies; it may change other trees too. Events of records are gathered
+    /// and folded by ``RecordFold``.
     static var kinds: [EventKind] { get }
-    /// Whether every fold brings the tree to its offset.
+    /// True if every fold brings the tree to its offset.
     static var isFolded: Bool { get }
-    /// Whether the rows of the tree contribute to the digests of the state.
+    /// True if the rows of the tree contribute to the digests of the state.
     static var hasDigests: Bool { get }
-    /// Whether a base states the rows of the tree; those of other trees follow from these.
+    /// True if a base states the rows of the tree. Rows of other trees are derived from these.
     static var isStated: Bool { get }
 
     /// Applies the body of an event of one of ``kinds``.
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws
 
-    /// Appends the events that make a row to a payload of a base.
+    /// Appends the events that state a row to a payload of a base.
     static func state(
         _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder) throws
 
     /// Describes the entry of a key in words: `record milk of zone Notes`.
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String
 
-    /// Returns the offset of the commit that made an entry; nil if the trees do not know it.
+    /// Returns the offset of the commit that wrote an entry; nil if the trees do not record it.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64?
 
-    /// Returns the name that an entry is about; nil if it is about something else.
+    /// Returns the name that an entry is about; nil if it is not about a name.
     static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key?
 
-    /// Adds what a row contributes to the digests of the state.
+    /// Adds the contribution of a row to the digests of the state.
     static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws
 }
 
@@ -57,7 +57,7 @@ extension ViewMaintainer {
         preconditionFailure("a base states only the trees that say so")
     }
 
-    /// The offset of the version with which most rows begin.
+    /// Returns the offset of the version with which most rows begin.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
@@ -87,7 +87,7 @@ extension ViewTree {
 
     /// The trees that every fold brings to its offset.
     static let folded = maintainers.filter { $0.isFolded }.map { $0.tree }
-    /// The trees whose rows a base states, in this order; the others follow from them.
+    /// The trees whose rows a base states, in this order; the others are derived from them.
     static let stated = maintainers.filter { $0.isStated }.map { $0.tree }
 
     static func maintainer(of id: TreeID) -> (any ViewMaintainer.Type)? { maintainersByTree[id] }

@@ -5,8 +5,8 @@ extension ViewTree {
     public static let zoneChanges = TreeID(rawValue: 3)
 }
 
-/// The last change of each zone, for the feeds of databases: database, offset, zone → nothing. ``ZonesMaintainer``
-/// keeps them with the zones.
+/// The last change of each zone, for the feeds of databases: database, offset, zone → nothing. They are written
+/// together with the rows of zones.
 enum ZoneChangesMaintainer: ViewMaintainer {
     static let tree = ViewTree.zoneChanges
     static let name = "zone changes"

@@ -5,7 +5,7 @@ extension ViewTree {
     public static let zones = TreeID(rawValue: 2)
 }
 
-/// The zones of all databases, deleted ones too: database, zone → ``ZoneRow``, with the digests of their records.
+/// The zones of all databases, including deleted ones: database, zone → ``ZoneRow``, with the digests of its records.
 enum ZonesMaintainer: ViewMaintainer {
     static let tree = ViewTree.zones
     static let name = "zones"
@@ -50,7 +50,7 @@ enum ZonesMaintainer: ViewMaintainer {
         return words.zone(try reader.readNumber())
     }
 
-    /// The commit that last changed the zone or a record in it.
+    /// Returns the offset of the commit that last changed the zone or a record in it.
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
@@ -70,7 +70,7 @@ extension Fold {
         try requireDatabase(event.database, of: event.zone)
         let before = try fork.zoneRow(event.database, event.zone)
         let isAlive = before?.status == .alive
-        // In a base one event stands for a life that began before it.
+        // In a base, one event describes a life that began earlier.
         let isStated = !isAlive && event.original != nil
         guard isStated || (isAlive ? before?.incarnation : nil) == event.incarnation else {
             throw StrataError(
@@ -94,7 +94,7 @@ extension Fold {
         try requireDatabase(event.database, of: event.zone)
         let before = try fork.zoneRow(event.database, event.zone)
         let isAlive = before?.status == .alive
-        // In a base one event stands for a whole life that came and went.
+        // In a base, one event describes a whole life that has ended.
         let isStated = !isAlive && event.original != nil
         guard let incarnation = event.incarnation, isStated || isAlive && before?.incarnation == incarnation else {
             throw StrataError(
@@ -110,7 +110,7 @@ extension Fold {
         try put(row, event.database, event.zone, over: before)
     }
 
-    /// Records find their zone's row by the database that its name says.
+    /// Checks that a zone is in the database that its name gives, through which records find the zone's row.
     private func requireDatabase(_ database: UInt64, of zone: UInt64) throws {
         let named = try records.names.database(ofZone: zone, in: fork)
         guard named == database else {
@@ -129,7 +129,7 @@ extension Fold {
             row.ownDigests.content, words: [row.version.packed, row.incarnation.packed])
     }
 
-    /// All records of a zone with their references. Rows of other zones' records that refer to them stay.
+    /// Removes all records of a zone with their references. References from records of other zones stay.
     private func removeRecords(of zone: UInt64, _ row: ZoneRow) throws {
         if row.outwardCount > 0 { try removeOutwardReferences(of: zone) }
         let foreign = try foreignReferences(to: zone)

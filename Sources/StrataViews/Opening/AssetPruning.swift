@@ -1,28 +1,27 @@
 import StrataModel
 import StrataTree
 
-/// Takes out the rows of assets that only let go commits name, in slices that the pipeline runs between batches.
+/// Removes the rows of assets that only compacted commits name, in slices that the pipeline runs between batches.
 ///
-/// Afterwards the tree is the one that folding the base and the log behind it gives (docs/compaction.md §4).
+/// Afterwards the tree equals the result of folding the base and the log after it (docs/compaction.md §4).
 ///
 /// ```swift
 /// var pruning = AssetPruning(to: base)
 /// while try pruning.advance(fork, limit: 1_000) { fork = try publishAndFork(fork) }
 /// ```
 public struct AssetPruning {
-    /// The state that the base came to when it was folded.
+    /// The state to which the base was folded.
     private let base: Snapshot
-    /// Where the next slice begins.
+    /// The key at which the next slice begins.
     private var next: [UInt8] = []
 
     public init(to base: Snapshot) { self.base = base }
 
-    /// Does a slice.
+    /// Runs a slice; returns true if more remains to be done.
     ///
     /// - Parameters:
-    ///   - fork: of a state that has all commits of the base, and any behind it.
-    ///   - limit: how many rows the slice may look at.
-    /// - Returns: whether there is more to do.
+    ///   - fork: a fork of a state that has all commits of the base, and possibly later ones.
+    ///   - limit: the maximum number of rows that the slice examines.
     public mutating func advance(_ fork: Fork, limit: Int) throws -> Bool {
         let horizon = base.foldedOffset(ViewTree.assets)
         let start = next
@@ -55,13 +54,13 @@ public struct AssetPruning {
         return hasMore
     }
 
-    /// Whether a state has rows of assets that the base up to `horizon` may not have.
+    /// Returns true if a state may have rows of assets that the base up to `horizon` lacks.
     public static func isDue(_ state: Snapshot, horizon: UInt64) -> Bool {
         state.entryCount(ViewTree.assets) > 0 && state.foldedOffset(ViewTree.prunedAssets) < horizon
     }
 }
 
 extension Fork {
-    /// Whether the rows of assets are those that the base up to `horizon`, or a later one, begins with.
+    /// Returns true if the rows of assets match those of the base up to `horizon` or of a later one.
     public func hasPrunedAssets(through horizon: UInt64) -> Bool { foldedOffset(ViewTree.prunedAssets) >= horizon }
 }

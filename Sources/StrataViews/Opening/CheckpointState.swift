@@ -1,6 +1,6 @@
 import StrataTree
 
-/// What a page file has of the past.
+/// A past state that a checkpoint holds.
 public struct CheckpointState: Sendable {
     public let trees: Snapshot
     public let offset: UInt64

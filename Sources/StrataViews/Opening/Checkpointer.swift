@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Writes checkpoints on a thread of its own when enough has come together.
+/// Writes checkpoints on a thread of its own once enough changes have accumulated.
 ///
 /// ```swift
 /// let checkpointer = try Checkpointer(views)
@@ -11,11 +11,11 @@ import StrataTree
 /// try checkpointer.stop()
 /// ```
 public final class Checkpointer: Sendable {
-    /// What makes a checkpoint due: whichever comes first.
+    /// The limits that make a checkpoint due; the first one reached decides.
     public struct Policy: Sendable, Hashable {
         public var logBytes: Int
         public var events: Int
-        /// In percent of what may wait for a checkpoint.
+        /// The share of the maximum number of dirty pages, in percent.
         public var dirtyPercent: Int
 
         public init(logBytes: Int = 16 << 20, events: Int = 50_000, dirtyPercent: Int = 50) {
@@ -26,17 +26,17 @@ public final class Checkpointer: Sendable {
     }
 
     private struct State {
-        /// The newest state that may become a checkpoint, if none has it.
+        /// The newest state that may become a checkpoint; nil if a checkpoint has taken it.
         var newest: Snapshot?
-        /// The last one that could not be written, unless there is a newer one: for a last try.
+        /// The last state that could not be written, unless a newer one exists. ``stop()`` tries it once more.
         var unwritten: Snapshot?
-        /// Whether indexes are behind in every state since the last checkpoint.
+        /// True if the indexes lag behind the records in the state that was published last.
         var lacksIndexes = false
         var bytes = 0
         var events = 0
         var isWriting = false
         var isStopping = false
-        /// Of the last try, if it failed.
+        /// The error of the last attempt; nil if it succeeded.
         var failure: (any Error)?
     }
 
@@ -52,13 +52,13 @@ public final class Checkpointer: Sendable {
         thread.withLock { $0 = worker }
     }
 
-    /// Why the last checkpoint failed; nil once one succeeds. The next is tried when it is due.
+    /// The error of the last checkpoint; nil once one succeeds. The next attempt is made when a checkpoint is due.
     public var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Tells of a state that was published, and of how much log it is more than the one before.
+    /// Reports a state that was published, and the size of the log that it adds to the previous one.
     ///
-    /// - Parameter hasAllIndexes: whether the indexes show the state's own records. Where they are behind, opening
-    ///   would have to build them anew, so the checkpoint waits a while for a state in which they are not.
+    /// - Parameter hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
+    ///   rebuild them, so the checkpoint waits some time for a state in which they do not.
     public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
@@ -72,10 +72,10 @@ public final class Checkpointer: Sendable {
         if hasBecomeDue { state.notifyAll() }
     }
 
-    /// Asked anew when a checkpoint has ended: many of the pages that were dirty meanwhile are those that it has
-    /// written.
+    /// Returns true if a limit of the policy is reached. This is checked again after each checkpoint, which has written
+    /// many of the pages that were dirty meanwhile.
     ///
-    /// - Parameter patience: by how much the policy's limits may be passed.
+    /// - Parameter patience: the factor by which the limits may be exceeded.
     private func isDue(_ state: State, patience: Int = 1) -> Bool {
         if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
         let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
@@ -83,13 +83,13 @@ public final class Checkpointer: Sendable {
         return views.pages.writablePages >= hundreds * percent + rest * percent / 100
     }
 
-    /// Whether a checkpoint would be written if only the indexes were not behind. Not while one is being written: what
-    /// the next one has to wait for is cheaper when more has come together.
+    /// True if a checkpoint is due and only the indexes delay it. False while a checkpoint is being written: catching
+    /// up for the next one is cheaper once more changes have accumulated.
     public var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
 
-    /// Ends the thread, after a last checkpoint if there is something new.
+    /// Ends the thread, after a last checkpoint if there are new changes.
     ///
-    /// - Throws: what kept the last one from being written; the log has everything all the same.
+    /// - Throws: the error that prevented the last checkpoint; the log is complete all the same.
     public func stop() throws {
         state.withLock { $0.isStopping = true }
         join()
@@ -105,8 +105,8 @@ public final class Checkpointer: Sendable {
         worker?.join()
     }
 
-    /// Ends the thread and writes nothing more: what the states are made of is no good. A checkpoint that is being
-    /// written comes to its end first.
+    /// Ends the thread and writes nothing more, because the states cannot be trusted. A checkpoint that is being
+    /// written is completed first.
     public func abandon() {
         state.withLock { ($0.isStopping, $0.newest) = (true, nil) }
         join()
@@ -117,7 +117,7 @@ public final class Checkpointer: Sendable {
         while let snapshot = state.wait({ next(&$0) }) {
             var failure: (any Error)?
             do {
-                // Where commits are published before they are synced, nobody else sees to that.
+                // Commits may be published before they are synced, and no other code syncs the log before a checkpoint.
                 if snapshot.foldedOffset(ViewTree.records) > views.log.durableEnd.offset { try views.log.sync() }
                 try views.checkpoint(snapshot)
             } catch { failure = error }
@@ -128,7 +128,7 @@ public final class Checkpointer: Sendable {
         }
     }
 
-    /// Waits on nil; `.some(nil)` is the end.
+    /// Returns nil to wait, and `.some(nil)` to end.
     private func next(_ state: inout State) -> Snapshot?? {
         guard state.isStopping || state.newest != nil && isDue(state) else { return nil }
         defer {

@@ -1,14 +1,14 @@
 import StrataModel
 
-/// Takes keys apart again. Bytes that are no key give an error.
+/// Decodes keys. Bytes that are not a key cause an error.
 public struct KeyReader {
-    // Valid only inside the `withUnsafeBytes` that made it; every access below is checked against its count.
+    // Valid only inside the `withUnsafeBytes` call that provided it; every access below is checked against its count.
     private let bytes: UnsafeRawBufferPointer
     public private(set) var position = 0
 
     public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    // Not a reader of any number: a generic call from another module costs more than the rest of a key.
+    // Not a generic reader of integers: a generic call from another module costs more than the rest of a key.
     public mutating func readByte() throws -> UInt8 {
         guard position < bytes.count else { throw malformed("longer") }
         defer { position += 1 }
@@ -51,7 +51,7 @@ public struct KeyReader {
         position += count
     }
 
-    /// Appends the bytes of a text that ends with its terminator.
+    /// Appends the unescaped bytes of a text, without its terminator.
     static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         guard text.contains(KeyWriter.escape) else {
             bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text.dropLast()))
@@ -72,7 +72,7 @@ public struct KeyReader {
 
     public mutating func skipText() throws { while try readByte() != 0 {} }
 
-    /// The rest of the key.
+    /// Returns the rest of the key.
     public mutating func readLastText() throws -> UnsafeRawBufferPointer {
         defer { position = bytes.count }
         return UnsafeRawBufferPointer(rebasing: bytes[position...])

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Builds keys whose bytes order as their parts do (docs/format-keys.md §2).
+/// Builds keys whose byte order is the order of their parts (docs/format-keys.md §2).
 ///
 /// ```swift
 /// var key = KeyWriter()
@@ -8,10 +8,10 @@ import StrataModel
 /// key.append(lastName: name)
 /// ```
 public struct KeyWriter: Sendable {
-    /// Numbers up to this are one byte.
+    /// The largest number that takes a single byte.
     static let largestSingle: UInt64 = 246
 
-    /// Stands in a text in front of what was a 0 or a 1, so that the 0 at its end is the only one.
+    /// The byte before an escaped 0 or 1 in a text, so that the only 0 is the terminator.
     static let escape: UInt8 = 1
 
     public private(set) var bytes: [UInt8] = []
@@ -20,12 +20,12 @@ public struct KeyWriter: Sendable {
 
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Goes back to the first `count` bytes.
+    /// Shortens the key to its first `count` bytes.
     public mutating func cut(to count: Int) { bytes.removeLast(bytes.count - count) }
 
     public mutating func append(byte: UInt8) { bytes.append(byte) }
 
-    /// Turns all bits from a place on, so that what follows is in descending order.
+    /// Inverts all bits from an offset on, so that these bytes sort in descending order.
     public mutating func turnBits(from start: Int) { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
 
     public mutating func append(number: UInt64) {
@@ -56,13 +56,13 @@ public struct KeyWriter: Sendable {
         bytes.append(0)
     }
 
-    /// Only at the end of a key.
+    /// Valid only at the end of a key.
     public mutating func append(lastText text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
 
-    /// A name that may be too long for a key, and then stands in its short form, which its row or its record completes.
+    /// Appends a name. If it is too long for a key, the key holds its short form, and its row or record the full name.
     public mutating func append(name: String) { Self.withKeyName(name) { append(text: $0) } }
 
-    /// Only at the end of a key.
+    /// Valid only at the end of a key.
     public mutating func append(lastName name: String) { Self.withKeyName(name) { append(lastText: $0) } }
 
     public mutating func append(lastName name: UnsafeRawBufferPointer) {
@@ -82,14 +82,15 @@ public struct KeyWriter: Sendable {
         }
     }
 
-    /// One byte longer than the longest name that stands whole, so that the two are told apart.
+    /// Returns a form one byte longer than the longest name that is stored whole, so that the length distinguishes
+    /// them.
     private static func shortForm(of name: UnsafeRawBufferPointer) -> [UInt8] {
         let hash = DigestHash.hash(0, name)
         let kept = name.prefix(RecordState.longestKeyName + 1 - MemoryLayout.size(ofValue: hash))
         return kept + withUnsafeBytes(of: hash.littleEndian) { [UInt8]($0) }
     }
 
-    /// Whether a name that was read from a key is a short form.
+    /// Returns true if a name that was read from a key is a short form.
     static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
     public mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }

@@ -3,8 +3,8 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// States of a log's past that were folded once and are kept at intervals, so that any other one is folded from near
-/// by. Those who look at the past share them; the store's files have nothing of it.
+/// Past states of a log, folded once and kept at intervals, so that any other state is folded from a near one. All
+/// readers of the past share them; the store's files hold none of them.
 ///
 /// ```swift
 /// let pasts = PastStates(store: id, in: path)
@@ -13,15 +13,16 @@ import StrataTree
 /// ```
 public final class PastStates: Sendable {
     public struct Limits: Sendable {
-        /// A state is kept behind so many bytes of payloads.
+        /// The payload bytes between two kept states.
         public var intervalBytes = 4 << 20
-        /// Beyond this states lie farther apart: one gigabyte, most of it in a file without a name.
+        /// Above this number of pages, states are kept farther apart. The default is one gigabyte, most of it in an
+        /// unnamed file.
         public var maximumPages = 1 << 18
-        /// What is so near is folded for whoever asks, and not kept.
+        /// States this near to a kept one are folded on request and not kept.
         public var nearCommits: UInt64 = 2_000
-        /// Of the pages that are in memory, and not in the file.
+        /// The number of pages that are kept in memory rather than in the file.
         public var maximumMemoryPages = 1 << 12
-        /// They are let go when nobody has asked for so long.
+        /// Kept states are released after this time without a request.
         public var idleMilliseconds = 30_000
 
         public init() {}
@@ -33,24 +34,25 @@ public final class PastStates: Sendable {
         var state: Snapshot { keeper.base }
     }
 
-    /// What was folded from a checkpoint on, or from the beginning.
+    /// The states folded from one checkpoint, or from the beginning.
     fileprivate struct Line {
         let pages: PageStore
-        /// Ascending, never empty; the last of them is the newest state of the pages.
+        /// In ascending order, never empty; the last mark is the newest state of the pages.
         var marks: [Mark]
         var end: UInt64 { newest.offset }
     }
 
     private struct State {
         var lines: [Line] = []
-        /// What they are folded from: another reader of the same log may have files of before an erasure.
+        /// The log that the states are folded from. Another reader of the same log may hold files from before an
+        /// erasure.
         var log: (any EventLog)?
-        /// The log as it was when they were folded: floor, and the end that had been looked through.
+        /// The floor of the log when the states were folded, and the end up to which it has been checked for erasures.
         var floor: Position?
         var seen: Position?
         var useCount = 0
         var forgottenCount = 0
-        /// Whether somebody lets go of them when they are idle.
+        /// True if a task is running that releases the states when they are idle.
         var isWatched = false
 
         var pageCount: Int { lines.reduce(0) { $0 + $1.pages.info.arenaPages } }
@@ -81,12 +83,12 @@ public final class PastStates: Sendable {
         inMemory.maximumMemoryPages = min(options.maximumMemoryPages, limits.maximumMemoryPages)
         self.options = inMemory
         var limits = limits
-        // Half of what there may be at all is for those who go on from them.
+        // The other half of the pages is for the branches that continue from these states.
         limits.maximumPages = min(limits.maximumPages, options.maximumArenaPages / 2)
         self.limits = limits
     }
 
-    /// Opens a log of which states are kept from then on, and lets go of those that there are.
+    /// Opens a log whose states are kept from then on, and releases the states that are kept.
     public func begin<Log: EventLog>(_ open: () throws -> Log) throws -> Log {
         let count = state.withLock { state in
             state.forget()
@@ -94,7 +96,7 @@ public final class PastStates: Sendable {
         }
         let wasErasing = try isErasing()
         let log = try open()
-        // What is just being erased is in no state that is kept, also if its files were opened a moment before.
+        // Data that is being erased must be in no kept state, even if its files were opened shortly before.
         let isKept = try !wasErasing && !isErasing()
         state.withLock { state in
             if isKept, state.forgottenCount == count {
@@ -104,29 +106,30 @@ public final class PastStates: Sendable {
         return log
     }
 
-    /// Lets go of all of them, as after an erasure: what was erased may be in them.
+    /// Releases all kept states, for example after an erasure, because they may hold erased data.
     public func forget() { state.withLock { $0.forget() } }
 
-    /// Of states that are kept, ascending.
+    /// The offsets of the kept states, ascending.
     public var keptOffsets: [UInt64] { state.withLock { $0.lines.flatMap(\.marks).map(\.offset).sorted() } }
 
-    /// Whether a log that was read before only went on, and nothing of it was erased meanwhile. If so, states may be
-    /// kept of it; those that are are let go otherwise.
+    /// Returns true if a log that was read before has only grown, and nothing in it was erased meanwhile. Otherwise all
+    /// kept states are released.
     public func isCurrent(_ log: any EventLog) throws -> Bool {
         try state.withLock { state in
             let floor = try LogReader.floorOffset(in: directory, files: platform.files)
-            // What is just being erased is in no state that is kept.
+            // Data that is being erased must be in no kept state.
             if try floor == log.floor.offset && !isErasing() && isSame(log, &state) { return true }
             state.forget()
             return false
         }
     }
 
-    /// The state that a log ends with.
+    /// Opens the state at the end of a log.
     ///
     /// - Parameters:
-    ///   - past: the log up to there.
-    ///   - log: all of it, as its files are now. If it is not what ``begin(_:)`` opened last, no state is kept.
+    ///   - past: the log up to that state.
+    ///   - log: the whole log, as its files are now. If it is not the one that ``begin(_:)`` opened last, no state is
+    ///     kept.
     public func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
         do {
             defer { watch() }
@@ -139,7 +142,7 @@ public final class PastStates: Sendable {
                 guard let mark else { break }
                 let branch = PageStore.branch(on: mark.state)
                 var replay = Replay(log: past, pages: branch)
-                // Few commits may be large: beyond an interval they are folded into states that are kept.
+                // A few commits may be large: beyond an interval they are folded into kept states.
                 replay.intervalBytes = nearCommits > 0 ? limits.intervalBytes : nil
                 try replay.run()
                 guard nearCommits == 0 || branch.snapshot().foldedOffset(ViewTree.records) == past.end.offset else {
@@ -175,7 +178,7 @@ public final class PastStates: Sendable {
         }
     }
 
-    /// Lets go of the states if they have not been used.
+    /// Returns true if the states have been used since the last call; otherwise releases them.
     private func isUsed(since count: inout Int) -> Bool {
         let (before, now) = (count, state.withLock { $0.useCount })
         count = now
@@ -209,12 +212,13 @@ public final class PastStates: Sendable {
 
     // MARK: Lines
 
-    /// The nearest state that is not behind the end of a log; others are folded up to there if that is far.
+    /// Returns the nearest state at or before the end of a log, after folding further states up to there if that is
+    /// far.
     private func nearest(to past: any EventLog, _ nearCommits: UInt64, _ state: inout State) throws -> Mark {
         let offset = past.end.offset
         let known = state.lines.flatMap(\.marks).filter { $0.offset <= offset }.max { $0.offset < $1.offset }
         if let known, offset - known.offset <= nearCommits { return known }
-        // Between two of a line there is none that is nearer.
+        // Within a line, no other state is nearer.
         let isInside = state.lines.contains { ($0.marks[0].offset...$0.end).contains(offset) }
         if let known, isInside { return known }
         try addLine(behind: known.map { $0.offset + nearCommits }, past, &state)
@@ -223,7 +227,7 @@ public final class PastStates: Sendable {
         guard let index else { preconditionFailure("a line begins in front of every offset") }
         if offset - state.lines[index].end > nearCommits {
             do { try extend(index, past, &state) } catch {
-                // Its pages may be ahead of its states.
+                // The pages may be ahead of the states.
                 state.lines.remove(at: index)
                 throw error
             }
@@ -231,7 +235,7 @@ public final class PastStates: Sendable {
         return state.lines[index].newest
     }
 
-    /// Begins another line where there is a checkpoint that is nearer than what is known, or nothing is known.
+    /// Begins another line if no state is known, or if a checkpoint is nearer than the known ones.
     private func addLine(behind known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
         let checkpoint = try Views.openNearest(
             past, store: store, in: directory, platform: platform, options: options)
@@ -239,7 +243,7 @@ public final class PastStates: Sendable {
         if let known, offset <= known { return }
         var mark = Mark(keeper: checkpoint.keeper, offset: offset)
         if offset == 0, past.floor.offset > 0 {
-            // Nothing lies in front of a base, and whoever begins there would load all of it.
+            // No state exists before a base, and each reader that begins there would load all of it.
             try Replay(log: past, pages: checkpoint.pages).run(upTo: past.floor.offset)
             mark = try newMark(checkpoint.pages, mark.keeper)
         }
@@ -247,7 +251,7 @@ public final class PastStates: Sendable {
         state.lines.append(Line(pages: checkpoint.pages, marks: [mark]))
     }
 
-    /// The newest state of pages, with indexes that show it: from one far away they would take long to catch up.
+    /// Returns the newest state of pages, with indexes that show it: indexes far behind would take long to catch up.
     private func newMark(_ pages: PageStore, _ keeper: IndexKeeper) throws -> Mark {
         var keeper = keeper
         let fork = pages.fork()
@@ -265,7 +269,7 @@ public final class PastStates: Sendable {
         while state.lines[index].end < past.end.offset {
             try replay.run()
             let mark = try newMark(pages, state.lines[index].newest.keeper)
-            // A log that has less than it says would never come to its end.
+            // A log that ends before the offset that it reports would cause an endless loop.
             guard mark.offset > state.lines[index].end else { return }
             state.lines[index].marks.append(mark)
             while state.pageCount > limits.maximumPages, state.lines[index].marks.count > 2 {
@@ -278,7 +282,7 @@ public final class PastStates: Sendable {
 extension PastStates.Line {
     fileprivate var newest: PastStates.Mark { marks[marks.count - 1] }
 
-    /// Lets go of the state whose neighbours lie nearest to each other.
+    /// Releases the state whose neighbors are nearest to each other.
     fileprivate mutating func thin() {
         let index = (1..<marks.count - 1).min {
             marks[$0 + 1].offset - marks[$0 - 1].offset < marks[$1 + 1].offset - marks[$1 - 1].offset

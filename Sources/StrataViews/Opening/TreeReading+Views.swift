@@ -4,7 +4,7 @@ import StrataTree
 extension Snapshot: NameResolver {}
 extension Fork: NameResolver {}
 
-/// What the trees of a store say, row by row.
+/// Reads the trees of a store row by row.
 extension TreeReading {
     public func ordinal(of name: InternedName.Name) throws -> UInt64? {
         try ViewKeys.ordinal(of: name).withUnsafeBytes { key in
@@ -21,7 +21,7 @@ extension TreeReading {
         }
     }
 
-    /// Calls `body` with each name, by namespaces and ordinals.
+    /// Calls `body` with each name, in the order of namespaces and ordinals.
     public func forEachName(_ body: (InternedName) throws -> Void) throws {
         try scan(ViewTree.names, from: nil, to: nil) { _, row in
             try body(InternedName(decoding: ArraySlice(row)))
@@ -29,7 +29,7 @@ extension TreeReading {
         }
     }
 
-    /// How many names of a kind have ordinals. They are dense, so it is found by halving.
+    /// Returns the number of names of a kind that have ordinals. Ordinals are dense, so a binary search finds it.
     public func nameCount(_ namespace: Namespace) throws -> UInt64 {
         func exists(_ ordinal: UInt64) throws -> Bool {
             try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
@@ -50,14 +50,14 @@ extension TreeReading {
         }
     }
 
-    /// As ``zoneRow(_:_:)``, but only whether the zone is there.
+    /// Reads only the status of a zone, as ``zoneRow(_:_:)`` reads the whole row.
     public func zoneStatus(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow.Status? {
         try ViewKeys.zone(database, zone).withUnsafeBytes { key in
             try get(ViewTree.zones, key) { try ZoneRow.status(decoding: $0) }
         }
     }
 
-    /// The zones of a database that are there or have been, in the order of their ordinals.
+    /// Returns the existing and former zones of a database, in the order of their ordinals.
     public func zoneRows(of database: UInt64) throws -> [(zone: UInt64, row: ZoneRow)] {
         var rows: [(UInt64, ZoneRow)] = []
         try ViewKeys.withBounds(ofNumber: database) { lower, upper in
@@ -71,14 +71,14 @@ extension TreeReading {
         return rows
     }
 
-    /// Calls `body` with each zone of a database at its last change, in the order of changes, from the first behind a
-    /// zone at an offset, until it returns false.
+    /// Calls `body` with each zone of a database at its last change, in the order of changes, beginning after the given
+    /// offset and zone, until it returns false.
     public func forEachZoneChange(
         of database: UInt64, after offset: UInt64, zone: UInt64,
         _ body: (_ offset: UInt64, _ zone: UInt64) throws -> Bool
     ) throws {
         try ViewKeys.withBounds(ofNumber: database) { _, upper in
-            // No key is longer than another by one byte that is 0.
+            // Appending a 0 byte gives the first possible key after this one.
             try (ViewKeys.zoneChange(database, offset, zone) + [0]).withUnsafeBytes { lower in
                 try scan(ViewTree.zoneChanges, from: lower, to: upper) { key, _ in
                     var reader = KeyReader(key)
@@ -89,9 +89,9 @@ extension TreeReading {
         }
     }
 
-    /// Change tokens of a database before this offset are no longer good; 0 if none were let expire.
+    /// Returns the offset before which change tokens of a database have expired; 0 if none have.
     public func tokenExpiry(of database: UInt64) throws -> UInt64 {
-        // Ordinal 0 stands for all databases.
+        // Ordinal 0 means all databases.
         try [0, database].map { database in
             try ViewKeys.numbers(database).withUnsafeBytes { key in
                 try get(ViewTree.expiredTokens, key) { row in
@@ -102,14 +102,15 @@ extension TreeReading {
         }.max() ?? 0
     }
 
-    /// The encoded state of a record; valid only inside `body`.
+    /// Calls `body` with the encoded state of a record, which is valid only inside it; returns nil if there is no
+    /// record.
     public func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         try ViewKeys.record(record).withUnsafeBytes { try withRecord(record, at: $0, body) }
     }
 
-    /// - Parameter key: that of the record.
+    /// - Parameter key: the key of the record.
     func withRecord<Result>(
         _ record: RecordKey, at key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
@@ -119,8 +120,8 @@ extension TreeReading {
         }
     }
 
-    /// Calls `body` with each record of a zone, in the order of its keys, from the first that is not before that of
-    /// `name`, until it returns false. It is the order of names, but that of long names among those that begin alike.
+    /// Calls `body` with each record of a zone whose key is not before that of `name`, in the order of keys, until it
+    /// returns false. This is the order of names, except among long names with the same beginning.
     public func forEachRecord(
         of zone: UInt64, from name: String = "",
         _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
@@ -129,10 +130,10 @@ extension TreeReading {
         try forEachRecord(of: zone, fromKey: lower) { try body(try Self.name(of: $1, in: $0), $1) }
     }
 
-    /// Calls `body` with each record of a zone, in the order of its keys, until it returns false, and with what its key
-    /// has of its name: see ``RecordStateView/name(keyName:)``.
+    /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the part of
+    /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
     ///
-    /// - Parameter keyName: where to begin: behind the record whose key has this.
+    /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
     public func forEachRecord(
         of zone: UInt64, behind keyName: [UInt8],
         _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
@@ -156,7 +157,7 @@ extension TreeReading {
         }
     }
 
-    /// A record's name, of which the key may have the short form only.
+    /// Returns a record's name, of which the key may hold only the short form.
     private static func name(
         of state: UnsafeRawBufferPointer, in key: UnsafeRawBufferPointer
     ) throws -> UnsafeRawBufferPointer {
@@ -165,10 +166,10 @@ extension TreeReading {
             rebasing: state[try RecordStateView(state, in: 0..<state.count).longNamePlace()])
     }
 
-    /// The fields that a record type has.
+    /// Returns the fields of a record type.
     public func schema(of type: UInt64) throws -> [SchemaField] { try declaration(of: type)?.fields ?? [] }
 
-    /// All that has been declared of a record type; nil if nothing has.
+    /// Returns all declarations of a record type; nil if it has none.
     public func declaration(of type: UInt64) throws -> SchemaChangedEvent? {
         try ViewKeys.numbers(type).withUnsafeBytes { key in
             try get(ViewTree.schema, key) { row in
@@ -178,12 +179,12 @@ extension TreeReading {
         }
     }
 
-    /// The event that declared something of a record type last; nil if nothing has been.
+    /// Returns the version of the last event that declared something of a record type; nil if there is none.
     public func declarationVersion(of type: UInt64) throws -> Version? {
         try ViewKeys.numbers(type).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.schema) }
     }
 
-    /// The event that changed a user's account last; nil if nothing is said of the user.
+    /// Returns the version of the last event that changed a user's account; nil if there is none.
     public func accountVersion(of user: UInt64) throws -> Version? {
         try ViewKeys.numbers(user).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.users) }
     }
@@ -195,7 +196,7 @@ extension TreeReading {
         }
     }
 
-    /// The token that a device sent last for a zone, and the event that kept it.
+    /// Returns the token that a device sent last for a zone, with the event that stored it.
     public func clientToken(
         _ zone: UInt64, _ device: UInt64
     ) throws -> (token: [UInt8], items: UInt64, version: Version)? {
@@ -210,15 +211,15 @@ extension TreeReading {
         }
     }
 
-    /// Calls `body` with the name of each record of a zone that refers to one of the same zone in a way, in the order
-    /// of their keys, until it returns false.
+    /// Calls `body` with the name of each record of the target's zone that refers to the target in a given way, in the
+    /// order of keys, until it returns false.
     public func forEachSource(
         of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         try forEachSource(of: target, kind, through: kind) { try body($1) }
     }
 
-    /// As ``forEachSource(of:_:_:)``, for each of several ways, one after the other.
+    /// Calls `body` as ``forEachSource(of:_:_:)`` does, for each of several kinds in turn.
     public func forEachSource(
         of target: RecordKey, _ first: ReferenceKind, through last: ReferenceKind,
         _ body: (ReferenceKind, UnsafeRawBufferPointer) throws -> Bool
@@ -236,7 +237,7 @@ extension TreeReading {
                     guard try reader.readNumber() == target.zone else { return true }
                     let name = try reader.readLastText()
                     guard KeyWriter.isShortForm(name) else { return try body(kind, name) }
-                    // What refers is there, or the row would not be.
+                    // The referring record exists, because otherwise its row would not.
                     var wholeSource = source
                     return try get(ViewTree.records, wholeSource.readLastText()) { state in
                         try body(kind, try Self.name(of: state, in: name))
@@ -247,13 +248,13 @@ extension TreeReading {
     }
 }
 
-/// Where the parts of a row are that is an event's body.
+/// The layout of a row that holds the body of an event.
 enum RowLayout {
     static let body = 40
 }
 
 extension RecordStateView {
-    /// A record's name, given what its key has of it.
+    /// Returns a record's name, given the part of it that the key holds.
     public func name(keyName: UnsafeRawBufferPointer) throws -> String {
         guard KeyWriter.isShortForm(keyName) else { return String(decoding: keyName, as: UTF8.self) }
         return try text(longNamePlace())

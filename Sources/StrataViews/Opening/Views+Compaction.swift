@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Where trees are folded that are needed for a while.
+/// The place for the pages of trees that are needed only temporarily.
 struct TemporaryViews {
     private let directory: String?
     private let files: any FileSystem
@@ -21,7 +21,7 @@ struct TemporaryViews {
 }
 
 extension PageStoreOptions {
-    /// Of trees that are folded beside a store at work: little memory, the rest in a file without a name.
+    /// Options for trees that are folded beside a running store: little memory, the rest in an unnamed file.
     public static let lean: PageStoreOptions = {
         var options = PageStoreOptions()
         options.maximumMemoryPages = 2_048
@@ -30,12 +30,13 @@ extension PageStoreOptions {
 }
 
 extension Fold.SliceLimits {
-    /// As ``PageStoreOptions/lean``.
+    /// Limits that fit ``PageStoreOptions/lean``.
     static let lean = Fold.SliceLimits(events: 50_000, bytes: 8 << 20)
 }
 
 extension Views {
-    /// Folds a base that nobody needs yet into trees of its own, against its marker.
+    /// Folds a base that is not yet in use into trees of its own, checks it against its marker, and returns the state,
+    /// without indexes.
     ///
     /// ```swift
     /// let draft = try log.writeBase(at: horizon) { try scan.next()?[...] }
@@ -43,10 +44,9 @@ extension Views {
     /// try log.adopt(draft)
     /// ```
     /// - Parameters:
-    ///   - directory: where the file without a name is made that holds them.
-    ///   - pulse: called again and again; what it throws ends the work.
-    /// - Returns: the state that it comes to, without indexes.
-    /// - Throws: ``StrataError`` if it is not what its marker says.
+    ///   - directory: the directory of the unnamed file that holds the trees; nil for memory alone.
+    ///   - pulse: called repeatedly; an error that it throws ends the work.
+    /// - Throws: ``StrataError`` if the base does not match its marker.
     public static func state(
         of base: BaseReader, in directory: String?, platform: Platform = Platform(),
         options: PageStoreOptions = .lean, pulse: () throws -> Void = {}
@@ -56,7 +56,7 @@ extension Views {
 }
 
 extension BaseReader {
-    /// Folds it into empty trees.
+    /// Folds the base into empty trees and publishes the state.
     func publish(to pages: PageStore, pulse: () throws -> Void) throws -> Snapshot {
         var base = self
         let fold = Fold(pages.fork())

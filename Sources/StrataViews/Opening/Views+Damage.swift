@@ -4,19 +4,19 @@ import StrataSystem
 import StrataTree
 
 extension Views {
-    /// Whether pages are wrong, rather than the log or the access to either. Of what does not name its page, all that
-    /// the log finds wrong with itself names a segment or an offset.
+    /// Returns true if an error means damaged pages, rather than a problem with the log or with the access to either.
+    /// All errors about the log's own contents name a segment or an offset.
     public static func isDamage(_ error: StrataError) -> Bool {
         if error.context.page != nil { return true }
         guard error.context.segment == nil, error.context.offset == nil else { return false }
         return error.code == .badChecksum || error.code == .malformed
     }
 
-    /// Puts a page file away in which somebody found a damaged page, and folds the whole log into a new one. Nobody may
-    /// publish or write a checkpoint meanwhile.
+    /// Sets a page file aside in which a damaged page was found, and folds the whole log into a new one. Publishing and
+    /// checkpoints must be suspended meanwhile.
     ///
-    /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, cannot be read or folded, or no
-    ///   page file can be made.
+    /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, if it cannot be read or folded, or
+    ///   if no page file can be created.
     public static func rebuild(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions()
@@ -26,12 +26,12 @@ extension Views {
         return try open(log, store: store, in: directory, platform: platform, options: options)
     }
 
-    /// The state right behind a commit, folded from the beginning of the log or its base into memory and a file without
-    /// a name.
+    /// Returns the state after a commit, folded from the beginning of the log or its base into memory and an unnamed
+    /// file.
     ///
     /// - Parameters:
-    ///   - directory: where that file is made; nil for memory alone.
-    ///   - pulse: called again and again; what it throws ends the work.
+    ///   - directory: the directory of that file; nil for memory alone.
+    ///   - pulse: called repeatedly; an error that it throws ends the work.
     public static func state(
         of log: any EventLog, at offset: UInt64, in directory: String?, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), sortsEvents: Bool = false,

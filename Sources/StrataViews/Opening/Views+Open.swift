@@ -3,27 +3,28 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Views that were opened, and what was found on the way.
+/// Opened views, and the findings about their page file.
 public struct OpenedViews: Sendable {
     public let views: Views
-    /// What was found of the page file; not `.whole` only costs time.
+    /// The condition of the page file; anything other than `.whole` only costs time.
     public let finding: PageFileFinding
-    /// Why checkpoints could not be taken, or written while the log was folded.
+    /// The reasons why checkpoints could not be used, or could not be written while the log was folded.
     public let reasons: [StrataError]
-    /// Up to where the checkpoint had the log; 0 if everything was folded again.
+    /// The offset of the checkpoint that was used; 0 if everything was folded again.
     public let checkpointOffset: UInt64
-    /// Knows which records the indexes show. After a checkpoint in which they were behind they are built anew.
+    /// Tracks which records the indexes show. After a checkpoint in which they lagged they are rebuilt.
     public let keeper: IndexKeeper
 }
 
 extension Views {
-    /// Opens the views of a store: the newest checkpoint that the log agrees with, and what the log has behind it.
+    /// Opens the views of a store: loads the newest checkpoint that the log agrees with, and folds the commits after
+    /// it.
     ///
-    /// A page file that is missing, damaged, of another release, foreign or stale is made anew from the log: that is no
-    /// error, and never a wrong answer.
+    /// A page file that is missing, damaged, foreign, stale or of another release is rebuilt from the log. This is not
+    /// an error, and answers stay correct.
     ///
     /// - Parameter progress: called while the log is folded.
-    /// - Throws: ``StrataError`` if the log cannot be read or folded, or no page file can be made.
+    /// - Throws: ``StrataError`` if the log cannot be read or folded, or if no page file can be created.
     public static func open(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
@@ -39,7 +40,7 @@ extension Views {
         do {
             return try finish(opened, log, sorting, progress)
         } catch let error as StrataError where opened.store.isDamaged || isDamage(error) {
-            // A page that the checkpoint reaches cannot be read: what it held is in the log.
+            // A page of the checkpoint cannot be read; the log holds its contents.
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: error)
             return try finish(opened, log, sorting, progress)
@@ -70,13 +71,13 @@ extension Views {
         }
         var reasons = opened.reasons
         try Replay(log: log, pages: opened.store, sorting: sorting).run(progress: progress) { snapshot in
-            // Folding a long log must not be done again, nor keep all of it in memory. A last part that is short is
-            // left to who goes on writing: who opens the store waits.
+            // Folding a long log must not be repeated, nor fill memory with dirty pages. A short last part is left to
+            // the writer's checkpoints, because the caller that opens the store is waiting.
             let isLast = snapshot.foldedOffset(ViewTree.records) == log.end.offset
             let limit = isLast ? 2 * opened.store.maximumDirtyPages : opened.store.maximumDirtyPages / 2
             guard opened.store.info.dirtyPages > limit else { return }
             guard snapshot.foldedOffset(ViewTree.records) <= log.durableEnd.offset else { return }
-            // A disk that is full keeps nobody from what the log has.
+            // A full disk must not prevent access to the commits in the log.
             do { try views.checkpoint(snapshot, isPaced: false) } catch let error as StrataError where !isDamage(error)
             {
                 reasons.append(error)

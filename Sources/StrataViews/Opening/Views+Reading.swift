@@ -3,23 +3,23 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// How the state of a store is read that this process does not write.
+/// The source from which a process that does not write a store reads its state.
 public enum ViewsSource: Sendable {
-    /// From the newest checkpoint that is not behind the end of the log, and what the log has after it.
+    /// The newest checkpoint at or before the end of the log, and the commits after it.
     case pageFile
-    /// From the log alone.
+    /// The log alone.
     case log
 }
 
-/// A state to go on from, and what its indexes show.
+/// A state to continue from, with the keeper of its indexes.
 struct NearestState {
     let pages: PageStore
     let keeper: IndexKeeper
 }
 
 extension Views {
-    /// The state of a store for reading, at the end of its log. Its files stay as they are, but for a place in
-    /// `readers`; what is folded is in memory, and in a file without a name where it is more than the options allow.
+    /// Opens the state of a store at the end of its log for reading. The store's files stay unchanged except for a slot
+    /// in `readers`. Folded pages are kept in memory, and beyond the limit of the options in an unnamed file.
     ///
     /// A page file that cannot be used only costs time.
     ///
@@ -55,7 +55,7 @@ extension Views {
             keeper: IndexKeeper(views.pages.snapshot()))
     }
 
-    /// Nil if there is no checkpoint that can be taken.
+    /// Returns nil if no checkpoint can be used.
     private static func fromPageFile(
         _ log: any EventLog, _ store: Identifier, _ directory: String, _ platform: Platform,
         _ options: PageStoreOptions, _ scratch: Scratch, _ reasons: inout [StrataError]
@@ -73,7 +73,7 @@ extension Views {
         return NearestState(pages: opened.store, keeper: IndexKeeper(shown))
     }
 
-    /// Where folding a log begins: at the newest checkpoint that is not behind its end, or with nothing.
+    /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
     static func openNearest(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: PageStoreOptions
     ) throws -> NearestState {
@@ -84,8 +84,7 @@ extension Views {
         return NearestState(pages: pages, keeper: IndexKeeper(pages.snapshot()))
     }
 
-    /// A checkpoint of an offset or an earlier one, which may be one of those that are kept; nil if there is none that
-    /// can be read.
+    /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.
     ///
     /// - Throws: ``StrataError`` if the log cannot be read.
     public static func checkpoint(
@@ -122,7 +121,7 @@ extension Views {
         }
     }
 
-    /// Where what does not fit memory goes: never into the store.
+    /// The place for pages that do not fit in memory, which is never in the store.
     private struct Scratch {
         let files = RealFileSystem()
         let directory = TemporaryDirectory.path

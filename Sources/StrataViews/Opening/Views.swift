@@ -11,7 +11,7 @@ import StrataTree
 /// try views.pages.snapshot().digests()
 /// ```
 public final class Views: Sendable {
-    /// What the keys and rows of the trees mean (docs/format-keys.md §1). Views of another form are rebuilt.
+    /// The form of the keys and rows of the trees (docs/format-keys.md §1). Views of another form are rebuilt.
     public static let form: UInt64 = 1
 
     public let pages: PageStore
@@ -22,7 +22,7 @@ public final class Views: Sendable {
         self.log = log
     }
 
-    /// Views that leave nothing behind.
+    /// Creates views in memory that leave no files.
     public static func inMemory(
         _ log: any EventLog, options: PageStoreOptions = PageStoreOptions(),
         progress: (Replay.Progress) -> Void = { _ in }
@@ -32,11 +32,11 @@ public final class Views: Sendable {
         return views
     }
 
-    /// Makes the state of a snapshot durable, so that opening folds only what comes after it.
+    /// Makes the state of a snapshot durable, so that opening folds only the commits after it.
     ///
-    /// - Parameter isPaced: whether the disk is shared with somebody who commits meanwhile.
-    /// - Throws: ``StrataError`` of file or disk; the checkpoint before stays. Also if the log is not durable that far:
-    ///   a checkpoint is never ahead of it.
+    /// - Parameter isPaced: true to leave room on the disk for commits that are made meanwhile.
+    /// - Throws: ``StrataError`` of the file or disk, or if the log is not durable up to the snapshot, because a
+    ///   checkpoint is never ahead of the log. The previous checkpoint stays.
     @discardableResult
     public func checkpoint(_ snapshot: Snapshot, isPaced: Bool = true) throws -> Checkpoint {
         let offset = snapshot.foldedOffset(ViewTree.records)
@@ -53,8 +53,8 @@ public final class Views: Sendable {
         Position(offset: offset, chain: offset == 0 ? 0 : try log.chain(at: offset))
     }
 
-    /// Gives back the room of a page file most of which is free: a compact one takes its place, with the newest
-    /// checkpoint's state alone. Nothing may be published meanwhile, and no checkpoint is written after it.
+    /// Frees the space of a page file that is mostly empty: a compact file with only the newest checkpoint's state
+    /// replaces it. Nothing may be published meanwhile, and no checkpoint can be written afterward.
     public func compactIfSparse(platform: Platform = Platform()) throws {
         let snapshot = pages.snapshot()
         let offset = snapshot.foldedOffset(ViewTree.records)
@@ -63,7 +63,7 @@ public final class Views: Sendable {
             snapshot, at: try position(offset), opaque: try Self.note(snapshot.digests()), platform: platform)
     }
 
-    /// What a checkpoint keeps beside the trees: the form, and both digests.
+    /// Encodes the data that a checkpoint stores beside the trees: the form and both digests.
     static func note(_ digests: Digests) -> [UInt8] {
         var writer = ByteWriter(reserving: 40)
         writer.appendVarint(form)
@@ -72,7 +72,7 @@ public final class Views: Sendable {
         return writer.bytes
     }
 
-    /// - Throws: ``StrataError`` for the note of another release's form.
+    /// - Throws: ``StrataError`` if the note has the form of another release.
     static func digests(noted bytes: [UInt8]) throws -> Digests {
         try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// What the page file of a store says of itself, and how it fits the log. Nothing is locked or written for it.
+/// A summary of a store's page file, and of how it fits the log. Reading it locks and writes nothing.
 ///
 /// ```swift
 /// if let views = try Views.summary(of: reader, in: path, files: files) { print(views.finding, views.position) }
@@ -11,20 +11,20 @@ import StrataTree
 public struct ViewsSummary: Sendable {
     public var path: String
     public var byteCount: Int
-    /// What opening would find. Headers and records of checkpoints are looked at, hardly any other page is.
+    /// The finding that opening would have. Headers and checkpoint records are read, but hardly any other page.
     public var finding: PageFileFinding
-    /// The state of the log up to which the newest checkpoint that can be taken has everything; nil if none can.
+    /// The position of the log that the newest usable checkpoint covers; nil if no checkpoint is usable.
     public var position: Position?
-    /// When that was written, in microseconds since 1970.
+    /// The time when that checkpoint was written, in microseconds since 1970.
     public var time: Int64?
-    /// Why other checkpoints cannot be taken.
+    /// The reasons why other checkpoints cannot be used.
     public var reasons: [StrataError]
-    /// How many names of each namespace (docs/format.md §8) there were by then; empty if that cannot be told.
+    /// The number of names in each namespace (docs/format.md §8) at that checkpoint; empty if unknown.
     public var nameCounts: [Namespace: UInt64] = [:]
 }
 
 extension Views {
-    /// - Returns: nil where there is no page file.
+    /// Returns a summary of the page file in a directory; nil if there is none.
     public static func summary(
         of log: LogReader, in directory: String, files: any FileSystem
     ) throws -> ViewsSummary? {
@@ -44,7 +44,7 @@ extension Views {
             let found = try glance(of: log, in: directory, files: files) {
                 ($1.position, $1.time, try nameCounts(in: $0))
             }
-            // A later checkpoint than the one above, maybe.
+            // This may be a later checkpoint than the one above.
             if let found { (summary.position, summary.time, summary.nameCounts) = found }
         } catch let error as StrataError where isDamage(error) {
             (summary.finding, summary.reasons) = (.damaged, summary.reasons + [error])
@@ -52,9 +52,8 @@ extension Views {
         return summary
     }
 
-    /// Reads the trees of the newest checkpoint, as ``PageStore/glance(in:store:files:isValid:_:)`` does.
-    ///
-    /// - Returns: nil if there is none that can be taken, or they come too fast.
+    /// Reads the trees of the newest checkpoint, as ``PageStore/glance(in:store:files:isValid:_:)`` does. Returns nil
+    /// if none is usable, or if writers replace them too quickly.
     public static func glance<Result>(
         of log: LogReader, in directory: String, files: any FileSystem,
         _ body: (Snapshot, Checkpoint) throws -> Result

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// That commits name an asset.
+/// The row of an asset that commits name.
 public struct AssetRow: Sendable, Hashable {
     public var size: UInt64
     /// The last event that named it.
@@ -35,7 +35,7 @@ public struct AssetRow: Sendable, Hashable {
 }
 
 extension TreeReading {
-    /// What commits say of an asset; nil if none names it.
+    /// Returns the row of an asset; nil if no commit names it.
     public func assetRow(_ hash: ContentHash) throws -> AssetRow? {
         try AssetRow.key(hash).withUnsafeBytes { key in
             try get(ViewTree.assets, key) { try AssetRow(decoding: $0) }
@@ -56,16 +56,16 @@ extension Snapshot {
     }
 }
 
-/// The rows of the assets' tree that events of records bring about. They stay when the records go.
+/// The rows that events of records add to the tree of assets. They stay when the records go.
 struct AssetRows {
-    /// Rows that wait take so much memory at most, about.
+    /// The maximum number of waiting rows, which limits their memory.
     private static let maximumCount = 50_000
 
     private var named: [ContentHash: AssetRow] = [:]
 
     var isFull: Bool { named.count >= Self.maximumCount }
 
-    /// - Parameter version: that of the event whose body has the bytes.
+    /// - Parameter version: the version of the event whose body contains the bytes.
     mutating func collect(_ table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ version: Version) throws {
         for index in 0..<table.count where try table.kind(at: index)?.element == .asset {
             switch try FieldValue(decoding: bytes, in: try table.range(at: index)) {
@@ -82,7 +82,8 @@ struct AssetRows {
         named[asset.hash] = AssetRow(size: asset.size, version: version)
     }
 
-    /// Events come in the order of their records, so that a row may be newer than what is to be written.
+    /// Writes the rows. Events come in the order of their records, so the tree may have a newer row than the one to
+    /// write.
     mutating func apply(to fork: Fork) throws {
         if named.isEmpty { return }
         for (hash, row) in named {

@@ -2,16 +2,16 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// An event of a record beside the record's key.
+/// An event of a record, with the record's key.
 struct SortedEvent {
-    // Both are valid only as long as whoever hands the event out says.
+    // Both are valid only as long as the function that provides the event says.
     var key: UnsafeRawBufferPointer
     var body: UnsafeRawBufferPointer
     var kind: EventKind
     var place: EventPlace
 }
 
-/// What stands in front of the body of a sorted event in a run.
+/// The header before the body of a sorted event in a run.
 private struct SortedEventHeader: BitwiseCopyable {
     var kind: UInt64
     var version: UInt64
@@ -47,19 +47,19 @@ extension SortedEvent {
     }
 }
 
-/// Puts more events of records in the order of their keys than memory should hold: sorted slices go to a file without a
-/// name, from which they come back merged.
+/// Sorts more events of records by key than memory should hold: sorted slices go to an unnamed file, and are merged
+/// when they are read back.
 ///
-/// The file is this process's own and ends with it, at the latest; what comes back wrong is noticed.
+/// The file belongs to this process alone and ends with it at the latest; damage to it is detected.
 final class EventSorter {
-    /// Where the sorted events of one slice stand in the file.
+    /// The positions of the sorted slices in the file.
     private var runs: [Range<Int>] = []
     private var writer: RunWriter?
     private let files: any FileSystem
     private let path: String
     private(set) var eventCount = 0
     private(set) var byteCount = 0
-    /// Whose records have events here.
+    /// The zones whose records have events here.
     private(set) var zones: Set<UInt64> = []
 
     init(files: any FileSystem, path: String) {
@@ -71,7 +71,7 @@ final class EventSorter {
 
     /// Writes the events of a slice, which keeps them.
     ///
-    /// - Throws: ``StrataError`` of the file; then it is as if nothing had been added.
+    /// - Throws: ``StrataError`` of the file; then nothing has been added.
     func add(_ slice: inout RecordSlice) throws {
         let writer = try self.writer ?? RunWriter(try files.openUnnamed(path))
         self.writer = writer
@@ -92,10 +92,10 @@ final class EventSorter {
 
     /// Calls `body` with all events in the order of their keys; those of one key oldest first.
     ///
-    /// - Parameter body: what it is given is valid only until it returns.
+    /// - Parameter body: receives an event that is valid only until it returns.
     func forEachEvent(_ body: (SortedEvent) throws -> Void) throws {
         guard let file = writer?.file else { return }
-        // Slices come in the order of the log, so of one key's events those of the earlier run are the older ones.
+        // Slices come in the order of the log, so among events of one key those of an earlier run are older.
         var merge = try RunMerge(runs.map { RunReader(file, $0) })
         while let entry = merge.first {
             try body(try SortedEvent(entry))

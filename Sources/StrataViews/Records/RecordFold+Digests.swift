@@ -2,8 +2,8 @@ import StrataModel
 import StrataTree
 
 extension RecordFold {
-    /// What a record contributes to the digests (docs/format-keys.md §5), and to the other totals of its zone; collects
-    /// its references on the way.
+    /// Returns a record's contribution to the digests (docs/format-keys.md §5) and to the other totals of its zone.
+    /// Also collects its references.
     mutating func takeDigests(
         of state: [UInt8], _ zone: UInt64, _ name: UnsafeRawBufferPointer, in fork: Fork
     ) throws -> Totals {
@@ -87,7 +87,7 @@ extension RecordFold {
         }
     }
 
-    /// What a record counts for its user's quota (docs/rules.md §6).
+    /// Returns the bytes that a record counts for its user's quota (docs/rules.md §6).
     mutating func usedBytes(
         of view: RecordStateView, _ bytes: UnsafeRawBufferPointer, in fork: Fork
     ) throws -> Int {

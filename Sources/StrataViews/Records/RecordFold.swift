@@ -1,9 +1,10 @@
 import StrataModel
 import StrataTree
 
-/// Folds gathered events of records into the trees. A value of its own, so that a slice of events is one access to it.
+/// Folds gathered events of records into the trees. It is a separate value, so that folding a slice is a single access
+/// to it.
 struct RecordFold {
-    /// How often progress is told.
+    /// The number of events between two reports of progress.
     private static let reportedEvents = 100_000
 
     var names = NameCache()
@@ -11,30 +12,30 @@ struct RecordFold {
     var references = ReferenceKeys()
     private var assets = AssetRows()
     private var merger = RecordMerger()
-    /// States in the making: the newest, and the one that comes next.
+    /// The states being built: the newest, and the next one.
     private var state = ByteWriter(reserving: 4_096)
     private var nextState = ByteWriter(reserving: 4_096)
-    /// The zone of the record before, if it is there.
+    /// The zone of the previous record, if it exists.
     private var livingZone: UInt64?
-    /// The key of the record in work; none has an empty one.
+    /// The key of the current record; empty if there is none.
     private var key: [UInt8] = []
     private var zone: UInt64 = 0
-    /// What the zone's totals lose when the record changes; nil if there was none.
+    /// The totals that the zone loses when the record changes; nil if the record did not exist.
     private var before: Totals?
     private var exists = false
-    /// The last commit that changed the record in work.
+    /// The last commit that changed the current record.
     private var lastChanged: UInt64 = 0
-    /// Of the event in work.
+    /// The place of the current event.
     private var place: EventPlace?
 
-    /// What one record adds to its zone's row.
+    /// The contribution of one record to its zone's row.
     struct Totals {
         var digests: Digests
         var isOutward: Bool
         var usedBytes: Int
     }
 
-    /// Where records are and go: a tree that changes, or one that is made in the order of keys.
+    /// The source and destination of records: a tree that is changed, or one that is built in the order of keys.
     private struct Target {
         let fork: Fork
         var loader: BulkLoader?
@@ -49,7 +50,7 @@ struct RecordFold {
         }
     }
 
-    /// Folds what is gathered of one record, and leaves the rest where it is.
+    /// Folds the gathered events of one record, and leaves the others gathered.
     mutating func fold(
         _ record: UnsafeRawBufferPointer, of slice: inout RecordSlice, into fork: Fork
     ) throws {
@@ -61,9 +62,9 @@ struct RecordFold {
         }
     }
 
-    /// Folds any number of events. A tree without records is not changed but made, with full pages.
+    /// Folds any number of events. An empty tree of records is built from full pages rather than changed.
     ///
-    /// - Parameter progress: called now and then with the number of events that have been folded.
+    /// - Parameter progress: called from time to time with the number of events folded so far.
     mutating func fold(_ sorter: EventSorter, into fork: Fork, progress: (Int) -> Void) throws {
         guard fork.isEmpty(ViewTree.records) else {
             return try fold(sorter, into: Target(fork: fork), progress)
@@ -86,9 +87,9 @@ struct RecordFold {
         }
     }
 
-    /// Makes the tree of records, with full pages, of events that come in the order of their keys.
+    /// Builds the tree of records with full pages, from events that come in the order of their keys.
     ///
-    /// - Parameter events: hands one event after the other to the function that it is given.
+    /// - Parameter events: passes one event after the other to the function that it receives.
     mutating func load(into fork: Fork, _ events: ((SortedEvent) throws -> Void) throws -> Void) throws {
         try fork.load(ViewTree.records) { loader in
             let target = Target(fork: fork, loader: loader)
@@ -100,7 +101,7 @@ struct RecordFold {
         }
     }
 
-    /// Has errors say in which commit they were found.
+    /// Adds the commit in which an error was found to errors that `body` throws.
     private mutating func locating(_ body: (inout RecordFold) throws -> Void) throws {
         (livingZone, place) = (nil, nil)
         key.removeAll(keepingCapacity: true)
@@ -137,7 +138,7 @@ struct RecordFold {
         exists = before != nil
     }
 
-    /// Writes what the events of the record in work came to, if there is one.
+    /// Writes the result of the current record's events, if there is a current record.
     private mutating func finishRecord(in target: Target) throws {
         guard !key.isEmpty else { return }
         var change = ZoneTotals.Change(lastChanged: lastChanged)
@@ -173,7 +174,7 @@ struct RecordFold {
         livingZone = zone
     }
 
-    /// Copies the state that a record has; nil if there is no such record.
+    /// Copies the state of a record and returns its totals; nil if there is no such record.
     private mutating func loadState(_ key: UnsafeRawBufferPointer, from fork: Fork) throws -> Totals? {
         state.removeAll()
         return try fork.get(ViewTree.records, key) { bytes in
@@ -192,7 +193,7 @@ struct RecordFold {
         let old = exists ? state.bytes : []
         try old.withUnsafeBytes { try merger.apply(event, at: place, to: exists ? $0 : nil, into: &nextState) }
         swap(&state, &nextState)
-        // An event of a base has the version of the one that it stands for.
+        // An event of a base has the version of the event that it replaces.
         let version = try state.bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
         lastChanged = version.offset
         try assets.collect(try event.fields, body, version)
@@ -213,7 +214,7 @@ struct RecordFold {
         }
     }
 
-    /// Writes the state that the events came to.
+    /// Writes the state that results from the events.
     private mutating func putState(
         _ key: UnsafeRawBufferPointer, in target: Target
     ) throws -> Totals {
@@ -237,7 +238,7 @@ struct RecordFold {
 }
 
 extension RecordDeletedEvent {
-    /// What a deletion says, or an erasure, which ends a record as one does.
+    /// Decodes a deletion, or an erasure, which ends a record in the same way.
     fileprivate init(_ event: SortedEvent) throws {
         var reader = ByteReader(event.body)
         if event.kind == .recordErased {

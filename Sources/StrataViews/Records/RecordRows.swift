@@ -1,7 +1,7 @@
 import StrataTree
 
-/// The records of one zone one after another, in the order of their keys, for whoever goes through several states at
-/// once: the order is the same in every store.
+/// Iterates over the records of one zone in the order of their keys. The order is the same in every store, so several
+/// states can be read side by side.
 ///
 /// ```swift
 /// var rows = RecordRows(of: zone, in: snapshot)
@@ -17,7 +17,8 @@ public struct RecordRows {
         cursor = snapshot.cursor(ViewTree.records)
     }
 
-    /// With what the key has of the name, see ``RecordStateView/name(keyName:)``; nil behind the last.
+    /// Returns the next record, with the part of the name that its key holds (``RecordStateView/name(keyName:)``); nil
+    /// after the last.
     public mutating func next() throws -> (keyName: [UInt8], state: [UInt8])? {
         let isThere = try hasBegun ? cursor.next() : ViewKeys.numbers(zone).withUnsafeBytes { try cursor.seek($0) }
         hasBegun = true

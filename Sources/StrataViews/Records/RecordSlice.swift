@@ -1,23 +1,23 @@
 import StrataModel
 import StrataSystem
 
-/// Events of records that are yet to be folded, in the order of their keys.
+/// Events of records that have yet to be folded, in the order of their keys.
 ///
-/// Folding them so touches each page of the records' tree once, and a record that was saved several times is written
-/// once.
+/// In this order folding touches each page of the records' tree once, and writes a record that was saved several times
+/// only once.
 struct RecordSlice {
     private struct Item {
         var key: Range<Int>
         var body: Range<Int>
         var kind: EventKind
         var place: EventPlace
-        /// The one before whose key has the same hash, where hashes are kept.
+        /// The index of the previous event whose key has the same hash, if hashes are kept.
         var older: UInt32?
         var isTaken = false
     }
 
     private struct Order {
-        /// The key's first eight bytes, which mostly decide.
+        /// The key's first eight bytes, which usually decide.
         var head: UInt64
         var index: UInt32
     }
@@ -26,13 +26,13 @@ struct RecordSlice {
     private var items: [Item] = []
     private var order: [Order] = []
     private var key = KeyWriter()
-    /// Whose records have events here.
+    /// The zones whose records have events here.
     private(set) var zones: Set<UInt64> = []
     private var lastZone: UInt64?
-    /// The newest event by the hash of its key, once somebody asks for one.
+    /// The newest event for each hash of a key; nil until ``mayContain(_:)`` is called.
     private var newest: [Int: UInt32]?
 
-    /// Whether the first `linkScanned` events give a record a parent, a share or a reference.
+    /// True if one of the first `linkScanned` events gives a record a parent, a share or a reference.
     private var hasLinks = false
     private var linkScanned = 0
 
@@ -49,20 +49,21 @@ struct RecordSlice {
         (hasLinks, linkScanned) = (false, 0)
     }
 
-    /// Whether an event gives a record a parent, a share or a reference. Each is looked at once.
+    /// Returns true if an event gives a record a parent, a share or a reference. Each event is examined only once.
     mutating func mayHaveLinks() throws -> Bool {
         try bytes.withUnsafeBytes { bytes in
             while !hasLinks, linkScanned < items.count {
                 let item = items[linkScanned]
                 if item.kind == .recordSaved { hasLinks = try RecordSavedView(bytes, in: item.body).hasLinks }
-                // Behind it only once it could be read: one that cannot must not pass for one without links.
+                // An event counts as scanned only after it could be read: an unreadable one must not pass for one
+                // without links.
                 linkScanned += 1
             }
         }
         return hasLinks
     }
 
-    /// Whether a record may have events here; sometimes so without any.
+    /// Returns true if a record may have events here; sometimes also if it has none.
     mutating func mayContain(_ record: UnsafeRawBufferPointer) -> Bool {
         if newest == nil {
             newest = [:]
@@ -71,9 +72,9 @@ struct RecordSlice {
         return newest?[Self.hash(record)] != nil
     }
 
-    /// Takes out a record's events, and calls `body` with each, oldest first. Call ``mayContain(_:)`` before.
+    /// Removes a record's events, and calls `body` with each, oldest first. Call ``mayContain(_:)`` first.
     ///
-    /// - Parameter body: what it is given is valid only until it returns.
+    /// - Parameter body: receives an event that is valid only until it returns.
     mutating func take(_ record: UnsafeRawBufferPointer, _ body: (SortedEvent) throws -> Void) rethrows {
         let hash = Self.hash(record)
         var found: [Int] = []
@@ -134,7 +135,7 @@ struct RecordSlice {
 
     /// Calls `body` with all events that were not taken, in the order of their keys; those of one key oldest first.
     ///
-    /// - Parameter body: what it is given is valid only until it returns.
+    /// - Parameter body: receives an event that is valid only until it returns.
     mutating func forEachEvent(_ body: (SortedEvent) throws -> Void) throws {
         try bytes.withUnsafeBytes { bytes in
             try items.withUnsafeBufferPointer { items in
@@ -155,13 +156,14 @@ struct RecordSlice {
         }
     }
 
-    /// A key's first eight bytes as a number that orders as they do; what is missing counts as zeros.
+    /// Returns a key's first eight bytes as a number that sorts as they do; missing bytes count as zeros.
     static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
         if key.count >= 8 { return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) }
         return key.reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) } << UInt64(8 * (8 - key.count))
     }
 
-    /// In the order of keys the events lie anywhere: the next ones come while this one is folded.
+    /// Prefetches the next events while this one is folded, because events in the order of keys are scattered in
+    /// memory.
     private static func ask(
         for place: Int, _ order: UnsafeBufferPointer<Order>, _ items: UnsafeBufferPointer<Item>,
         _ bytes: UnsafeRawBufferPointer
@@ -175,7 +177,7 @@ struct RecordSlice {
         }
     }
 
-    /// Below zero if `a` is in front.
+    /// Returns a negative number if `a` comes before `b`, 0 if they are equal.
     static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let count = min(a.count, b.count)
         var place = 0

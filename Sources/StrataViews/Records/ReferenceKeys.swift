@@ -1,17 +1,17 @@
 import StrataModel
 import StrataTree
 
-/// How one record refers to another. The numbers are in keys.
+/// The ways in which one record refers to another. The numbers are in keys.
 public enum ReferenceKind: UInt8, Sendable, CaseIterable {
     case parent = 1
-    /// It is deleted with its target.
+    /// The record is deleted with its target.
     case deleting
     case other
-    /// ``deleting`` and ``parent`` of a record that does not hold its target (docs/rules.md §5.12).
+    /// The loose forms of ``deleting`` and ``parent``: the record does not hold its target (docs/rules.md §5.12).
     case looseDeleting, looseParent
 }
 
-/// The rows of the references' tree that one record has, before and after a change.
+/// The rows that one record has in the tree of references, before and after a change.
 struct ReferenceKeys {
     private var source: [UInt8] = []
     private var zone: UInt64 = 0
@@ -20,7 +20,7 @@ struct ReferenceKeys {
 
     /// - Parameters:
     ///   - source: the record's key in the records' tree.
-    ///   - zone: that of the record.
+    ///   - zone: the record's zone.
     mutating func start(source: UnsafeRawBufferPointer, zone: UInt64) {
         if !old.isEmpty { old.removeAll(keepingCapacity: true) }
         if !new.isEmpty { new.removeAll(keepingCapacity: true) }
@@ -29,7 +29,7 @@ struct ReferenceKeys {
         self.zone = zone
     }
 
-    /// - Returns: whether the record refers to another zone.
+    /// Collects the references before the change; returns true if one leads to another zone.
     mutating func collectOld(_ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         var isOutward = false
         let links = try view.links()
@@ -49,13 +49,13 @@ struct ReferenceKeys {
         return isOutward
     }
 
-    /// - Returns: whether it leads to another zone.
+    /// Collects a reference after the change; returns true if it leads to another zone.
     mutating func collectNew(_ target: RecordKey, _ kind: ReferenceKind) -> Bool {
         new.insert(row(target, kind))
         return target.zone != zone
     }
 
-    /// All references of a value.
+    /// Collects all references of a value after the change; returns true if one leads to another zone.
     mutating func collectNew(_ value: FieldValue) -> Bool {
         var isOutward = false
         for reference in Self.references(value) where collectNew(reference.target, Self.kind(of: reference)) {
@@ -83,7 +83,7 @@ struct ReferenceKeys {
         return key.bytes
     }
 
-    /// Writes what differs.
+    /// Writes the differences.
     func apply(to fork: Fork) throws {
         if old.isEmpty, new.isEmpty { return }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -9,29 +9,29 @@ import StrataTree
 /// ```
 public struct Replay {
     public struct Progress: Sendable, Hashable {
-        /// Up to where the log has been read, and where it ends.
+        /// The offset up to which the log has been read, and the end of the log.
         public var offset: UInt64
         public var end: UInt64
-        /// How many events of records have been read but are not folded into the trees yet: after the log has been read
-        /// the work ends when there are none.
+        /// The number of events of records that have been read but not yet folded. Once the log has been read, the work
+        /// ends when none are left.
         public var waitingEvents = 0
     }
 
-    /// What is published at once. Pages are copied anew after each time, and changed in place until the next: rarely
-    /// is both faster and smaller.
+    /// The bytes of payloads after which a state is published. Publishing rarely is faster and takes less space,
+    /// because pages are copied once after each publication and then changed in place.
     private static let publishedBytes = 256 << 20
     private static let pageBytes = 4_096
-    /// How often progress is told.
+    /// The bytes of payloads between two reports of progress.
     private static let reportedBytes = 16 << 20
 
-    /// What lets many events be folded at once.
+    /// The means to fold many events together.
     struct Sorting {
         var sorter: EventSorter
-        /// How many pages there can be that no checkpoint has written.
+        /// The maximum number of pages that no checkpoint has written.
         var maximumPages: Int
         var limits = Fold.SliceLimits()
-        /// What is published at once. Each time most pages of a large tree are written; but each slice that is sorted
-        /// takes some memory when they are merged.
+        /// The bytes of payloads after which a state is published. Publishing writes most pages of a large tree each
+        /// time, but each sorted slice takes some memory when they are merged.
         var publishedBytes = 4 << 30
     }
 
@@ -39,9 +39,9 @@ public struct Replay {
     let pages: PageStore
 
     private let sorting: Sorting?
-    /// Nil: all that there is; else the work ends when so many bytes have been folded.
+    /// The bytes of payloads after which the work ends; nil to fold everything.
     var intervalBytes: Int?
-    /// Called again and again; what it throws ends the work.
+    /// Called repeatedly; an error that it throws ends the work.
     var pulse: () throws -> Void = {}
 
     public init(log: any EventLog, pages: PageStore) { self.init(log: log, pages: pages, sorting: nil) }
@@ -52,9 +52,9 @@ public struct Replay {
         self.sorting = sorting
     }
 
-    /// Folds what the trees do not have yet: where they have nothing, from the log's base on.
+    /// Folds the commits that the trees do not have yet. Empty trees begin with the log's base.
     ///
-    /// - Throws: ``StrataError``; what was published until then stays.
+    /// - Throws: ``StrataError``; states that were published until then stay.
     public func run(
         upTo limit: UInt64 = .max, progress: (Progress) -> Void = { _ in },
         afterPublishing: (Snapshot) throws -> Void = { _ in }
@@ -97,7 +97,7 @@ public struct Replay {
         }
     }
 
-    /// Trees without anything begin with what stands for the commits that were let go.
+    /// Loads the base, which replaces the compacted commits, into empty trees.
     private func load(_ base: BaseReader, upTo limit: UInt64) throws -> Snapshot {
         guard base.horizon.offset <= limit else {
             throw StrataError(
@@ -107,10 +107,10 @@ public struct Replay {
         return try base.publish(to: pages, pulse: pulse)
     }
 
-    /// Whether so much has been read that it should be published.
+    /// Returns true if enough has been read to publish a state.
     private func isDue(_ bytes: Int, _ events: Int, _ pageCount: Int) -> Bool {
         guard let sorting else { return bytes >= intervalBytes ?? Self.publishedBytes }
-        // An event changes a page that there is, at worst each its own, and what it adds may take twice its size.
+        // An event changes at most one existing page, and the data that it adds may take twice its size.
         let changed = min(events, pageCount)
         let added = 2 * bytes / Self.pageBytes
         return bytes >= max(sorting.publishedBytes, pageCount * Self.pageBytes / 2)

@@ -3,12 +3,12 @@ import StrataSystem
 
 /// An entry of a run.
 struct RunEntry {
-    // Both are valid only as long as whoever hands the entry out says.
+    // Both are valid only as long as the function that provides the entry says.
     var key: UnsafeRawBufferPointer
     var value: UnsafeRawBufferPointer
 }
 
-/// What stands in front of a key and its value. Only the process that wrote it reads it.
+/// The header before a key and its value. Only the process that wrote it reads it.
 private struct RunEntryHeader: BitwiseCopyable {
     var keyBytes: UInt32
     var valueBytes: UInt32
@@ -16,9 +16,9 @@ private struct RunEntryHeader: BitwiseCopyable {
     static var byteCount: Int { MemoryLayout<RunEntryHeader>.size }
 }
 
-/// What stands in front of some entries.
+/// The header of a block of entries.
 private struct RunBlock: BitwiseCopyable {
-    /// A block is full when it has at least so many.
+    /// The bytes at which a block is full.
     static let fullBytes = 256 << 10
 
     var byteCount: UInt32
@@ -45,7 +45,7 @@ final class RunWriter {
         withUnsafeBytes(of: RunBlock(byteCount: 0, checksum: 0)) { block.append(contentsOf: $0) }
     }
 
-    /// - Parameter rest: comes behind the first part of the value.
+    /// - Parameter rest: the rest of the value.
     func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         _ rest: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -74,12 +74,12 @@ final class RunWriter {
 /// Reads one run of entries block by block.
 final class RunReader {
     private let file: any File
-    /// What has not been read yet.
+    /// The part of the run that has not been read yet.
     private var rest: Range<Int>
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// The part of the buffer that has entries still to come.
+    /// The part of the buffer with entries that have not been returned yet.
     private var entries = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Where the run is once ``advance()`` has said that there is one; valid until the next call.
+    /// The current entry, once ``advance()`` has returned true; valid until the next call.
     private(set) var entry: RunEntry
 
     init(_ file: any File, _ run: Range<Int>) {
@@ -91,7 +91,7 @@ final class RunReader {
 
     deinit { buffer.deallocate() }
 
-    /// Goes on to the next entry; false if there is none.
+    /// Moves to the next entry; returns false if there is none.
     func advance() throws -> Bool {
         if entries.isEmpty {
             if rest.isEmpty { return false }
@@ -135,10 +135,10 @@ final class RunReader {
     }
 }
 
-/// The smallest of the entries at which runs are, found in a heap. Of equal keys that of the earlier run comes first.
+/// Merges runs: a heap finds the smallest of their current entries. Of equal keys, that of the earlier run comes first.
 struct RunMerge {
     private struct Node {
-        /// The key's first bytes, which mostly decide.
+        /// The key's first bytes, which usually decide.
         var head: UInt64
         var run: Int
     }
@@ -165,7 +165,7 @@ struct RunMerge {
         if try readers[run].advance() {
             heap.replaceFirst(by: Node(head: RecordSlice.head(of: readers[run].entry.key), run: run))
         } else {
-            // The others' entries stay where they are while they are compared.
+            // The other runs' entries stay in place while they are compared.
             _ = heap.pop()
         }
     }

@@ -1,8 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// Puts any number of entries in the order of their keys: in memory as long as they fit, beyond that in sorted runs in
-/// a file without a name, from which they come back merged.
+/// Sorts any number of entries by key: in memory as long as they fit, otherwise in sorted runs in an unnamed file,
+/// which are merged when they are read back.
 ///
 /// ```swift
 /// let sorter = RunSorter(spill: .init(files: files, path: directory + "/views.build"))
@@ -11,7 +11,7 @@ import StrataSystem
 /// while let entry = sorter.current { use(entry.key, entry.value); try sorter.advance() }
 /// ```
 public final class RunSorter {
-    /// Where runs go that do not fit memory.
+    /// The place of runs that do not fit in memory.
     public struct Spill: Sendable {
         let files: any FileSystem
         let path: String
@@ -33,23 +33,25 @@ public final class RunSorter {
     private var merge: RunMerge?
     private var place = 0
     private var isFinished = false
-    /// How many entries were added.
+    /// The number of entries that were added.
     public private(set) var count: UInt64 = 0
 
     /// - Parameters:
-    ///   - memoryBytes: beyond, entries go to the file.
-    ///   - spill: nil if memory has to do.
+    ///   - memoryBytes: the bytes beyond which entries go to the file.
+    ///   - spill: the place of that file; nil to use memory alone.
     public init(memoryBytes: Int = usualMemoryBytes, spill: Spill?) {
         self.memoryBytes = memoryBytes
         self.spill = spill
     }
 
-    /// Whether something went to the file.
+    /// True if entries went to the file.
     public var isSpilled: Bool { !runs.isEmpty }
 
-    /// What is in memory of what was added.
+    /// The bytes of the added entries that are held in memory.
     var heldBytes: Int { slice.byteCount }
 
+    /// Adds an entry.
+    ///
     /// - Throws: ``StrataError`` of the file.
     public func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         precondition(!isFinished, "nothing is added to what is sorted")
@@ -73,7 +75,7 @@ public final class RunSorter {
         slice.removeAll()
     }
 
-    /// Nothing is added any more, and the first entry is the current one.
+    /// Ends adding, and makes the first entry the current one.
     public func finish() throws {
         if !runs.isEmpty, slice.count > 0, let spill { try writeRun(spill) }
         isFinished = true
@@ -84,7 +86,7 @@ public final class RunSorter {
         }
     }
 
-    /// Nil behind the last entry. Valid until ``advance()``; of equal keys that which came first comes first.
+    /// The current entry, valid until ``advance()``; nil after the last. Entries with equal keys keep their order.
     public var current: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         guard isFinished else { return nil }
         if let merge { return merge.first.map { ($0.key, $0.value) } }

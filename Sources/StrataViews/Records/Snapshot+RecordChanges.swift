@@ -1,10 +1,10 @@
 import StrataTree
 
 extension Snapshot {
-    /// Calls `body` with each record's row that is not the same in an older state of the same store, zone by zone,
-    /// until it returns false, and with what the key has of the record's name: see ``RecordStateView/name(keyName:)``.
+    /// Calls `body` with each record's row that differs from an older state of the same store, zone by zone, until it
+    /// returns false. It receives the part of the name that the key holds: see ``RecordStateView/name(keyName:)``.
     ///
-    /// - Parameter zone: ordinal of the only one that is looked at; nil for all.
+    /// - Parameter zone: the ordinal of the only zone to examine; nil for all zones.
     public func forEachRecordChange(
         since old: Snapshot, ofZone zone: UInt64? = nil,
         _ body: (_ zone: UInt64, _ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool

@@ -1,7 +1,7 @@
 import StrataModel
 
-/// Entries in memory, to be put in the order of their keys.
-// Not Sendable: its memory is its own, and pointers into it are handed out.
+/// Entries in memory that are sorted by key.
+// Not Sendable: it owns its memory, and hands out pointers into it.
 final class SortSlice {
     private struct Item {
         var start: Int
@@ -10,12 +10,12 @@ final class SortSlice {
     }
 
     private struct Order {
-        /// Eight bytes of the key behind those that the keys beside it share.
+        /// Eight bytes of the key, after those that it shares with its neighbors.
         var head: UInt64
         var index: UInt32
     }
 
-    /// So few keys are compared as they are.
+    /// The number of entries up to which whole keys are compared.
     private static let fewEntries = 12
 
     private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -26,7 +26,7 @@ final class SortSlice {
     deinit { buffer.deallocate() }
 
     var count: Int { items.count }
-    /// What it takes in memory.
+    /// The bytes that the entries take in memory.
     var byteCount: Int { usedBytes + items.count * (MemoryLayout<Item>.stride + MemoryLayout<Order>.stride) }
 
     func removeAll() {
@@ -52,7 +52,7 @@ final class SortSlice {
         buffer = larger
     }
 
-    /// In the order of keys once it was sorted; valid until the next change.
+    /// Returns an entry, in the order of keys once they are sorted; valid until the next change.
     func entry(_ place: Int) -> RunEntry {
         let item = items[Int(order[place].index)]
         let value = item.start + Int(item.keyBytes)
@@ -63,7 +63,7 @@ final class SortSlice {
 
     // MARK: Sorting
 
-    /// Equal keys stay in the order in which they came.
+    /// Sorts the entries by key; equal keys keep their order.
     func sort() {
         let bytes = UnsafeRawBufferPointer(buffer)
         items.withUnsafeBufferPointer { items in
@@ -78,10 +78,10 @@ final class SortSlice {
         return .init(rebasing: bytes[item.start..<item.start + Int(item.keyBytes)])
     }
 
-    /// By eight bytes at a time, behind what all keys share: comparing numbers that lie side by side is much faster
-    /// than following each to its key.
+    /// Sorts by eight bytes at a time, after those that all keys share: comparing adjacent numbers is much faster than
+    /// following each to its key.
     ///
-    /// - Parameter depth: so many bytes are known to be the same.
+    /// - Parameter depth: the number of bytes that are known to be equal.
     private static func sort(
         _ order: UnsafeMutableBufferPointer<Order>, from depth: Int, _ items: UnsafeBufferPointer<Item>,
         _ bytes: UnsafeRawBufferPointer
@@ -103,7 +103,7 @@ final class SortSlice {
             let group = UnsafeMutableBufferPointer(rebasing: order[first..<end])
             first = end
             if group.count < 2 { continue }
-            // What ends within the eight bytes looks like what goes on with zeros.
+            // A key that ends within the eight bytes looks like one that continues with zeros.
             if endsHere { sortWhole(group, items, bytes) } else { sort(group, from: start + 8, items, bytes) }
         }
     }
