@@ -3,7 +3,7 @@ import StrataViews
 
 /// The records that one commit erases, and their cascades (docs/rules.md §13).
 struct Erasure {
-    private let scene: RequestScene
+    private let scene: ResolvedRequest
     private let view: RulesView
     private let limits: Limits
     private let reason: String
@@ -12,7 +12,7 @@ struct Erasure {
     /// The names of existing records, by the ordinals of their zones.
     private var living: [UInt64: [String]] = [:]
 
-    init(_ scene: RequestScene, _ view: RulesView, _ limits: Limits, reason: String) {
+    init(_ scene: ResolvedRequest, _ view: RulesView, _ limits: Limits, reason: String) {
         self.scene = scene
         self.view = view
         self.limits = limits

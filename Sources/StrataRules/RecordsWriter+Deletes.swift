@@ -117,7 +117,7 @@ struct LeftOutRecords {
         items.append(.init(.saves, index: index, refusal: refusal))
         var save = judge.body.saves[index]
         save.record.zone = place(save.record.zone)
-        save.type = names.ordinal(ofType: judge.vocabulary.types[Int(save.type) - 1].name)
+        save.type = names.ordinal(ofType: judge.schemaBindings.types[Int(save.type) - 1].name)
         save.parent = place(save.parent)
         save.share = place(save.share)
         save.fields = save.fields.map { change in

@@ -24,8 +24,8 @@ final class RecordsWriter {
     init(_ judge: RecordsJudge) {
         names = NameWriter(judge.view)
         trace = judge.trace
-        types = judge.vocabulary.types
-        keys = judge.vocabulary.keys
+        types = judge.schemaBindings.types
+        keys = judge.schemaBindings.keys
         zones = judge.scene.zones
         self.judge = judge
     }
@@ -38,7 +38,7 @@ final class RecordsWriter {
             result.deletes = judge.deletes.map(\.refusal)
             return Decision(.nothing, result, trace: trace)
         }
-        let first = try FirstWrite(judge.actor, judge.view, &names)
+        let first = try ActorBootstrap(judge.actor, judge.view, &names)
         (user, device) = (first.user, first.device)
         try internItems()
         for name in names.new { try commit.append(name) }
@@ -67,7 +67,7 @@ final class RecordsWriter {
             try internZone(judge.saves[index].zone)
             let type = Int(save.type) - 1
             if types[type].ordinal == 0 {
-                types[type].ordinal = try names.ordinal(of: .recordType(judge.vocabulary.types[type].name))
+                types[type].ordinal = try names.ordinal(of: .recordType(judge.schemaBindings.types[type].name))
             }
             for change in judge.saves[index].fields where keys[Int(change.field) - 1].ordinal == 0 {
                 keys[Int(change.field) - 1].ordinal = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
@@ -89,7 +89,7 @@ final class RecordsWriter {
 
     /// Collects the keys that an accepted save binds for the first time.
     private func collectBindings(_ fields: [FieldChange], of type: Int) throws {
-        let state = judge.vocabulary.types[type]
+        let state = judge.schemaBindings.types[type]
         guard state.hasNewKeys else { return }
         let known = state.ordinal == 0 ? [:] : try judge.view.schema(of: state.ordinal)
         for change in fields {

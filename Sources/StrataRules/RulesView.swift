@@ -22,14 +22,14 @@ public final class RulesView {
     /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
     private var recordNames: [ExactName: String] = [:]
-    /// The vocabularies of the last requests: clients use the same types and keys again and again.
-    private var vocabularies: [Vocabulary] = []
+    /// The cachedBindings of the last requests: clients use the same types and keys again and again.
+    private var cachedBindings: [SchemaBindings] = []
     /// The next ordinal of each namespace; 0 if not yet known.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: Namespace.count)
     /// The number of entries at which a cache is cleared.
     private static let cachedNames = 1 << 17
-    private static let cachedVocabularies = 8
-    /// Vocabularies with more names are not cached, because comparing them takes longer than looking up the names.
+    private static let maximumBindings = 8
+    /// SchemaBindings with more names are not cached, because comparing them takes longer than looking up the names.
     private static let cachedKeys = 64
 
     public init(_ fold: Fold) { self.fold = fold }
@@ -48,7 +48,7 @@ public final class RulesView {
         case .grows(let database, let bytes):
             if let known = usages[database] { usages[database] = UInt64(max(0, Int(clamping: known) + bytes)) }
         }
-        if !decision.changedTypes.isEmpty { vocabularies.removeAll() }
+        if !decision.changedTypes.isEmpty { cachedBindings.removeAll() }
         for type in decision.changedTypes {
             schemas[type] = nil
             grants[type] = nil
@@ -115,21 +115,21 @@ public final class RulesView {
         return fields
     }
 
-    /// The cached vocabulary of a request, or a new one.
-    func vocabulary(of names: RequestNames) throws -> Vocabulary {
-        let known = vocabularies.first { $0.isOf(types: names.recordTypes, keys: names.keys) }
-        return try known ?? Vocabulary(names, self)
+    /// The cached bindings of a request, or new ones.
+    func schemaBindings(of names: RequestNames) throws -> SchemaBindings {
+        let known = cachedBindings.first { $0.isOf(types: names.recordTypes, keys: names.keys) }
+        return try known ?? SchemaBindings(names, self)
     }
 
-    /// Caches a vocabulary with new lookups, unless part of it exists only if the request is committed.
-    func keep(_ vocabulary: Vocabulary) {
-        guard vocabulary.hasNews, vocabulary.isOfState, vocabulary.keys.count <= Self.cachedKeys,
-            vocabulary.types.count <= Self.cachedKeys
+    /// Caches bindings with new lookups, unless part of it exists only if the request is committed.
+    func keep(_ schemaBindings: SchemaBindings) {
+        guard schemaBindings.hasNews, schemaBindings.isOfState, schemaBindings.keys.count <= Self.cachedKeys,
+            schemaBindings.types.count <= Self.cachedKeys
         else { return }
-        let types = vocabulary.types.map(\.name)
-        vocabularies.removeAll { $0.isOf(types: types, keys: vocabulary.keyNames) }
-        if vocabularies.count >= Self.cachedVocabularies { vocabularies.removeFirst() }
-        vocabularies.append(vocabulary.kept)
+        let types = schemaBindings.types.map(\.name)
+        cachedBindings.removeAll { $0.isOf(types: types, keys: schemaBindings.keyNames) }
+        if cachedBindings.count >= Self.maximumBindings { cachedBindings.removeFirst() }
+        cachedBindings.append(schemaBindings.kept)
     }
 
     /// The grants of a type, which apply to its records in the public database.

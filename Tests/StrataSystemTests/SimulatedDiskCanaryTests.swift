@@ -44,11 +44,11 @@ struct SimulatedDiskCanaryTests {
         }
         disk.beforeCall = { [weak disk] _, _ in if let disk { freeze(disk) } }
         try replace(on: disk, bug: bug)
-        let isTorn = try survivors.withLock {
+        let isPartial = try survivors.withLock {
             try $0.contains { ![Self.old, Self.new].contains(try $0.content(of: "/d/a")) }
         }
         let last = disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
-        return try isTorn || last.content(of: "/d/a") != Self.new
+        return try isPartial || last.content(of: "/d/a") != Self.new
     }
 
     @Test("A writer with a bug is caught", arguments: Bug.allCases)

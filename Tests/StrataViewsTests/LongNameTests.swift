@@ -97,7 +97,7 @@ struct LongNameTests {
             try IndexCatalog.put(IndexID(type: 1, subject), .building, in: fork)
         }
         try pages.publish(fork)
-        try IndexKeeper(pages.snapshot()).build(in: pages)
+        try IndexCatchUp(pages.snapshot()).build(in: pages)
         let count = UInt64(Self.names.count)
         // Values are cut, and what begins alike is one row of a record.
         let starts = UInt64(Set(Self.names.map { Array($0.utf8.prefix(IndexKey.maximumTextBytes)) }).count)

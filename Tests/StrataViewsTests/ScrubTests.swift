@@ -10,17 +10,17 @@ import Testing
 struct ScrubTests {
     private let log = MemoryLog()
 
-    private func views(_ count: Int) throws -> (Views, IndexKeeper) {
+    private func views(_ count: Int) throws -> (Views, IndexCatchUp) {
         var history = NoteHistory(seed: 3)
         try history.append(count, to: log)
         try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
-        let keeper = IndexKeeper(views.pages.snapshot())
+        let keeper = IndexCatchUp(views.pages.snapshot())
         try keeper.build(in: views.pages)
         return (views, keeper)
     }
 
-    private func scrub(_ views: Views, _ keeper: IndexKeeper) throws -> ScrubReport {
+    private func scrub(_ views: Views, _ keeper: IndexCatchUp) throws -> ScrubReport {
         try views.scrub(views.pages.snapshot(), lag: keeper.lag, scratch: try PageStore.inMemory())
     }
 

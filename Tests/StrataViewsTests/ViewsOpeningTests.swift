@@ -209,7 +209,7 @@ struct ViewsOpeningTests {
         #expect(try again.views.scrub(snapshot, lag: next.lag, scratch: try PageStore.inMemory()).isWhole)
     }
 
-    private func catchUp(_ keeper: inout IndexKeeper, _ pages: PageStore) throws {
+    private func catchUp(_ keeper: inout IndexCatchUp, _ pages: PageStore) throws {
         var hasMore = true
         while hasMore {
             let fork = pages.fork()

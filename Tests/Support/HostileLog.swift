@@ -9,7 +9,7 @@ import StrataSystem
 /// ```
 public final class HostileLog: EventLog {
     /// The rates, per thousand appends, of the faults that the protocol allows.
-    public struct Hostility: Sendable {
+    public struct FaultProfile: Sendable {
         /// Offsets are skipped before a commit.
         public var gaps: Int
         /// Only a prefix is accepted.
@@ -31,18 +31,18 @@ public final class HostileLog: EventLog {
             self.unknownOutcomes = unknownOutcomes
         }
 
-        public static let everything = Hostility(
+        public static let everything = FaultProfile(
             gaps: 200, partialAcceptance: 200, conflicts: 100, refusals: 100, unknownOutcomes: 50)
     }
 
-    private let hostility: Hostility
+    private let hostility: FaultProfile
     private let random: SeededRandom
     private let log: MemoryLog
     /// After an unknown outcome, the error of every append. Held while something is appended.
     private let refusal = Lock<StrataError?>(nil)
 
     public init(
-        _ hostility: Hostility, seed: UInt64, touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+        _ hostility: FaultProfile, seed: UInt64, touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) {
         let random = SeededRandom(seed: seed)
         self.hostility = hostility

@@ -175,7 +175,7 @@ struct ReplayWorkload: Workload {
         let appliedMemory = gauge.extraMebibytes
         let judgedGauge = MemoryGauge()
         let judged = try (0..<min(2, size.rounds)).map { _ in
-            let time = try milliseconds { try Retelling(of: store).run().close() }
+            let time = try milliseconds { try Rerun(of: store).run().close() }
             return Double(events) * 1_000 / time
         }
         return [

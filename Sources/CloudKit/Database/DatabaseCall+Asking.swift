@@ -12,7 +12,7 @@ extension DatabaseCall {
     ) async throws(CKError) -> Value {
         do {
             let opened = try client.opened()
-            let disturbance = opened.disturbances.strike(
+            let disturbance = opened.disturbances.inject(
                 kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess,
                 carriesToken: carriesToken)
             guard let disturbance else { return try await body(try usable(for: kind)) }
@@ -42,7 +42,7 @@ extension DatabaseCall {
         }
     }
 
-    private func note(_ disturbance: Disturbance, _ opened: Client.Opened) {
+    private func note(_ disturbance: InjectedFault, _ opened: Client.Opened) {
         if let text = disturbance.note { note(text, opened) }
     }
 

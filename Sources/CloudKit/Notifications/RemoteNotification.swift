@@ -86,7 +86,7 @@ extension CKContainer {
 
 /// Listens as long as its stream exists.
 private final class PushListener: Sendable {
-    let box: Mailbox
-    init(_ box: Mailbox) { self.box = box }
+    let box: PushQueue
+    init(_ box: PushQueue) { self.box = box }
     deinit { box.close() }
 }

@@ -10,13 +10,13 @@ final class Client: Sendable {
     /// An opened store. A class, since every call passes it on.
     final class Opened: Sendable {
         let store: Store
-        let disturbances: Disturbances
+        let disturbances: FaultInjector
         let longLived: LongLivedOperations
         let stagedAssets: StagedAssets
         let options: CloudStore.Options
 
         init(
-            _ store: Store, _ disturbances: Disturbances, _ longLived: LongLivedOperations,
+            _ store: Store, _ disturbances: FaultInjector, _ longLived: LongLivedOperations,
             _ stagedAssets: StagedAssets, _ options: CloudStore.Options
         ) {
             self.store = store

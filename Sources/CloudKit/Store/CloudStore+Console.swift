@@ -23,7 +23,7 @@ extension CloudStore {
     /// lasting as a save.
     public struct Console: Sendable {
         let store: Store
-        let disturbances: Disturbances
+        let disturbances: FaultInjector
         let longLived: LongLivedOperations
         let stagedAssets: StagedAssets
 
@@ -53,7 +53,7 @@ extension CloudStore {
                 guard try store.account(of: user).status != status.engine else { return }
                 try store.setAccountStatus(status.engine, of: user)
             }
-            disturbances.stir()
+            disturbances.wakeAll()
             NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
@@ -174,17 +174,17 @@ extension CloudStore {
         ) throws {
             try requireCount(count)
             try requireError([code], retryAfter)
-            let target = Disturbances.Target(device: device, user: user)
+            let target = FaultInjector.Target(device: device, user: user)
             try note("fail the next \(count) (\(scope)) of \(kind?.rawValue ?? "any kind") with \(code)", target)
             disturbances.add(
-                Disturbances.Fault(
+                FaultInjector.Fault(
                     target: target, kind: kind, scope: scope, remaining: count, code: code, retryAfter: retryAfter))
         }
 
         /// Makes the store apply the next modifying requests, while the client gets `serverResponseLost`.
         public func loseNextResponse(_ count: Int = 1, on device: String? = nil, user: String? = nil) throws {
             try requireCount(count)
-            let target = Disturbances.Target(device: device, user: user)
+            let target = FaultInjector.Target(device: device, user: user)
             try note("lose the next \(count) answers", target)
             disturbances.addLostResponses(count, target)
         }
@@ -192,7 +192,7 @@ extension CloudStore {
         /// Sets the network between a device and the store; nil for all devices.
         public func setNetwork(_ network: Network, on device: String? = nil, user: String? = nil) throws {
             if case .slow(let delay) = network { try requireDelay(delay) }
-            let target = Disturbances.Target(device: device, user: user)
+            let target = FaultInjector.Target(device: device, user: user)
             try note("set the network to \(network)", target)
             disturbances.setNetwork(network, target)
         }
@@ -209,7 +209,7 @@ extension CloudStore {
                 try requireDelay(plan.longestDelay)
                 try requireError(plan.codes, plan.retryAfter)
             }
-            let target = Disturbances.Target(device: device, user: user)
+            let target = FaultInjector.Target(device: device, user: user)
             try note(plan.map { "follow \($0)" } ?? "end the fault plan", target)
             disturbances.setPlan(plan, target)
         }
@@ -241,7 +241,7 @@ extension CloudStore {
             }
         }
 
-        private func note(_ text: String, _ target: Disturbances.Target) throws {
+        private func note(_ text: String, _ target: FaultInjector.Target) throws {
             try doing {
                 try store.noteConsole(ConsoleNote(text, user: target.user ?? "", device: target.device ?? ""))
             }

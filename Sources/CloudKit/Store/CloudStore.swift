@@ -14,7 +14,7 @@ import StrataSystem
 /// ```
 public final class CloudStore: Sendable {
     let store: Store
-    let disturbances: Disturbances
+    let disturbances: FaultInjector
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
     /// The options of the store.
@@ -51,7 +51,7 @@ public final class CloudStore: Sendable {
             store = try open()
             let files = try path.map { try RealFileSystem().anchored(at: $0) }
             longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
-            disturbances = Disturbances.of(store)
+            disturbances = FaultInjector.of(store)
             stagedAssets = StagedAssets(of: store)
             longLived.removeDrafts()
             // A process that died during an erasure may have left them.
@@ -90,7 +90,7 @@ public final class CloudStore: Sendable {
     /// Finishes pending work and closes the files. Later calls fail; closing again does nothing.
     public func close() throws {
         defer {
-            disturbances.stir()
+            disturbances.wakeAll()
             stagedAssets.removeAll()
         }
         do { try store.close() } catch { throw CKError(engine: error) }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The state of `log/tail` as a reader finds it at one moment.
-enum TailOutlook: Sendable {
+enum TailStatus: Sendable {
     /// A writer lives. Its hint, and the count of news at that time.
     case live(TailHint, news: UInt32)
     /// No writer lives. The content of the page at that time.
@@ -33,7 +33,7 @@ final class TailReader: Sendable {
     }
 
     /// Must be called before the log is read: what the page announces is then in the files already.
-    func outlook() -> TailOutlook {
+    func outlook() -> TailStatus {
         page.withLock { state in
             if !state.isLive { state.page = open() }
             state.isLive = false
@@ -49,7 +49,7 @@ final class TailReader: Sendable {
         (try? files.openSharedPage(path, .follow)) ?? (try? files.openSharedPage(path, .read))
     }
 
-    private func outlook(of page: SharedPage) -> TailOutlook {
+    private func outlook(of page: SharedPage) -> TailStatus {
         for _ in 0..<Self.attempts {
             // IMPORTANT: the count of news is read before the block. Read later, it might count news that the block
             // lacks, and the reader would wait for them in vain.
@@ -81,7 +81,7 @@ final class TailReader: Sendable {
     }
 
     /// Waits for news since that moment, but not for long, so that the caller looks again.
-    func wait(behind outlook: TailOutlook, milliseconds: Int) {
+    func wait(behind outlook: TailStatus, milliseconds: Int) {
         if case .live(_, let news) = outlook, let page = page.withLock({ $0.page }) {
             return page.wait(
                 at: TailHint.Place.news, while: news, flag: TailHint.Place.isAwaited,

@@ -193,7 +193,7 @@ public final class LogReader: Sendable {
     public func refresh() throws -> Bool { try look().hasMoved }
 
     /// As ``refresh()``; also returns the outlook by which to wait for more.
-    func look() throws -> (hasMoved: Bool, outlook: TailOutlook) {
+    func look() throws -> (hasMoved: Bool, outlook: TailStatus) {
         let (before, outlook) = try looks.withLock { count in
             count += 1
             try catalog.files.checkAnchor()
@@ -207,7 +207,7 @@ public final class LogReader: Sendable {
     }
 
     /// Reads as far as the writer vouches for, or up to the last whole commit if no writer does.
-    private func readOn() throws -> TailOutlook {
+    private func readOn() throws -> TailStatus {
         for _ in 0..<Self.attempts {
             let outlook = tail.outlook()
             switch outlook {
@@ -220,7 +220,7 @@ public final class LogReader: Sendable {
                 do {
                     while try readOn(unless: { self.tail.hasChanged(since: block) }) {}
                     return outlook
-                } catch is WriterHasCome { continue }
+                } catch is WriterAppeared { continue }
             case .unknown:
                 while try readOn(unless: nil) {}
                 return outlook
@@ -231,7 +231,7 @@ public final class LogReader: Sendable {
     }
 
     /// Thrown if a commit may no longer be published, because a new writer may still undo it.
-    private struct WriterHasCome: Error {}
+    private struct WriterAppeared: Error {}
 
     /// Takes up a newest segment that was created again: a writer that fails in the middle of a segment switch creates
     /// the new segment a second time, under the same name.
@@ -353,7 +353,7 @@ public final class LogReader: Sendable {
         var batch = ReadCommits(after: end.offset)
         func publish() throws {
             if batch.isEmpty { return }
-            if let hasWriterCome, hasWriterCome() { throw WriterHasCome() }
+            if let hasWriterCome, hasWriterCome() { throw WriterAppeared() }
             catalog.publish { batch.move(into: &$0) }
         }
         let result: Result
@@ -376,7 +376,7 @@ public final class LogReader: Sendable {
     private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {
         let path = catalog.paths.segment(found.end.offset + 1)
         guard try catalog.files.exists(path) else {
-            try refuseIfLetGo(behind: found.end.offset)
+            try throwIfCompacted(behind: found.end.offset)
             return false
         }
         let (successor, file) = try open(path)
@@ -396,7 +396,7 @@ public final class LogReader: Sendable {
     }
 
     /// Throws if the successor was trimmed before this reader reached it; then there is nothing to wait for.
-    private func refuseIfLetGo(behind offset: UInt64) throws {
+    private func throwIfCompacted(behind offset: UInt64) throws {
         guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset,
             // A log that ends before the floor that it was opened with has lost its end.
             floor.position.offset > self.floor.offset

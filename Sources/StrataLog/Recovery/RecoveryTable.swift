@@ -21,7 +21,7 @@ enum RecoveryTable {
 
     enum Verdict: Sendable, Equatable { case end, tornTail, damage, noSeal, unsupported, closed }
 
-    struct Situation: Sendable, Hashable {
+    struct TailEvidence: Sendable, Hashable {
         var place: Place
         var restIsZero: Bool
         var hasWitness: Bool
@@ -36,7 +36,7 @@ enum RecoveryTable {
         var isNewest: Bool?
         var verdict: Verdict
 
-        func matches(_ situation: Situation) -> Bool {
+        func matches(_ situation: TailEvidence) -> Bool {
             place == situation.place && (restIsZero ?? situation.restIsZero) == situation.restIsZero
                 && (hasWitness ?? situation.hasWitness) == situation.hasWitness
                 && (isNewest ?? situation.isNewest) == situation.isNewest
@@ -59,7 +59,7 @@ enum RecoveryTable {
         Row(place: .seal, restIsZero: false, hasWitness: nil, isNewest: nil, verdict: .damage),
     ]
 
-    static func verdict(for situation: Situation) -> Verdict {
+    static func verdict(for situation: TailEvidence) -> Verdict {
         guard let row = rows.first(where: { $0.matches(situation) }) else {
             preconditionFailure("the recovery table covers every situation")
         }

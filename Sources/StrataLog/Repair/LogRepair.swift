@@ -78,7 +78,7 @@ public enum LogRepair {
     public static func plan(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> Plan {
-        try RepairPlanner(survey: LogSurvey.run(at: StorePaths(path), platform.files, progress)).plan()
+        try RepairPlanner(survey: DamageScan.run(at: StorePaths(path), platform.files, progress)).plan()
     }
 
     /// Repairs the log. Power may be lost at any moment, and the repair can be run again. Does nothing if the log is
@@ -102,10 +102,10 @@ public enum LogRepair {
 
 /// Turns the findings of a survey into steps.
 struct RepairPlanner {
-    let survey: LogSurvey
+    let survey: DamageScan
     private var paths: StorePaths { survey.paths }
 
-    init(survey: LogSurvey) { self.survey = survey }
+    init(survey: DamageScan) { self.survey = survey }
 
     func plan() throws -> LogRepair.Plan {
         var plan = LogRepair.Plan(report: survey.report, end: survey.report.end, directory: paths.log)

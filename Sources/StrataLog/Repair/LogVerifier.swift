@@ -35,7 +35,7 @@ public enum LogVerifier {
     public static func verify(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) -> Report {
-        do { return try LogSurvey.run(at: StorePaths(path), platform.files, progress).report } catch {
+        do { return try DamageScan.run(at: StorePaths(path), platform.files, progress).report } catch {
             var report = Report()
             report.damage = error as? StrataError ?? StrataError(.inputOutput, "Reading failed.", cause: error)
             return report

@@ -115,7 +115,7 @@ private struct LogOpener {
         let limitBytes = options.segmentLimit(after: previous)
         // Asked first: an error after the next line would leave a thread without an owner.
         let filled = max(try file.size(), found.position)
-        let space = try SpaceKeeper(paths: paths, files: files, stepBytes: stepBytes)
+        let space = try SegmentPreallocator(paths: paths, files: files, stepBytes: stepBytes)
         space.begin(
             segment.path, filled: filled, limitBytes: limitBytes,
             nextLimitBytes: options.segmentLimit(after: limitBytes))

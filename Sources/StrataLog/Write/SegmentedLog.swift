@@ -21,7 +21,7 @@ public final class SegmentedLog: EventLog {
     public let platform: Platform
     let catalog: LogCatalog
     let writer: Lock<SegmentWriter>
-    let space: SpaceKeeper
+    let space: SegmentPreallocator
     let pool = BufferPool()
     private let lock: StoreLock
     /// The failure of a sync of commits that were acknowledged without one. Held during such a sync: the system reports
@@ -34,7 +34,7 @@ public final class SegmentedLog: EventLog {
     let segmentWatcher = Lock<(@Sendable () -> Void)?>(nil)
 
     init(
-        opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SpaceKeeper,
+        opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SegmentPreallocator,
         catalog: LogCatalog, writer: consuming sending SegmentWriter
     ) throws {
         identity = opened.identity

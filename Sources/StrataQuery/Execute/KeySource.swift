@@ -4,11 +4,11 @@ import StrataViews
 
 /// Iterates over the index entries of a plan's source.
 final class KeySource {
-    let scene: QueryScene
+    let scene: QueryContext
     private(set) var rowsRead = 0
     private let isCancelled: () -> Bool
 
-    init(_ scene: QueryScene, isCancelled: @escaping () -> Bool) {
+    init(_ scene: QueryContext, isCancelled: @escaping () -> Bool) {
         self.scene = scene
         self.isCancelled = isCancelled
     }

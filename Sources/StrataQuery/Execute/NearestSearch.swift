@@ -22,7 +22,7 @@ struct NearestSearch {
         var content: Content
     }
 
-    private let scene: QueryScene
+    private let scene: QueryContext
     private let circle: GeoCircle
     private let start: [UInt8]
     /// The distance of the place after which the search continues: nearer cells are skipped.
@@ -31,7 +31,7 @@ struct NearestSearch {
     /// Records without a location, which come before all others; nil until they are read.
     private var placeless: [[UInt8]]?
 
-    init(_ scene: QueryScene, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
+    init(_ scene: QueryContext, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
         self.scene = scene
         self.circle = circle
         start = IndexKey.start(scene.database, id).bytes

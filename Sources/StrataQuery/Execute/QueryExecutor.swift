@@ -4,7 +4,7 @@ import StrataViews
 
 /// Executes a plan: finds the first matches after a place, in order.
 final class QueryExecutor {
-    let scene: QueryScene
+    let scene: QueryContext
     let plan: QueryPlan
     /// The place after which matches are returned.
     private let after: SortPlace?
@@ -32,7 +32,7 @@ final class QueryExecutor {
 
     /// - Parameter predicate: the whole predicate, which is evaluated on touched records.
     init(
-        _ scene: QueryScene, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
+        _ scene: QueryContext, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         self.scene = scene

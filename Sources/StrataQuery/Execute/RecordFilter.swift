@@ -12,7 +12,7 @@ indirect enum RecordFilter {
     case general(PredicateComparison)
 
     /// - Parameter tree: a tree from ``PredicateBinder``.
-    init(_ tree: PredicateTree, _ scene: QueryScene) throws {
+    init(_ tree: PredicateTree, _ scene: QueryContext) throws {
         switch tree {
         case .constant(let isTrue): self = .constant(isTrue)
         case .and(let parts): self = .all(try parts.map { try RecordFilter($0, scene) })
@@ -59,11 +59,11 @@ struct RecordProbe {
 
 /// Decides whether a predicate holds for a record.
 struct RecordJudge {
-    let scene: QueryScene
+    let scene: QueryContext
     let filter: RecordFilter
     private let failure: PredicateFailure
 
-    init(_ tree: PredicateTree, _ scene: QueryScene, _ budget: ExpressionBudget) throws {
+    init(_ tree: PredicateTree, _ scene: QueryContext, _ budget: ExpressionBudget) throws {
         self.scene = scene
         failure = PredicateFailure(budget)
         filter = try RecordFilter(tree, scene)

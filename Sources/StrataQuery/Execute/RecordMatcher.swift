@@ -12,7 +12,7 @@ public struct RecordMatcher {
     private let predicate: PredicateTree
 
     /// - Throws: ``StrataError`` for a predicate that the scene's rules reject.
-    public init(_ predicate: PredicateTree, _ scene: QueryScene) throws {
+    public init(_ predicate: PredicateTree, _ scene: QueryContext) throws {
         self.predicate = try PredicateBinder(scene).bind(predicate)
         judge = try RecordJudge(self.predicate, scene, ExpressionBudget(reportsPerQuery: .max))
     }

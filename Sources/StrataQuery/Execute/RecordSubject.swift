@@ -6,7 +6,7 @@ import StrataViews
 struct RecordSubject: PredicateSubject {
     private static let maximumKeyPathLength = 8
 
-    let scene: QueryScene
+    let scene: QueryContext
     let key: UnsafeRawBufferPointer
     let view: RecordStateView
     let bytes: UnsafeRawBufferPointer

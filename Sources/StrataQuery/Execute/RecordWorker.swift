@@ -7,7 +7,7 @@ import StrataViews
 final class RecordWorker {
     /// The inputs that workers share.
     struct Task: Sendable {
-        let scene: QueryScene
+        let scene: QueryContext
         let residual: PredicateTree
         let order: QueryOrder
         /// The place after which matches are kept; empty for none.

@@ -55,9 +55,9 @@ struct SortEncoder {
 
     let order: QueryOrder
     private let keys: [(key: SortKey, subject: QuerySubject?)]
-    private let scene: QueryScene
+    private let scene: QueryContext
 
-    init(_ order: QueryOrder, _ scene: QueryScene) throws {
+    init(_ order: QueryOrder, _ scene: QueryContext) throws {
         self.order = order
         self.scene = scene
         keys = try order.keys.map { ($0, try scene.subject(of: $0.name)) }

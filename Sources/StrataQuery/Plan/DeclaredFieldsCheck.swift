@@ -3,10 +3,10 @@ import StrataModel
 /// Checks that a query uses only declared fields, as the service does in production: keys of a predicate must be
 /// queryable, keys of an order sortable, and fields of a word search searchable.
 struct DeclaredFieldsCheck {
-    private let scene: QueryScene
+    private let scene: QueryContext
     private let typeName: String
 
-    init(_ scene: QueryScene, typeName: String) {
+    init(_ scene: QueryContext, typeName: String) {
         self.scene = scene
         self.typeName = typeName
     }

@@ -82,7 +82,7 @@ struct IndexMatch: Hashable, Sendable {
 
 /// Finds the index rows for a comparison, based on the contents of a field's rows (docs/format-keys.md §6).
 struct IndexMatcher {
-    let scene: QueryScene
+    let scene: QueryContext
     /// The maximum number of values of an IN that are looked up in an index; a longer list is evaluated for each
     /// record.
     private static let maximumValues = 4_096

@@ -3,7 +3,7 @@ import StrataViews
 
 /// Describes a plan in words.
 struct PlanWriter: Sendable {
-    let scene: QueryScene
+    let scene: QueryContext
     let recordType: String
     let limit: Int
 

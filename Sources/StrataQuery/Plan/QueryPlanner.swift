@@ -19,7 +19,7 @@ struct QueryPlanner {
     static let unknownSelectivity = 0.3
     static let maximumCells = 48
 
-    let scene: QueryScene
+    let scene: QueryContext
     /// The requested order; nil for any order.
     let wanted: QueryOrder?
     /// The number of matches that are needed.
@@ -29,7 +29,7 @@ struct QueryPlanner {
     private let ready: Set<IndexID>
     private let matcher: IndexMatcher
 
-    init(_ scene: QueryScene, wanted: QueryOrder?, limit: Int, isContinued: Bool) throws {
+    init(_ scene: QueryContext, wanted: QueryOrder?, limit: Int, isContinued: Bool) throws {
         self.scene = scene
         self.wanted = wanted
         self.limit = limit

@@ -22,7 +22,7 @@ struct FieldTest {
     private let question: Question
 
     /// Nil for a comparison that requires decoded values.
-    init?(_ comparison: PredicateComparison, _ scene: QueryScene) throws {
+    init?(_ comparison: PredicateComparison, _ scene: QueryContext) throws {
         guard comparison.quantifier == nil, let (key, relation, value) = comparison.keyAndConstant,
             case .field(let field)? = try scene.subject(of: key), !field.isEncrypted
         else { return nil }

@@ -3,10 +3,10 @@ import StrataModel
 /// Binds a predicate to its query: constants are evaluated, references name their zones in a canonical way, and keys
 /// and operands are validated against the schema (B126).
 struct PredicateBinder {
-    let scene: QueryScene
+    let scene: QueryContext
     private let evaluator: PredicateEvaluator
 
-    init(_ scene: QueryScene) {
+    init(_ scene: QueryContext) {
         self.scene = scene
         evaluator = PredicateEvaluator(subject: NoSubject(), now: scene.now)
     }

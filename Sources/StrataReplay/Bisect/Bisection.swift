@@ -42,7 +42,7 @@ public struct Bisection {
     public let from: UInt64
     /// The last commit searched.
     public let to: UInt64
-    private let scene: QueryScene
+    private let scene: QueryContext
     /// Called periodically while all commits are read; returning false interrupts the search.
     var pulse: StepperPulse = { _ in true }
 

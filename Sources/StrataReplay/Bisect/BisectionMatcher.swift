@@ -4,14 +4,14 @@ import StrataViews
 
 /// Tests encoded records of one type against a predicate. An instance serves one thread.
 struct BisectionMatcher {
-    let scene: QueryScene
+    let scene: QueryContext
     /// The fields that decide the result, in ascending order.
     let fields: [UInt32]
     private let matcher: RecordMatcher
     private var areZonesWanted: [UInt64: Bool] = [:]
 
     /// - Throws: ``StrataError`` for a predicate that cannot be tested on one record at a time.
-    init(_ predicate: PredicateTree, _ scene: QueryScene) throws {
+    init(_ predicate: PredicateTree, _ scene: QueryContext) throws {
         self.scene = scene
         matcher = try RecordMatcher(predicate, scene)
         guard !matcher.asksOtherRecords else {

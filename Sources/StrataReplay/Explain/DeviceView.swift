@@ -116,6 +116,6 @@ public struct DeviceView: Sendable {
     public static func of(
         _ actor: Actor, in store: Store, record: (id: RecordID, database: DatabaseID)? = nil
     ) throws -> DeviceView {
-        try DeviceViewMaker(actor, store).make(record)
+        try DeviceViewBuilder(actor, store).make(record)
     }
 }

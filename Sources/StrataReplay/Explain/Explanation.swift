@@ -100,15 +100,15 @@ public struct Explanation: Sendable {
     public static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
         if let audit = commit.event(.requestRefused) {
-            return try ExplanationMaker(commit, store).refusal(RequestRefusedEvent(decoding: audit.body))
+            return try ExplanationBuilder(commit, store).refusal(RequestRefusedEvent(decoding: audit.body))
         }
         if let audit = commit.event(.nothingToDelete) {
-            return try ExplanationMaker(commit, store).nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
+            return try ExplanationBuilder(commit, store).nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
         }
         guard !commit.envelope.header.requestShape.isEmpty else {
-            return try ExplanationMaker(commit, store).withoutRequest()
+            return try ExplanationBuilder(commit, store).withoutRequest()
         }
-        return try ExplanationMaker(commit, store).acceptance()
+        return try ExplanationBuilder(commit, store).acceptance()
     }
 
     init(_ commit: ExplainedCommit, _ outcome: Outcome, by actor: Actor) {

@@ -22,7 +22,7 @@ struct NotedRequest {
     /// The audit to write in its place.
     var writes: Event?
     /// The state that the answer depends on.
-    var stakes = Stakes.anything
+    var dependencies = DecisionDependencies.anything
 }
 
 extension NotedRequest {
@@ -62,7 +62,7 @@ extension NotedRequest {
     /// The reason the outcome of the request is unknown; nil if it is known.
     var reasonUnjudged: String? {
         if isTold || fits { return nil }
-        return request == nil ? RetellingReport.reasonWithoutRequest : "No state refuses it as noted."
+        return request == nil ? RerunReport.reasonWithoutRequest : "No state refuses it as noted."
     }
 
     /// - Parameter names: users and devices that the state may not know yet.

@@ -32,8 +32,8 @@ public struct NotificationExplanation: Sendable {
     /// The actor of the commit; the service has no name.
     public let actor: Actor
     /// The changes of the commit that subscriptions may report.
-    public let changes: [ConsideredSubscription.Change]
-    public let subscriptions: [ConsideredSubscription]
+    public let changes: [SubscriptionEvaluation.Change]
+    public let subscriptions: [SubscriptionEvaluation]
     /// The devices of the users whose subscriptions were considered.
     public let devices: [Device]
     public let notes: [String]

@@ -30,7 +30,7 @@ public struct MinimalRequest: Sendable {
     /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
 
-    init(_ asked: RebuiltRequest, _ told: MinimisationTelling.Told, whole: (items: Int, fields: Int)) {
+    init(_ asked: RebuiltRequest, _ told: TrialRerun.Told, whole: (items: Int, fields: Int)) {
         (offset, newOffset, actor) = (asked.offset, told.newOffset, asked.actor)
         (operation, time, commitID) = (asked.operation, asked.time, asked.commitID)
         (request, outcome, saved) = (told.request, told.outcome, told.saved)
@@ -70,7 +70,7 @@ public struct MinimalHistory: Sendable {
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
         let pages = try base?.pages ?? PageStore.inMemory()
-        let timeline = RetoldTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
+        let timeline = AlternateTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
             _ = try timeline.judge(
                 request.request, as: request.actor, request.operation,

@@ -32,7 +32,7 @@ public struct MinimalTest: Sendable {
         let suite = SwiftNames.typeName(of: name)
         var lines = ["import CloudKit", "import Testing", ""]
         lines += SwiftText.comment(
-            "What `strata minimise` left of \(source): with these requests, and none of them less, a record "
+            "What `strata minimize` left of \(source): with these requests, and none of them less, a record "
                 + "of type \(history.question.type) fulfils \(writer.predicate).", indentation: 0)
         lines += ["@Suite struct \(suite) {", "    @Test func minimalHistory() async throws {"]
         lines += writer.lines

@@ -18,7 +18,7 @@ import StrataSystem
 /// be played are compacted, the playback ends with an error.
 public final class Playback: Sendable {
     /// The state that playing a commit changes.
-    private struct Reel {
+    private struct PlaybackState {
         var pace: PlaybackPace
         var cursor: (any CommitCursor)?
         /// The next commit; nil if it has not been looked up.
@@ -44,7 +44,7 @@ public final class Playback: Sendable {
     public let last: UInt64?
     public let speed: PlaybackSpeed
     private let clock: any PlaybackClock
-    private let reel: Lock<Reel>
+    private let reel: Lock<PlaybackState>
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
@@ -74,7 +74,7 @@ public final class Playback: Sendable {
         let pace = PlaybackPace(
             speed, maximumPause: maximumPause.map { $0.microseconds }, latest: self.store.log.endTime,
             now: clock.nowMicroseconds())
-        reel = Lock(Reel(pace: pace))
+        reel = Lock(PlaybackState(pace: pace))
     }
 
     deinit { try? close() }
@@ -197,7 +197,7 @@ public final class Playback: Sendable {
     }
 
     @discardableResult
-    private func playNext(_ reel: inout Reel) throws -> PlayedCommit? {
+    private func playNext(_ reel: inout PlaybackState) throws -> PlayedCommit? {
         guard let commit = try coming(&reel) else { return nil }
         try store.play(through: commit.offset)
         reel.coming = nil
@@ -210,7 +210,7 @@ public final class Playback: Sendable {
     }
 
     /// Returns the next commit; offsets may have gaps.
-    private func coming(_ reel: inout Reel) throws -> Commit? {
+    private func coming(_ reel: inout PlaybackState) throws -> Commit? {
         if let coming = reel.coming { return coming }
         if isAtEnd { return nil }
         var next = try reel.cursor?.next()

@@ -49,9 +49,9 @@ public struct DeterminismCheck {
         let file = try KeptCheckpoints(of: store, platform)
         let (old, new) = (try pages(through: first - 1), try pages(through: first - 1))
         let time = try store.log.timeInFront(of: first)
-        let timeline = RetoldTimeline(on: new, time: time ?? .min, rules: rules, into: nil)
-        let window = try RetellingWindow(store.log, from: first, through: end)
-        let run = RetellingRun([], window, old: old, timeline, rules, startTime: time ?? 0)
+        let timeline = AlternateTimeline(on: new, time: time ?? .min, rules: rules, into: nil)
+        let window = try RerunWindow(store.log, from: first, through: end)
+        let run = ChangedRerun([], window, old: old, timeline, rules, startTime: time ?? 0)
         try compare(run, file, &report)
         if let divergence = run.tally.divergence {
             report.add(.judgedAgain, divergence.offset, divergence.reason)
@@ -73,7 +73,7 @@ public struct DeterminismCheck {
     }
 
     private func compare(
-        _ run: RetellingRun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
+        _ run: ChangedRerun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
     ) throws {
         let step = max(1, (report.end + 1 - report.first) / Self.comparedOffsets)
         var found = report
@@ -154,7 +154,7 @@ public struct DeterminismReport: Sendable {
     /// The differences in the order of offsets, up to a limit.
     public internal(set) var differences: [Difference] = []
     /// The commits that could not be judged again, in order, up to a limit.
-    public internal(set) var unjudged: [RetellingReport.Unjudged] = []
+    public internal(set) var unjudged: [RerunReport.Unjudged] = []
     /// The number of commits that could not be judged again.
     public internal(set) var unjudgedCount = 0
     /// The number of commits that only record a note, such as a fetch, and have no request.

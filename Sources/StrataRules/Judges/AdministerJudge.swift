@@ -75,7 +75,7 @@ struct AdministerJudge {
                 rule: .administration)
         }
         let actor = try ActorState(context.actor, view)
-        var erasure = Erasure(try RequestScene(request, actor, view), view, rules.limits, reason: reason)
+        var erasure = Erasure(try ResolvedRequest(request, actor, view), view, rules.limits, reason: reason)
         for item in records { try erasure.add(item, typeName: request.names.recordType(item.type)) }
         var commit = CommitBuilder()
         try erasure.append(to: &commit)

@@ -19,7 +19,7 @@ extension RecordsJudge {
             return isHeld
         }
         guard let index = savesByRecord[key], saves[index].refusal == nil else { return false }
-        let type = vocabulary.types[Int(body.saves[index].type) - 1]
+        let type = schemaBindings.types[Int(body.saves[index].type) - 1]
         return try mayChange(type: type.ordinal, isUserRecord: type.isUsers, creator: nil)
     }
 

@@ -11,7 +11,7 @@ extension RecordsJudge {
         let isOwnUserRecord = isOwnUserRecord(save.record.name, place)
         let stored = try storedRecord(save.record.name, place)
         saves[index].stored = stored
-        let type = vocabulary.types[Int(save.type) - 1]
+        let type = schemaBindings.types[Int(save.type) - 1]
         try checkNames(save, type, stored, isOwnUserRecord)
         try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
@@ -31,11 +31,11 @@ extension RecordsJudge {
         if context.isTraced { traceVersion(index, stored) }
         saves[index].fields = try fittedFields(save)
         let typePlace = Int(save.type) - 1
-        if vocabulary.types[typePlace].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typePlace) }
+        if schemaBindings.types[typePlace].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typePlace) }
         try checkLinks(save, place, saves[index].facts)
         try checkSize(save, saves[index])
         try checkQuota(index)
-        if vocabulary.types[typePlace].hasNewKeys { vocabulary.bind(saves[index].fields, of: typePlace) }
+        if schemaBindings.types[typePlace].hasNewKeys { schemaBindings.bind(saves[index].fields, of: typePlace) }
     }
 
     func storedRecord(_ name: String, _ place: Int) throws -> StoredRecord? {
@@ -56,8 +56,8 @@ extension RecordsJudge {
             throw Refusal(
                 .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: .userRecords)
         }
-        if vocabulary.areKeysValid { return }
-        for change in save.fields where !vocabulary.keys[Int(change.field) - 1].isValid {
+        if schemaBindings.areKeysValid { return }
+        for change in save.fields where !schemaBindings.keys[Int(change.field) - 1].isValid {
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
@@ -147,14 +147,14 @@ extension RecordsJudge {
                     "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
                     rule: .encryptedValues)
             }
-            guard let binding = try vocabulary.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
+            guard let binding = try schemaBindings.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
                 // The service's wording, which apps may know.
                 guard rules.schema == .open else {
                     throw Refusal(
                         .invalidArguments,
                         """
                         Cannot create or modify field '\(key(fields[index].field))' in record \
-                        '\(vocabulary.types[Int(save.type) - 1].name)' in production schema
+                        '\(schemaBindings.types[Int(save.type) - 1].name)' in production schema
                         """, rule: .enforcedSchema)
                 }
                 // Nothing to check: the elements of a list have one kind, and the key is bound after the other checks.
@@ -166,7 +166,7 @@ extension RecordsJudge {
                 throw Refusal(
                     .invalidArguments,
                     """
-                    Key '\(key(fields[index].field))' of type \(vocabulary.types[Int(save.type) - 1].name) is \
+                    Key '\(key(fields[index].field))' of type \(schemaBindings.types[Int(save.type) - 1].name) is \
                     \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
                     """, rule: .boundKinds)
             }
@@ -179,7 +179,7 @@ extension RecordsJudge {
 
     /// - Throws: ``Refusal`` if the type has no room for more keys.
     private func checkSchemaRoom(_ fields: [FieldChange], of typePlace: Int) throws {
-        let type = vocabulary.types[typePlace]
+        let type = schemaBindings.types[typePlace]
         let unbound = fields.count { change in
             if change.value != nil, case .none = type.bindings[change.field] { true } else { false }
         }

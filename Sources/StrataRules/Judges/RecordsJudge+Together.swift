@@ -59,7 +59,7 @@ extension RecordsJudge {
                     $0.value?.references.contains { $0.action == .deleteSelf } == true
                 }
         }
-        if try !owned.isEmpty && !canOwnTooMany(place, zoneSaves.count) { owned = [] }
+        if try !owned.isEmpty && !exceedsOwnerLimit(place, zoneSaves.count) { owned = [] }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
         while hasChanged {
@@ -70,7 +70,7 @@ extension RecordsJudge {
 
     /// Returns true if a record could exceed the limit of owning references, each of which belongs to a different
     /// record.
-    private func canOwnTooMany(_ place: Int, _ saveCount: Int) throws -> Bool {
+    private func exceedsOwnerLimit(_ place: Int, _ saveCount: Int) throws -> Bool {
         let zone = scene.zones[place].ordinal
         let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(scene.database, zone)?.recordCount
         return Int(clamping: stored ?? 0) + saveCount > rules.limits.owningReferences

@@ -9,9 +9,9 @@ final class RecordsJudge {
     let view: RulesView
     let context: RequestContext
     let actor: ActorState
-    let scene: RequestScene
+    let scene: ResolvedRequest
     /// The known types and keys of the request.
-    var vocabulary: Vocabulary
+    var schemaBindings: SchemaBindings
     /// The facts of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
@@ -36,8 +36,8 @@ final class RecordsJudge {
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, view)
-        scene = try RequestScene(request, actor, view)
-        vocabulary = try view.vocabulary(of: request.names)
+        scene = try ResolvedRequest(request, actor, view)
+        schemaBindings = try view.schemaBindings(of: request.names)
         trace = context.isTraced ? Trace() : nil
         let account = try view.account(of: context.actor.user)
         if scene.scope == .private, account.quota > 0 {
@@ -72,7 +72,7 @@ final class RecordsJudge {
         for index in saves.indices {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
-        view.keep(vocabulary)
+        view.keep(schemaBindings)
         for index in deletes.indices {
             if let answer = scene.zones[deletes[index].zone].answer {
                 refuseDelete(index, answer.ofMissingZone(.deleteInMissingZone))
@@ -106,11 +106,11 @@ final class RecordsJudge {
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
         for save in body.saves {
-            guard save.type > 0, save.type <= UInt64(vocabulary.types.count) else {
+            guard save.type > 0, save.type <= UInt64(schemaBindings.types.count) else {
                 throw Refusal(
                     .invalidArguments, "The request names type \(save.type) and has no such name.", rule: .requestNames)
             }
-            let facts = try SaveFacts(save, vocabulary.keys)
+            let facts = try SaveFacts(save, schemaBindings.keys)
             try Rules.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
@@ -211,7 +211,7 @@ final class RecordsJudge {
     func sentBytes(_ state: SaveState) -> Int {
         guard state.facts.hasRemovals else { return state.facts.sentBytes }
         return state.fields.reduce(state.facts.sentBytes) {
-            $1.value == nil ? $0 - vocabulary.keys[Int($1.field) - 1].byteCount : $0
+            $1.value == nil ? $0 - schemaBindings.keys[Int($1.field) - 1].byteCount : $0
         }
     }
 

@@ -8,7 +8,7 @@ struct SubscriptionsJudge {
     private let view: RulesView
     private let context: RequestContext
     private let actor: ActorState
-    private let scene: RequestScene
+    private let scene: ResolvedRequest
     private var trace: Trace?
     private var result = RequestResult()
     private var leftOut: [RequestShape.LeftOut] = []
@@ -39,7 +39,7 @@ struct SubscriptionsJudge {
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, view)
-        scene = try RequestScene(request, actor, view)
+        scene = try ResolvedRequest(request, actor, view)
         trace = context.isTraced ? Trace() : nil
     }
 
@@ -286,7 +286,7 @@ struct SubscriptionsJudge {
     private mutating func commit() throws -> Decision {
         var commit = CommitBuilder()
         var names = NameWriter(view)
-        let first = try FirstWrite(actor, view, &names)
+        let first = try ActorBootstrap(actor, view, &names)
         let owner = scene.scope == .public ? 0 : first.user
         let database = try names.ordinal(of: .database(scene.scope, owner: owner))
         // The other databases are created by the user's first write.

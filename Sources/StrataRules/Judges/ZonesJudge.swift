@@ -8,7 +8,7 @@ struct ZonesJudge {
     private let view: RulesView
     private let context: RequestContext
     private let actor: ActorState
-    private let scene: RequestScene
+    private let scene: ResolvedRequest
     private var names: NameWriter
     private var trace: Trace?
     private var result = RequestResult()
@@ -24,7 +24,7 @@ struct ZonesJudge {
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, view)
-        scene = try RequestScene(request, actor, view)
+        scene = try ResolvedRequest(request, actor, view)
         names = NameWriter(view)
         trace = context.isTraced ? Trace() : nil
     }
@@ -130,7 +130,7 @@ struct ZonesJudge {
 
     private mutating func commit(_ saves: [(place: Int, scope: EncryptionScope)], _ deletes: [Int]) throws -> Decision {
         var commit = CommitBuilder()
-        let first = try FirstWrite(actor, view, &names)
+        let first = try ActorBootstrap(actor, view, &names)
         let database = try names.ordinal(of: .database(.private, owner: first.user))
         var ordinals: [UInt64] = []
         for (place, _) in saves {

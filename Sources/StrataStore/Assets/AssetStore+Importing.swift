@@ -21,7 +21,7 @@ extension AssetStore {
         _ source: any File, _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void = { _ in }
     ) throws -> PinnedAsset {
         switch place {
-        case .readOnly: throw FollowedLog.error
+        case .readOnly: throw FollowerLog.error
         case .unnamed(let directory):
             let draft = try files.openUnnamed("\(directory)/strata-asset-\(random.nextIdentifier())")
             let pin = pin(try copy(source, path, to: draft, atMost: limit, progress))

@@ -72,7 +72,7 @@ extension StoreEngine {
     private func storedSegments() throws -> [StoredSegment]? {
         switch log {
         case let log as SegmentedLog: try log.storedSegments()
-        case let log as FollowedLog: try log.storedSegments()
+        case let log as FollowerLog: try log.storedSegments()
         default: nil
         }
     }
@@ -87,7 +87,7 @@ extension StoreEngine {
                 horizon, behind: log.floor.offset, through: newest.foldedOffset(ViewTree.records),
                 noted: try KeptOperation.firstOffset(inStore: path, platform.files))
         }
-        let isReader = log is any OnlyReadLog
+        let isReader = log is any ReadOnlyLog
         let state =
             newest.foldedOffset(ViewTree.records) == horizon
             ? newest

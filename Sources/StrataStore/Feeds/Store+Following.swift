@@ -11,7 +11,7 @@ extension Store {
     /// ```
     ///
     /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
-    public func listen(as actor: Actor) throws -> Mailbox {
+    public func listen(as actor: Actor) throws -> PushQueue {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
@@ -27,7 +27,7 @@ extension Store {
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
             if engine.lastingOffset(of: snapshot().trees) > offset { return true }
-            if access == .readOnly, log is FollowedLog {
+            if access == .readOnly, log is FollowerLog {
                 await log.waitForEnd(past: offset)
                 if !gate.isClosed { try refresh() }
             } else {

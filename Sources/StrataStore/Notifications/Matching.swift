@@ -49,7 +49,7 @@ final class Matching {
 
     /// Calls `body` with each push that an event causes, and with the device that the event came from.
     func forEachPush(
-        for happening: Happening, in index: SubscriptionIndex, _ body: (Push, _ origin: Actor?) throws -> Void
+        for happening: SubscriptionTrigger, in index: SubscriptionIndex, _ body: (Push, _ origin: Actor?) throws -> Void
     ) throws {
         if index.isEmpty { return }
         let place = try place(of: happening.zone)
@@ -78,7 +78,7 @@ final class Matching {
     /// Returns the verdict on an event for each subscription, in order, and the result of its predicate if it asks for
     /// the record's type. The entries must be the same objects for all events of a commit.
     func verdicts(
-        on happening: Happening, for entries: [SubscriptionIndex.Entry]
+        on happening: SubscriptionTrigger, for entries: [SubscriptionIndex.Entry]
     ) throws -> [(verdict: SubscriptionVerdict, holds: Bool?)] {
         let place = try place(of: happening.zone)
         let asked = try askedRecord(of: happening)
@@ -96,7 +96,8 @@ final class Matching {
 
     /// Returns true if the predicate of a query subscription holds for another state of an event's record; nil if that
     /// is not known.
-    func holds(_ entry: SubscriptionIndex.Entry, _ happening: Happening, at version: Version) throws -> Bool? {
+    func holds(_ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, at version: Version) throws -> Bool?
+    {
         guard let asked = try askedRecord(of: happening, at: version) else { return nil }
         return try holds(entry, try place(of: happening.zone), asked, happening.time)
     }
@@ -112,7 +113,7 @@ final class Matching {
     }
 
     /// Returns nil if the event has no record, or if the state was removed or erased.
-    private func askedRecord(of happening: Happening, at version: Version? = nil) throws -> AskedRecord? {
+    private func askedRecord(of happening: SubscriptionTrigger, at version: Version? = nil) throws -> AskedRecord? {
         guard case .record(let record, let type, _, let state) = happening.subject else { return nil }
         let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: version ?? state, trees)
         let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
@@ -125,7 +126,7 @@ final class Matching {
         return Place(database: try names.databaseOrdinal(ofZone: zone) ?? 0, id: id, zone: ZoneID(name))
     }
 
-    private func origin(of happening: Happening) throws -> Actor? {
+    private func origin(of happening: SubscriptionTrigger) throws -> Actor? {
         guard happening.user != 0, happening.device != 0 else { return nil }
         return Actor(
             user: try names.user(happening.user, in: trees),
@@ -137,7 +138,7 @@ final class Matching {
     /// Returns the verdict on an event for a subscription to a zone or database. If it fires, it counts as notified of
     /// the commit.
     private func decide(
-        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, _ place: Place
     ) -> SubscriptionVerdict {
         let verdict = concerns(entry, happening, place)
         guard verdict == .fires else { return verdict }
@@ -147,7 +148,7 @@ final class Matching {
 
     /// Returns the verdict for a subscription to a zone or database, regardless of the commit's other events (B187).
     private func concerns(
-        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, _ place: Place
     ) -> SubscriptionVerdict {
         let subscription = entry.subscription
         guard entry.key.database == place.database else { return .otherDatabase }
@@ -167,7 +168,7 @@ final class Matching {
 
     /// Returns the verdict on an event for a query subscription. If it fires and fires only once, it counts as fired.
     private func decide(
-        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: Happening, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: SubscriptionTrigger, _ place: Place
     ) throws -> SubscriptionVerdict {
         let verdict = asks(entry, happening, place)
         guard verdict == .fires else { return verdict }
@@ -175,7 +176,7 @@ final class Matching {
         guard let holds = try holds(entry, place, asked, happening.time) else { return .predicateDoesNotFit }
         if !holds { return .predicateFails }
         guard entry.firesOnce else { return .fires }
-        guard try tellsSomebody(entry, happening) else { return .nobodyElse }
+        guard try notifiesAnyone(entry, happening) else { return .nobodyElse }
         firedEntries.insert(ObjectIdentifier(entry))
         fired.append(
             Fired(
@@ -186,7 +187,7 @@ final class Matching {
 
     /// Returns the verdict for a query subscription, regardless of its predicate.
     private func asks(
-        _ entry: SubscriptionIndex.Entry, _ happening: Happening, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, _ place: Place
     ) -> SubscriptionVerdict {
         guard entry.key.database == place.database else { return .otherDatabase }
         guard case .record(_, let type, let reason, _) = happening.subject else { return .noRecord }
@@ -224,7 +225,7 @@ final class Matching {
         let named = StoreQueryNames(
             names: names, place: try names.place(DatabaseID(place.id.scope), actor, in: trees), actor: actor,
             trees: trees)
-        let scene = try QueryScene(
+        let scene = try QueryContext(
             trees, touched: [], named, database: place.database, type: type, zone: nil, rules: notifier.queryRules,
             now: EngineDate.seconds(time))
         do { return try RecordMatcher(entry.predicate, scene) } catch let error as StrataError
@@ -235,7 +236,7 @@ final class Matching {
     }
 
     /// Returns true if another user caused the event, or if the subscription's user has another device.
-    private func tellsSomebody(_ entry: SubscriptionIndex.Entry, _ happening: Happening) throws -> Bool {
+    private func notifiesAnyone(_ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger) throws -> Bool {
         if happening.user != entry.key.user { return true }
         var hasOther = false
         try trees.forEachDevice(of: entry.key.user) { device in
@@ -246,7 +247,7 @@ final class Matching {
     }
 
     private func push(
-        _ entry: SubscriptionIndex.Entry, _ subject: Push.Subject, _ happening: Happening, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ subject: Push.Subject, _ happening: SubscriptionTrigger, _ place: Place
     ) throws -> Push {
         Push(
             subscriptionID: entry.subscription.id, user: try names.user(entry.key.user, in: trees),
@@ -265,7 +266,7 @@ extension Push.Reason {
     }
 }
 
-extension Happening {
+extension SubscriptionTrigger {
     fileprivate var isOfZone: Bool {
         if case .zone = subject { true } else { false }
     }

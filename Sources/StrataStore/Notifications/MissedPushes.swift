@@ -57,7 +57,7 @@ struct MissedPushes {
         for zone in zones { offsets.formUnion(try self.offsets(of: zone, through: end)) }
         for offset in offsets.sorted().suffix(Self.maximumCommits) {
             guard let commit = try notifier.log.commit(at: offset) else { continue }
-            for happening in try Happening.all(in: commit) where happening.zone != 0 {
+            for happening in try SubscriptionTrigger.all(in: commit) where happening.zone != 0 {
                 var asked = zones.contains(happening.zone) ? index : SubscriptionIndex()
                 for one in fired[offset] ?? [] where one.by == happening.version {
                     asked.insert(.init(one.event, Version(offset: 0, eventIndex: 0)))

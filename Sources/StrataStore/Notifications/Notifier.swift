@@ -27,7 +27,7 @@ final class Notifier: @unchecked Sendable {
         /// True if the last round failed; it is retried.
         var isFailing = false
         var arrivals: [Arrival] = []
-        var departures: [Mailbox] = []
+        var departures: [PushQueue] = []
         /// Everything up to here has been examined, and the devices concerned were notified; the maximum if none
         /// listens.
         var seenThrough: UInt64 = 0
@@ -35,12 +35,12 @@ final class Notifier: @unchecked Sendable {
 
     /// A device that starts to listen, and the last commit published at that time.
     private struct Arrival {
-        let box: Mailbox
+        let box: PushQueue
         let offset: UInt64
     }
 
     let log: any EventLog
-    let reader: SnapshotMaker
+    let reader: SnapshotBuilder
     let queryRules: QueryRules
     private let pipeline: Pipeline
     private let publication: Publication
@@ -52,7 +52,7 @@ final class Notifier: @unchecked Sendable {
     // Used only by the thread.
     var index = SubscriptionIndex()
     /// The mailboxes by the names of their users.
-    private var boxes: [ExactName: [Mailbox]] = [:]
+    private var boxes: [ExactName: [PushQueue]] = [:]
     /// Everything up to here has been examined.
     private var position: UInt64 = 0
     private var lastMarks = ContinuousClock.now
@@ -74,8 +74,8 @@ final class Notifier: @unchecked Sendable {
     // MARK: The rest of the engine
 
     /// Starts to listen for a device; pushes that it missed come first.
-    func listen(_ actor: Actor) -> Mailbox {
-        let box = Mailbox(actor) { [weak self] box in self?.leave(box) }
+    func listen(_ actor: Actor) -> PushQueue {
+        let box = PushQueue(actor) { [weak self] box in self?.leave(box) }
         let isStopping = state.withLock { state in
             if !state.isStopping { state.arrivals.append(Arrival(box: box, offset: publication.offset)) }
             return state.isStopping
@@ -264,7 +264,7 @@ final class Notifier: @unchecked Sendable {
                 var cursor = try log.read(from: position + 1)
                 while commitsLeft > 0, let commit = try cursor.next(), commit.offset <= last {
                     commitsLeft -= 1
-                    for happening in try Happening.all(in: commit) {
+                    for happening in try SubscriptionTrigger.all(in: commit) {
                         hasLooked = true
                         try take(happening, matching)
                     }
@@ -277,7 +277,7 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    private func take(_ happening: Happening, _ matching: Matching) throws {
+    private func take(_ happening: SubscriptionTrigger, _ matching: Matching) throws {
         switch happening.subject {
         case .subscriptionSaved(let event):
             let entry = SubscriptionIndex.Entry(event, happening.version)
@@ -370,12 +370,12 @@ final class Notifier: @unchecked Sendable {
         if box.isClosed { depart(box) }
     }
 
-    private func leave(_ box: Mailbox) {
+    private func leave(_ box: PushQueue) {
         state.withLock { $0.departures.append(box) }
         publication.alarm()
     }
 
-    private func depart(_ box: Mailbox) {
+    private func depart(_ box: PushQueue) {
         if let news = box.takeNews() { _ = try? write(news, for: box.actor) }
         let user = ExactName(text: box.actor.user)
         boxes[user]?.removeAll { $0 === box }

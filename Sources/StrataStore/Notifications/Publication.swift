@@ -42,7 +42,7 @@ final class Publication: Sendable {
     }
 
     /// Makes waiting tasks check if their reason to wait still holds.
-    func stir() { tasks.wake(end: .max, isClosed: false) }
+    func wakeAll() { tasks.wake(end: .max, isClosed: false) }
 
     /// Returns once the state is past `offset`, this is closed, an alarm comes, or the time is over.
     func wait(past offset: UInt64, alarms: inout Int, milliseconds: Int?) {

@@ -74,7 +74,7 @@ extension Store {
         maximumTouched: Int = 1_000
     ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
         try gate.requireOpen()
-        if log is any OnlyReadLog { return (wrap(try engine.caughtUpSnapshot()), []) }
+        if log is any ReadOnlyLog { return (wrap(try engine.caughtUpSnapshot()), []) }
         for attempt in 1... {
             let (trees, lag) = pipeline.indexedSnapshot()
             do {

@@ -23,7 +23,7 @@ public final class Store: Sendable {
     private let boxes = Lock<[WeakBox]>([])
 
     private struct WeakBox {
-        weak var box: Mailbox?
+        weak var box: PushQueue?
     }
 
     public var options: StoreOptions { engine.options }
@@ -135,10 +135,10 @@ public final class Store: Sendable {
 
     func requireWritable() throws {
         try gate.requireOpen()
-        if access == .readOnly { throw FollowedLog.error }
+        if access == .readOnly { throw FollowerLog.error }
     }
 
-    func keep(_ box: Mailbox) {
+    func keep(_ box: PushQueue) {
         boxes.withLock { boxes in
             boxes.removeAll { $0.box == nil }
             boxes.append(WeakBox(box: box))
@@ -205,7 +205,7 @@ public final class Store: Sendable {
         guard gate.close() else { return }
         // Other handles may continue to use the store.
         for entry in boxes.withLock({ $0 }) { entry.box?.close() }
-        pipeline.publication.stir()
+        pipeline.publication.wakeAll()
         if let lease { try StoreTable.shared.giveBack(lease) } else { try engine.close() }
     }
 }

@@ -14,12 +14,12 @@ extension StoreEngine {
         // The log reports a directory that cannot be opened.
         platform.files = (try? platform.files.anchored(at: StorePaths(path).store)) ?? platform.files
         // Commits after the requested offset do not matter.
-        let log = try FollowedLog { [platform] in
+        let log = try FollowerLog { [platform] in
             try LogReader.open(at: path, requiresWholeEnd: offset == nil, platform: platform)
         }
         return try log.beginningAnew(first: false) {
-            let seen: any OnlyReadLog =
-                if let offset { try PastLog(log, of: log.storeID, through: offset) } else { log }
+            let seen: any ReadOnlyLog =
+                if let offset { try HistoricalLog(log, of: log.storeID, through: offset) } else { log }
             let opened = try Views.openForReading(
                 seen, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
             return try StoreEngine(reading: seen, opened, at: path, options, platform)
@@ -32,7 +32,7 @@ extension StoreEngine {
         guard let path else { return try StoreEngine(past: offset, of: self) }
         let log = try logOfPasts(at: path)
         return try log.beginningAnew(first: false) {
-            let past = try PastLog(log, of: log.storeID, through: offset)
+            let past = try HistoricalLog(log, of: log.storeID, through: offset)
             let opened = try pasts.views(at: past, of: log)
             return try StoreEngine(reading: past, opened, at: path, options, platform)
         }
@@ -65,14 +65,14 @@ extension StoreEngine {
 
     /// Returns the log as its files are now, opened once for all readers of the past until something is erased or
     /// removed.
-    private func logOfPasts(at path: String) throws -> FollowedLog {
+    private func logOfPasts(at path: String) throws -> FollowerLog {
         try pastLog.withLock { known in
             if let known, (try? known.refresh()) != nil, try pasts.isCurrent(known) {
                 return known
             }
             let opened = try pasts.begin {
                 // The state that it shows was in the log when this store was opened.
-                try FollowedLog { [platform] in
+                try FollowerLog { [platform] in
                     try LogReader.open(at: path, requiresWholeEnd: false, platform: platform)
                 }
             }
@@ -83,7 +83,7 @@ extension StoreEngine {
 
     /// Advances a store that shows the past to a later offset.
     func advance(to offset: UInt64) throws {
-        guard let past = log as? PastLog else {
+        guard let past = log as? HistoricalLog else {
             throw StrataError(
                 .invalidArgument, "Only a store that shows the past is moved on.",
                 .init(expected: "one that was opened as of an offset"))
@@ -98,7 +98,7 @@ extension StoreEngine {
 
     /// Folds the commits that another process has written since; returns true if there were any.
     func refresh() throws -> Bool {
-        guard let log = log as? FollowedLog else { return false }
+        guard let log = log as? FollowerLog else { return false }
         return try refreshes.withLock { count in
             count += 1
             try reader.gate.requireOpen()
@@ -134,7 +134,7 @@ extension StoreEngine {
                     let fork = views.pages.fork()
                     while try keeper.advance(fork, to: newest, limit: .max) {}
                     let shown = try views.pages.publish(fork)
-                    keeper = IndexKeeper(shown)
+                    keeper = IndexCatchUp(shown)
                     pipeline.state.withLock { $0.indexes.mark.keeper = keeper }
                     return shown
                 } catch let error as StrataError where Views.isDamage(error) {

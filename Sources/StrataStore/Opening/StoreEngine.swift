@@ -9,7 +9,7 @@ final class StoreEngine: Sendable {
     let options: StoreOptions
     let log: any EventLog
     let pipeline: Pipeline
-    let reader: SnapshotMaker
+    let reader: SnapshotBuilder
     let notifier: Notifier
     let assets: AssetStore
     private let found: Lock<Store.Opening?>
@@ -23,7 +23,7 @@ final class StoreEngine: Sendable {
     let compactor: Compactor?
     /// The states that are kept for readers of the past.
     let pasts: PastStates
-    let pastLog: Lock<FollowedLog?> = Lock(nil)
+    let pastLog: Lock<FollowerLog?> = Lock(nil)
     /// Held while a thread folds what another process wrote; counts the refreshes.
     let refreshes = Lock(0)
     let resumedErasure = Lock(false)
@@ -47,12 +47,12 @@ final class StoreEngine: Sendable {
         found = Lock(opening)
         self.platform = platform
         storeID =
-            (log as? SegmentedLog)?.identity.storeID ?? (log as? any OnlyReadLog)?.storeID
+            (log as? SegmentedLog)?.identity.storeID ?? (log as? any ReadOnlyLog)?.storeID
             ?? platform.random.nextIdentifier()
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
-        reader = SnapshotMaker(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
+        reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
             rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
@@ -63,8 +63,8 @@ final class StoreEngine: Sendable {
         }
         replacements?.begin(pipeline)
         // The assets of a store in memory belong to that store, even where its past is read.
-        if path != nil || !(log is any OnlyReadLog) { try assets.begin(pipeline) }
-        if !(log is any OnlyReadLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
+        if path != nil || !(log is any ReadOnlyLog) { try assets.begin(pipeline) }
+        if !(log is any ReadOnlyLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
     }
 
     /// Creates an engine whose views and assets are in memory.
@@ -73,23 +73,23 @@ final class StoreEngine: Sendable {
         let snapshot = views.pages.snapshot()
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil),
-            IndexState(IndexKeeper(snapshot), try IndexCatalog(snapshot)), options, platform, nil, nil,
+            IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options, platform, nil, nil,
             assets: AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: KeyRing(nil, platform.random), at: nil)
     }
 
     /// Creates an engine for the past of one whose views are in memory.
     convenience init(past offset: UInt64, of engine: StoreEngine) throws {
-        let log = try PastLog(engine.log, of: engine.storeID, through: offset)
+        let log = try HistoricalLog(engine.log, of: engine.storeID, through: offset)
         let views = try Views.inMemory(log, options: engine.options.pages)
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexKeeper(views.pages.snapshot())),
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexCatchUp(views.pages.snapshot())),
             engine.options, engine.platform, nil, nil, assets: engine.assets, keys: engine.keys, at: nil)
     }
 
     /// Creates an engine that leaves the store's files unchanged.
     convenience init(
-        reading log: any OnlyReadLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
+        reading log: any ReadOnlyLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
         _ platform: Platform
     ) throws {
         let rebuilder = ViewsRebuilder(
@@ -150,7 +150,7 @@ final class StoreEngine: Sendable {
         (log as? SegmentedLog)?.stopSealing()
         notifier.stop()
         pipeline.close()
-        if path != nil || !(log is any OnlyReadLog) { assets.end() }
+        if path != nil || !(log is any ReadOnlyLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
         pasts.forget()

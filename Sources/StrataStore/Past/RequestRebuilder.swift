@@ -63,7 +63,7 @@ public struct RequestRebuilder {
         let request: Request
         switch events.shape.kind {
         case .modifyRecords:
-            var maker = try RecordsRequestMaker(events, names)
+            var maker = try RecordsRequestBuilder(events, names)
             request = try maker.make()
         case .modifyZones: request = try events.zonesRequest(names)
         case .administer: request = try events.administerRequest(names)

@@ -11,7 +11,7 @@ extension Store {
     /// those of the newest state suffice. Unlike the zone of a query, the zone may have been deleted.
     ///
     /// - Throws: ``Refusal`` for a database, a zone or a type that never existed.
-    package func historicScene(of query: Query, in database: DatabaseID, as actor: Actor) throws -> QueryScene {
+    package func historicScene(of query: Query, in database: DatabaseID, as actor: Actor) throws -> QueryContext {
         let snapshot = snapshot()
         let now = EngineDate.seconds(engine.now)
         return try snapshot.reading { trees in
@@ -26,7 +26,7 @@ extension Store {
                 zone = ordinal
             }
             let names = StoreQueryNames(names: snapshot.names, place: place, actor: actor, trees: trees)
-            return try QueryScene(
+            return try QueryContext(
                 trees, touched: [], names, database: place.ordinal, type: type, zone: zone,
                 rules: QueryRules(dialect: .extended), now: now)
         }

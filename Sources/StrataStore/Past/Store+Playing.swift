@@ -27,10 +27,10 @@ extension Store {
     /// Returns a cursor for the commits after those that such a store shows.
     package func laterCommits() throws -> any CommitCursor {
         try gate.requireOpen()
-        guard let past = log as? PastLog else { return try log.read(from: offset + 1) }
+        guard let past = log as? HistoricalLog else { return try log.read(from: offset + 1) }
         return try past.readLater()
     }
 
     /// Returns once there is a later commit, or the task is cancelled.
-    package func waitForLaterCommits() async { await (log as? PastLog)?.waitForLater() }
+    package func waitForLaterCommits() async { await (log as? HistoricalLog)?.waitForLater() }
 }

@@ -107,7 +107,7 @@ extension Pipeline {
         answers.reserveCapacity(batch.entries.count)
         var again: [Submission] = []
         /// True if an earlier commit was lost on which later decisions may be based.
-        var isShaken = false
+        var mustRetryRest = false
         for entry in batch.entries {
             func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
             switch entry.outcome {
@@ -117,7 +117,7 @@ extension Pipeline {
                     .success(
                         Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
             case .commit(_, let decision):
-                isShaken = true
+                mustRetryRest = true
                 switch failure {
                 case .unknown(let error):
                     answer(
@@ -136,7 +136,7 @@ extension Pipeline {
             case .waiting: again.append(entry.submission)
             case .poisoned(let error): answer(.failure(error))
             case .nothing, .repeats, .failed:
-                if isShaken {
+                if mustRetryRest {
                     again.append(entry.submission)
                 } else {
                     answer(settled(entry.outcome, snapshot))

@@ -137,7 +137,7 @@ extension Pipeline {
 
     /// Does some work in a fork that becomes the newest state, while no thread decides or appends.
     private func slice<Result>(
-        _ task: Task, _ body: (Fork, IndexKeeper, () -> Bool) throws -> Result
+        _ task: Task, _ body: (Fork, IndexCatchUp, () -> Bool) throws -> Result
     ) throws -> Result {
         awaitRoom()
         let began = try takeTurns()
@@ -149,7 +149,7 @@ extension Pipeline {
         }
     }
 
-    private func publishSlice<Result>(_ task: Task, _ body: (Fork, IndexKeeper) throws -> Result) throws -> Result {
+    private func publishSlice<Result>(_ task: Task, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
         guard views === task.views else { throw Interruption.outdated }
         return try publishSlice(of: task.views, body)
     }

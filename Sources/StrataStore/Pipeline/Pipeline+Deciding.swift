@@ -17,10 +17,11 @@ extension Pipeline {
     }
 
     /// Returns the current line, or a new one on the published state, to which no other thread is adding then.
-    func currentLine() -> Line {
+    func currentLine() -> SpeculativeState {
         if let line { return line }
         let line = state.withLock { state in
-            Line(on: views, after: state.end, time: state.endTime, losses: state.losses, indexes: state.indexes.mark)
+            SpeculativeState(
+                on: views, after: state.end, time: state.endTime, losses: state.losses, indexes: state.indexes.mark)
         }
         self.line = line
         return line
@@ -47,7 +48,7 @@ extension Pipeline {
             }
         } catch {
             note(error, &batch)
-            guard line?.view.fold.isTorn == true else { return .failed(error) }
+            guard line?.view.fold.isPartial == true else { return .failed(error) }
             // The earlier decisions of the batch are based on the same fork.
             batch.isBroken = true
             return .poisoned(error)
@@ -59,7 +60,7 @@ extension Pipeline {
     }
 
     private func add(
-        _ decision: Decision, _ payload: [UInt8], _ time: Int64, _ line: Line, _ batch: inout Batch
+        _ decision: Decision, _ payload: [UInt8], _ time: Int64, _ line: SpeculativeState, _ batch: inout Batch
     ) throws -> Batch.Outcome {
         do {
             let offset = try line.apply(decision, payload, time: time)

@@ -4,7 +4,7 @@ import StrataViews
 
 /// The progress of the indexes in a line of forks.
 struct IndexProgressMark: Sendable {
-    var keeper: IndexKeeper
+    var keeper: IndexCatchUp
     /// The number of events that the running catch-up, or the last one, covers.
     var targetEvents: UInt64
     /// The number of events that the indexes show.
@@ -49,14 +49,14 @@ struct IndexState {
     /// True if indexes wait to be built or removed.
     var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
 
-    init(_ keeper: IndexKeeper, _ catalog: IndexCatalog = IndexCatalog()) {
+    init(_ keeper: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog()) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
         self.catalog = catalog
         isWanted = hasIndexes
     }
 
     /// Begins with views that were folded again, whose indexes must be rebuilt.
-    mutating func begin(with keeper: IndexKeeper, _ catalog: IndexCatalog) {
+    mutating func begin(with keeper: IndexCatchUp, _ catalog: IndexCatalog) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
         self.catalog = catalog
         (isPublishing, buildFailure) = (false, nil)
@@ -208,7 +208,7 @@ extension Pipeline {
             state.indexes.publishedEvents += UInt64(batch.eventCount)
             if !state.indexes.hasIndexes {
                 // Indexes declared by this batch have no rows that could show another state.
-                state.indexes.mark.keeper = IndexKeeper(snapshot)
+                state.indexes.mark.keeper = IndexCatchUp(snapshot)
                 state.indexes.mark.shownEvents = state.indexes.publishedEvents
             } else if batch.changesIndexes, let mark = batch.indexes {
                 state.indexes.mark = mark

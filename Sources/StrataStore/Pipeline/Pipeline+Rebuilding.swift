@@ -83,10 +83,10 @@ extension Pipeline {
 
     private func take(_ new: WorkingViews, _ snapshot: Snapshot, _ catalog: IndexCatalog) {
         // Indexes without rows show any state.
-        take(new, IndexKeeper(snapshot), catalog)
+        take(new, IndexCatchUp(snapshot), catalog)
     }
 
-    private func take(_ new: WorkingViews, _ keeper: IndexKeeper, _ catalog: IndexCatalog) {
+    private func take(_ new: WorkingViews, _ keeper: IndexCatchUp, _ catalog: IndexCatalog) {
         state.withLock { state in
             working.withLock { $0 = new }
             state.losses += 1

@@ -33,7 +33,7 @@ extension Pipeline {
     }
 
     /// Publishes the changes that the body makes to a fork of the newest state. The caller has both turns.
-    func publishSlice<Result>(of views: Views, _ body: (Fork, IndexKeeper) throws -> Result) throws -> Result {
+    func publishSlice<Result>(of views: Views, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
         line = nil
         let before = views.pages.snapshot()
         let (keeper, hasAllIndexes) = state.withLock { state in

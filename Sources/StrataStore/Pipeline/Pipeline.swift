@@ -61,10 +61,10 @@ final class Pipeline: @unchecked Sendable {
     let rebuilder: ViewsRebuilder?
     let rules: Rules
     let platform: Platform
-    let reader: SnapshotMaker
+    let reader: SnapshotBuilder
     let publication: Publication
     let state: Monitor<State>
-    var line: Line?
+    var line: SpeculativeState?
     /// The damage that prevented bringing the indexes of the line up to date.
     var indexDamage: ViewsDamage?
     /// Separate from `state`, so that the builder is not woken by every request.
@@ -79,7 +79,7 @@ final class Pipeline: @unchecked Sendable {
 
     init(
         log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotMaker, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int,
+        reader: SnapshotBuilder, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int,
         audits: AuditPolicy
     ) throws {
         self.log = log

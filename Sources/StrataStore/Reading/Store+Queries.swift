@@ -182,7 +182,7 @@ extension StoreSnapshot {
     private func scene(
         _ query: Query, _ place: Place, _ actor: Actor, _ rules: QueryRules, _ touched: Set<[UInt8]>,
         _ now: Double, _ trees: Snapshot
-    ) throws -> QueryScene? {
+    ) throws -> QueryContext? {
         if query.recordType == UserRecord.type {
             throw Refusal(
                 .invalidArguments, "User records cannot be queried; fetch them by their IDs.", rule: .queriesOfUsers)
@@ -203,7 +203,7 @@ extension StoreSnapshot {
             guard rules.unknownTypesAreErrors else { return nil }
             throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: .queriedType)
         }
-        return try QueryScene(
+        return try QueryContext(
             trees, touched: trees === self.trees ? touched : [],
             StoreQueryNames(names: names, place: place, actor: actor, trees: trees), database: place.ordinal,
             type: type, zone: zone, rules: rules, now: now)

@@ -12,7 +12,7 @@ final class DeepWork {
     private let path: String
     private let platform: Platform
     private let progress: (DeepVerifier.Progress) -> Void
-    private let log: FollowedLog
+    private let log: FollowerLog
     private let truth: TruthFold
     private let files: any FileSystem
     private var report = DeepReport()
@@ -23,7 +23,7 @@ final class DeepWork {
         self.platform = platform
         self.progress = progress
         files = platform.files
-        let log = try FollowedLog { try LogReader.open(at: path, platform: platform) }
+        let log = try FollowerLog { try LogReader.open(at: path, platform: platform) }
         self.log = log
         beginning = (log.end.offset, log.floor.offset)
         truth = try TruthFold(log) { progress(.folding(done: $0, total: $1)) }
@@ -136,7 +136,7 @@ final class DeepWork {
     }
 }
 
-extension FollowedLog {
+extension FollowerLog {
     /// Returns true if the log has that chain value at that offset, also if a writer has only just appended it.
     fileprivate func has(_ position: Position) throws -> Bool {
         if position.offset == 0 { return position.chain == 0 }

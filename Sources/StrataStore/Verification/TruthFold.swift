@@ -6,7 +6,7 @@ import StrataViews
 
 /// A log that is folded again step by step, in a little memory and unnamed files.
 final class TruthFold {
-    private let log: FollowedLog
+    private let log: FollowerLog
     private let pages: PageStore
     private let replay: Replay
     private let progress: (UInt64, UInt64) -> Void
@@ -15,7 +15,7 @@ final class TruthFold {
     /// True if the last fold failed.
     private(set) var hasFailed = false
 
-    init(_ log: FollowedLog, progress: @escaping (UInt64, UInt64) -> Void) throws {
+    init(_ log: FollowerLog, progress: @escaping (UInt64, UInt64) -> Void) throws {
         self.log = log
         self.progress = progress
         // Other processes may be verifying a store too.

@@ -23,7 +23,7 @@ enum CommandRegistry {
             title: "find out how it came to that",
             commands: [
                 HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
-                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimiseCommand.self, DeterminismCommand.self,
+                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self, DeterminismCommand.self,
             ]),
         Group(
             title: "look at its files",
@@ -41,6 +41,9 @@ enum CommandRegistry {
 
     static let commands: [any Command.Type] = groups.flatMap { $0.commands }
 
+    /// Earlier names of commands, which still work and are not listed.
+    private static let earlierNames = ["minimise": "minimize"]
+
     /// Names that other tools use for these commands.
     private static let aliases = [
         "ls": "'zones' or 'records'", "list": "'zones' or 'records'", "cat": "'get' or 'show'", "select": "'query'",
@@ -49,7 +52,8 @@ enum CommandRegistry {
     ]
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {
-        if let command = commands.first(where: { $0.name == name }) { return command }
+        let current = earlierNames[name] ?? name
+        if let command = commands.first(where: { $0.name == current }) { return command }
         throw UsageError("unknown command \(name)", suggestion: suggestion(for: name.lowercased()))
     }
 

@@ -1,7 +1,7 @@
 /// Formats the help from the declarations of the commands.
 enum HelpText {
     /// The width of the help text: the terminal's, within readable limits.
-    private static var columns: Int { max(30, min(100, Canvas.ofTerminal.columns)) }
+    private static var columns: Int { max(30, min(100, Terminal.ofTerminal.columns)) }
 
     /// A sentence on the purpose of the tool.
     static let purpose =

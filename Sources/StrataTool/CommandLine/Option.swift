@@ -42,11 +42,11 @@ extension Option where Value == Bool {
     static let noPager = flag("--no-pager", help: "print on a terminal without a pager")
 }
 
-extension Option where Value == Ink.Choice {
+extension Option where Value == TextStyle.Choice {
     static let color = Option(
         name: "--color", valueName: "WHEN", help: "colour the output: auto (on a terminal), always or never"
     ) { text throws(UsageError) in
-        if let choice = Ink.Choice(rawValue: text) { return choice }
+        if let choice = TextStyle.Choice(rawValue: text) { return choice }
         throw UsageError("--color is auto, always or never, not '\(text)'")
     }
 }
@@ -54,7 +54,7 @@ extension Option where Value == Ink.Choice {
 /// The options that every command accepts.
 enum CommonOptions {
     static let all: [any OptionDescription] = [
-        Option<Ink.Choice>.color, Option<Bool>.local, Option<Bool>.noPager, Option<Bool>.help,
+        Option<TextStyle.Choice>.color, Option<Bool>.local, Option<Bool>.noPager, Option<Bool>.help,
     ]
 }
 

@@ -76,7 +76,7 @@ public enum Tool {
         stores = command.stores(arguments)
         output.isColored = (arguments[Option.color] ?? .auto).isColored
         if arguments[Option.local] { LocalTime.use() }
-        if isatty(STDOUT_FILENO) == 1 { output.columns = Canvas.ofTerminal.columns }
+        if isatty(STDOUT_FILENO) == 1 { output.columns = Terminal.ofTerminal.columns }
         let isPaged = !arguments[Option.noPager] && (arguments[Option.help] || command.isPaged(arguments))
         var pager: Pager?
         // The pager starts with the first byte. Until then the command owns the terminal.

@@ -17,7 +17,7 @@ struct DebugReport {
         (self.state, self.names, self.asJSON, self.output) = (state, names, asJSON, output)
     }
 
-    private func line(_ text: String, _ ink: Ink? = nil) throws {
+    private func line(_ text: String, _ ink: TextStyle? = nil) throws {
         if let ink { output.write(text, ink) } else { output.write(text) }
         try output.endLine()
     }
@@ -90,7 +90,7 @@ struct DebugReport {
             return try line("    new  \(text(of: try change.after, change.difference.after))", .added)
         }
         for (title, record, ink) in [
-            ("old", change.difference.before, Ink.removed), ("new", change.difference.after, .added),
+            ("old", change.difference.before, TextStyle.removed), ("new", change.difference.after, .added),
         ] { try line("    \(title)  \(try text(of: record))", ink) }
     }
 

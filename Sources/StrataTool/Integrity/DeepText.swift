@@ -124,7 +124,7 @@ struct DeepText {
 
     // MARK: Lines
 
-    private func heading(_ text: String, _ ink: Ink) {
+    private func heading(_ text: String, _ ink: TextStyle) {
         output.write("\n")
         output.write(Printable.escaped(text), ink)
     }

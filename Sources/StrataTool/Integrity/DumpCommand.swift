@@ -47,7 +47,7 @@ enum DumpCommand: Command {
         }
         for path in [paths.identity, paths.floor] where try files.exists(path) {
             try printer.writeTitle(path)
-            try printer.write(Anatomy.headerBlock(of: path, files: files))
+            try printer.write(ByteLayout.headerBlock(of: path, files: files))
         }
         for horizon in try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted() {
             try dump(segment: paths.base(horizon), limit: arguments[limit], files, printer)
@@ -61,7 +61,7 @@ enum DumpCommand: Command {
     ) throws {
         try printer.writeTitle(path)
         var count: UInt64 = 0
-        try SegmentAnatomy(path: path, files: files).walk { anatomy in
+        try SegmentByteLayout(path: path, files: files).walk { anatomy in
             try printer.write(anatomy)
             count += 1
             // The header does not count as a frame.
@@ -76,7 +76,7 @@ enum DumpCommand: Command {
         let likely = names.last { $0 <= offset }
         for segment in [likely].compactMap(\.self) + names.filter({ $0 != likely }) {
             var isFound = false
-            try SegmentAnatomy(path: paths.segment(segment), files: files).walk { anatomy in
+            try SegmentByteLayout(path: paths.segment(segment), files: files).walk { anatomy in
                 guard anatomy.offsets?.contains(offset) == true else { return !isFound }
                 if !isFound { try printer.writeTitle(paths.segment(segment)) }
                 isFound = true
@@ -102,7 +102,7 @@ private struct HexPrinter {
         try output.endLine()
     }
 
-    func write(_ anatomy: Anatomy) throws {
+    func write(_ anatomy: ByteLayout) throws {
         output.write("\n\(Printable.escaped(anatomy.title)), at \(anatomy.position):")
         try output.endLine()
         var position = 0
@@ -112,7 +112,7 @@ private struct HexPrinter {
         }
     }
 
-    private func write(_ field: Anatomy.Field, _ bytes: ArraySlice<UInt8>, at position: Int) throws {
+    private func write(_ field: ByteLayout.Field, _ bytes: ArraySlice<UInt8>, at position: Int) throws {
         let shown = bytes.prefix(Int(clamping: byteLimit))
         var place = shown.startIndex
         repeat {

@@ -57,7 +57,7 @@ enum SegmentsCommand: Command {
             try output.endLine()
         }
 
-        func ink(ofColumn column: Int, in row: Int) -> Ink? {
+        func ink(ofColumn column: Int, in row: Int) -> TextStyle? {
             if row == 0 { return .heading }
             return titles[column] == "STATE" && summaries[row - 1].damage != nil ? .damage : nil
         }

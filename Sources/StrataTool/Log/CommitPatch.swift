@@ -39,7 +39,7 @@ enum CommitPatchText {
     }
 
     /// `+` for an added value, `-` for a removed one, `~` for a changed one.
-    private static func line(of change: RecordTimelineChange, _ names: KnownNames) -> (String, Ink) {
+    private static func line(of change: RecordTimelineChange, _ names: KnownNames) -> (String, TextStyle) {
         let name = name(of: change.key, names)
         switch (change.before, change.after) {
         case (.none, let after): return ("+ \(name): \(text(of: after))", .added)

@@ -56,7 +56,7 @@ struct BisectionReport {
         output.write("    record ")
         output.write(Printable.escaped(record.id.name), .heading)
         output.write(" in \(zone), \(record.database.shownText)\n")
-        for (title, record, ink) in [("before", record.before, Ink.removed), ("after", record.after, .added)] {
+        for (title, record, ink) in [("before", record.before, TextStyle.removed), ("after", record.after, .added)] {
             output.write("        ")
             output.write(title, ink)
             output.write(String(repeating: " ", count: 8 - title.count) + (try text(of: record)) + "\n")

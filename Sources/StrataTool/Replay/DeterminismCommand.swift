@@ -36,7 +36,7 @@ enum DeterminismCommand: Command {
     }
 
     private static func write(_ report: DeterminismReport, _ output: Output) throws {
-        func line(_ text: String, _ ink: Ink? = nil) throws {
+        func line(_ text: String, _ ink: TextStyle? = nil) throws {
             if let ink { output.write(text, ink) } else { output.write(text) }
             try output.endLine()
         }

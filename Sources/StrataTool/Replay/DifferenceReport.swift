@@ -118,7 +118,7 @@ struct DifferenceReport {
     }
 
     private func write(_ difference: RecordDifference) throws {
-        let (mark, ink): (String, Ink) =
+        let (mark, ink): (String, TextStyle) =
             switch difference.kind {
             case .added: ("+", .added)
             case .removed: ("-", .removed)

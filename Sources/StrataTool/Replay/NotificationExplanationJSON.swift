@@ -30,7 +30,7 @@ enum NotificationExplanationJSON {
         try output.endLine()
     }
 
-    private static func write(_ change: ConsideredSubscription.Change, to json: inout JSONWriter) {
+    private static func write(_ change: SubscriptionEvaluation.Change, to json: inout JSONWriter) {
         json.beginObject()
         json.field("changeTag", change.version.tag)
         json.field("scope", change.database.scope.name)
@@ -42,7 +42,7 @@ enum NotificationExplanationJSON {
         json.endObject()
     }
 
-    private static func write(_ one: ConsideredSubscription, to json: inout JSONWriter) {
+    private static func write(_ one: SubscriptionEvaluation, to json: inout JSONWriter) {
         let subscription = one.subscription
         json.beginObject()
         json.field("subscription", subscription.id)

@@ -30,7 +30,7 @@ struct NotificationExplanationText {
         try output.endLine()
     }
 
-    private func write(_ one: ConsideredSubscription, to output: Output) throws {
+    private func write(_ one: SubscriptionEvaluation, to output: Output) throws {
         let subscription = one.subscription
         output.write("subscription ")
         output.write(Printable.escaped(subscription.id), .heading)
@@ -58,7 +58,7 @@ struct NotificationExplanationText {
         }
     }
 
-    private static func predicateText(_ finding: ConsideredSubscription.Finding) -> String {
+    private static func predicateText(_ finding: SubscriptionEvaluation.Finding) -> String {
         func text(_ holds: Bool) -> String { holds ? "held" : "did not hold" }
         var parts: [String] = []
         if let before = finding.heldBefore { parts.append("before it the predicate \(text(before))") }
@@ -83,7 +83,7 @@ struct NotificationExplanationText {
     }
 }
 
-extension ConsideredSubscription.Change {
+extension SubscriptionEvaluation.Change {
     fileprivate var shownText: String {
         let place = Printable.escaped(zone.name)
         if isOfZone { return "zone \(place) changed" }

@@ -7,7 +7,7 @@ struct PlayReport {
     private let playback: Playback
     private let isJSON: Bool
     private let output: Output
-    private let box: Mailbox?
+    private let box: PushQueue?
     private var feed: PlayedFeed?
 
     /// - Parameter actor: the receiver of changes and notifications; nil for none.

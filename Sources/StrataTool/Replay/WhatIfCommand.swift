@@ -24,7 +24,7 @@ enum WhatIfCommand: Command {
     ) { text throws(UsageError) in
         try Option.number("--drop", "OFFSET", 1...Version.maximumOffset, help: "").convert(text)
     }
-    static let edit = Option<RetellingChange>(
+    static let edit = Option<RerunChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
         help: "this commit's request saved another value; RECORD.FIELD where it saves several records",
         isRepeatable: true
@@ -67,7 +67,7 @@ enum WhatIfCommand: Command {
         for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
         do {
             return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
-                var retelling = Retelling(of: access.store)
+                var retelling = Rerun(of: access.store)
                 retelling.changes = changes
                 if !arguments[leaveOut],
                     let reason = try access.tellingDamage({ try reasonNotToAnswer(retelling) })
@@ -103,7 +103,7 @@ enum WhatIfCommand: Command {
     }
 
     /// Returns the reason for refusing to answer, if most commits after the change cannot be judged; nil otherwise.
-    private static func reasonNotToAnswer(_ retelling: Retelling) throws -> String? {
+    private static func reasonNotToAnswer(_ retelling: Rerun) throws -> String? {
         let following = try retelling.countFollowing()
         guard following.unjudged > following.commits / 2 else { return nil }
         let place = retelling.changes.isEmpty ? "" : " behind the first change"
@@ -132,8 +132,8 @@ enum WhatIfCommand: Command {
 
     // MARK: Changes
 
-    private static func changes(_ arguments: Arguments) throws -> [RetellingChange] {
-        var changes = arguments.all(drop).map { RetellingChange.drop($0) }
+    private static func changes(_ arguments: Arguments) throws -> [RerunChange] {
+        var changes = arguments.all(drop).map { RerunChange.drop($0) }
         changes += arguments.all(edit)
         for case .request(let change) in arguments.all(policy) { changes.append(change) }
         guard let file = arguments[insert] else {
@@ -174,7 +174,7 @@ enum WhatIfCommand: Command {
         return number
     }
 
-    private static func edited(_ text: String) throws(UsageError) -> RetellingChange {
+    private static func edited(_ text: String) throws(UsageError) -> RerunChange {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let sign = parts[1].firstIndex(of: "="), sign > parts[1].startIndex else {
             throw UsageError("--edit takes OFFSET FIELD=VALUE or OFFSET RECORD.FIELD=VALUE, and '\(text)' is neither")
@@ -190,7 +190,7 @@ enum WhatIfCommand: Command {
 
     /// The policy for one request, or the schema mode for all.
     enum ChosenPolicy: Sendable {
-        case request(RetellingChange)
+        case request(RerunChange)
         case schema(SchemaMode)
     }
 

@@ -17,7 +17,7 @@ struct WhatIfReport {
     ///   - path: the path of the new store; nil if none is created.
     ///   - run: replays the history.
     func write(
-        _ path: String?, _ run: ((RetoldCommit) throws -> Void) throws -> RetellingReport
+        _ path: String?, _ run: ((RerunCommit) throws -> Void) throws -> RerunReport
     ) throws -> ExitCode {
         var isAnyOther = false
         let report = try run {
@@ -37,7 +37,7 @@ struct WhatIfReport {
 
     // MARK: For people
 
-    private func write(_ commit: RetoldCommit) throws {
+    private func write(_ commit: RerunCommit) throws {
         output.write(commit.offset.map { "commit \($0)" } ?? "inserted", .heading)
         if let place = commit.newOffset, place != commit.offset { output.write(", now \(place)") }
         output.write("  \(Printable.escaped(commit.actor.user)): ")
@@ -65,7 +65,7 @@ struct WhatIfReport {
 
     private static func text(of refusal: Refusal) -> String { refusal.code.description }
 
-    private func write(_ report: RetellingReport, _ path: String?) throws {
+    private func write(_ report: RerunReport, _ path: String?) throws {
         let unjudgedCount = report.unjudgedCount
         let judged = unjudgedCount > 0 ? "\(report.commitCount - unjudgedCount) of " : ""
         let commits = report.commitCount.counted("commit")
@@ -88,7 +88,7 @@ struct WhatIfReport {
     ///   - count: The number of commits, of which the ranges may list only some.
     ///   - verdict: A closure that returns the text for a range of commits.
     static func write(
-        _ unjudged: [RetellingReport.Unjudged], count: Int, to output: Output,
+        _ unjudged: [RerunReport.Unjudged], count: Int, to output: Output,
         _ verdict: (_ isOne: Bool, _ isKept: Bool) -> String
     ) throws {
         var told = 0
@@ -106,7 +106,7 @@ struct WhatIfReport {
 
     // MARK: For programs
 
-    private func writeJSON(_ commit: RetoldCommit) throws {
+    private func writeJSON(_ commit: RerunCommit) throws {
         var json = JSONWriter(output)
         json.beginObject()
         if let offset = commit.offset { json.field("offset", offset) } else { json.null("offset") }
@@ -144,7 +144,7 @@ struct WhatIfReport {
         json.endObject()
     }
 
-    private func writeJSON(_ report: RetellingReport, _ verdict: String, _ path: String?) throws {
+    private func writeJSON(_ report: RerunReport, _ verdict: String, _ path: String?) throws {
         var json = JSONWriter(output)
         json.beginObject()
         json.field("verdict", verdict)
@@ -174,7 +174,7 @@ extension JSONWriter {
     /// Writes the commits that could not be judged again, one object for each run with the same reason.
     ///
     /// - Parameter count: The number of commits, of which the ranges may list only some.
-    mutating func write(_ unjudged: [RetellingReport.Unjudged], count: Int) {
+    mutating func write(_ unjudged: [RerunReport.Unjudged], count: Int) {
         beginArray("unjudged")
         for commits in unjudged {
             beginObject()

@@ -35,7 +35,7 @@ enum TokenCommand: Command {
         return try StateAccess.read(arguments, by: name, output) { access in
             let standing = try access.store.standing(of: token)
             let report = TokenReport(
-                token: token, standing: standing, outlook: try TokenOutlook(token, standing, access))
+                token: token, standing: standing, outlook: try TokenStatus(token, standing, access))
             try write(report, arguments, output)
             return report.refusal == nil ? .success : .no
         }
@@ -51,9 +51,9 @@ enum TokenCommand: Command {
 private struct TokenReport {
     let token: FeedToken
     /// Nil without a store.
-    var standing: TokenStanding?
+    var standing: TokenValidity?
     /// Nil also for a token that the store did not issue.
-    var outlook: TokenOutlook?
+    var outlook: TokenStatus?
 
     var refusal: Refusal? { standing?.refusal ?? outlook?.refusal }
 

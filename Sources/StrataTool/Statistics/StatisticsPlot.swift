@@ -6,9 +6,9 @@ struct StatisticsPlot {
     private static let widestZone = 18
 
     private let report: StatisticsReport
-    private let canvas: Canvas
+    private let canvas: Terminal
 
-    init(_ report: StatisticsReport, _ canvas: Canvas) { (self.report, self.canvas) = (report, canvas) }
+    init(_ report: StatisticsReport, _ canvas: Terminal) { (self.report, self.canvas) = (report, canvas) }
 
     func write(to output: Output) throws {
         try writeBars(to: output)

@@ -43,7 +43,7 @@ enum StatsCommand: Command {
         if arguments[Option.json] {
             try report.writeJSON(to: output)
         } else if arguments[plot] {
-            try StatisticsPlot(report, Canvas.ofTerminal).write(to: output)
+            try StatisticsPlot(report, Terminal.ofTerminal).write(to: output)
         } else {
             try report.write(to: output)
         }

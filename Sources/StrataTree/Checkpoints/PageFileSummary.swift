@@ -70,7 +70,7 @@ extension PageStore {
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool,
         _ body: (Snapshot, Checkpoint) throws -> Result
     ) throws -> Result? {
-        let platform = Platform(files: TracelessFiles(files: files))
+        let platform = Platform(files: ReadOnlyFileSystem(files: files))
         for _ in 0..<summaryAttempts {
             let opened: OpenedPageReader
             do {
@@ -104,24 +104,24 @@ extension PageStoreOptions {
 }
 
 /// A file system that changes no file: in place of `readers`, to which readers write, it opens an empty file.
-private struct TracelessFiles: FileSystem {
+private struct ReadOnlyFileSystem: FileSystem {
     let files: any FileSystem
 
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
-        if case .writeOrCreate = mode { return NoFile(path: path) }
+        if case .writeOrCreate = mode { return NullFile(path: path) }
         return try files.open(path, mode)
     }
 
     func exists(_ path: String) throws -> Bool { try files.exists(path) }
     func list(_ directory: String) throws -> [String] { try files.list(directory) }
-    func makeDirectory(_ path: String) throws { throw NoFile.refusal(path) }
-    func rename(_ source: String, to target: String) throws { throw NoFile.refusal(source) }
-    func remove(_ path: String) throws { throw NoFile.refusal(path) }
-    func syncDirectory(_ directory: String) throws { throw NoFile.refusal(directory) }
+    func makeDirectory(_ path: String) throws { throw NullFile.refusal(path) }
+    func rename(_ source: String, to target: String) throws { throw NullFile.refusal(source) }
+    func remove(_ path: String) throws { throw NullFile.refusal(path) }
+    func syncDirectory(_ directory: String) throws { throw NullFile.refusal(directory) }
 }
 
 /// An empty file that accepts writes and discards them.
-private final class NoFile: File {
+private final class NullFile: File {
     let path: String
 
     init(path: String) { self.path = path }

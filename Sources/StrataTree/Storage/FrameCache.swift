@@ -8,7 +8,7 @@ struct FrameCache {
     /// Slots that can no longer be found, but that readers may still access.
     private var resting: [UInt32] = []
     private var leaving: [UInt32] = []
-    private var departure = ReadSections.Departure()
+    private var departure = ReaderEpochs.GracePeriod()
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
@@ -41,11 +41,11 @@ struct FrameCache {
     }
 
     /// The slots that no reader accesses any more. Never waits, so that it may be called inside a read section.
-    mutating func takeDeparted(_ sections: ReadSections) -> [UInt32] {
+    mutating func takeDeparted(_ sections: ReaderEpochs) -> [UInt32] {
         if leaving.isEmpty {
             if resting.isEmpty { return [] }
             swap(&leaving, &resting)
-            departure = ReadSections.Departure()
+            departure = ReaderEpochs.GracePeriod()
         }
         guard sections.hasEnded(&departure) else { return [] }
         defer { leaving = [] }

@@ -7,7 +7,7 @@ final class PageCore: Sendable {
     let memory: PageMemory
     private let ledger: Lock<PageLedger>
     private let lastEpoch: Atomic<UInt64>
-    let room = Room()
+    let room = WriteBackpressure()
 
     init(memory: PageMemory, ledger: PageLedger, lastEpoch: UInt64) {
         self.memory = memory

@@ -16,7 +16,7 @@ final class PageMemory: @unchecked Sendable {
 
     /// The upper bound of page numbers.
     let capacity: Int
-    let sections = ReadSections()
+    let sections = ReaderEpochs()
     private let table: ReservedMemory
     let places: UnsafeMutablePointer<Atomic<UInt32>>
     private let arena: ReservedMemory

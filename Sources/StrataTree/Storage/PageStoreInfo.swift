@@ -63,7 +63,7 @@ extension PageStore {
         let limit = checkpoints.options.maximumDirtyPages
         let writable = writablePages
         if writable <= limit {
-            ThreadStripe.rest(microseconds: Room.rest(pages: writable, limit: limit))
+            ThreadStripe.rest(microseconds: WriteBackpressure.rest(pages: writable, limit: limit))
             return true
         }
         return core.room.wait(milliseconds: milliseconds) { [core] in

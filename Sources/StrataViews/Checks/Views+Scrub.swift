@@ -32,7 +32,7 @@ extension Views {
     public static func compare(
         _ found: Snapshot, with truth: Snapshot, spill: RunSorter.Spill? = nil, pulse: @escaping () throws -> Void = {}
     ) throws -> ScrubReport {
-        let isComplete = try IndexKeeper.isComplete(in: found)
+        let isComplete = try IndexCatchUp.isComplete(in: found)
         return try StateComparison(of: found, with: truth, pulse).run(comparesIndexes: isComplete, spill: spill)
     }
 }

@@ -29,7 +29,7 @@ extension Fold {
         guard (1...Version.maximumOffset).contains(horizon.offset) else {
             throw StrataError(.outOfRange, "There is no such horizon.", .init(found: "\(horizon.offset)"))
         }
-        isTorn = true
+        isPartial = true
         try withoutActuallyEscaping(next) { next in
             let reading = try BaseReading(horizon, next)
             while try reading.locating({ try reading.content() }) == .others {
@@ -89,7 +89,7 @@ extension Fold {
             try Self.require(marker.horizon, horizon, "horizon")
             try Self.require(marker.payloadCount, reading.count, "number of payloads")
             if !isChanged { try Self.require(marker.payloadHash, reading.hash, "hash of the payloads") }
-            (offset, isTorn) = (horizon.offset, false)
+            (offset, isPartial) = (horizon.offset, false)
             do {
                 try flush()
                 try fork.setFoldedOffset(ViewTree.prunedAssets, horizon.offset)
@@ -98,13 +98,13 @@ extension Fold {
                 try Self.require(marker.stateDigest, digests.state, "digest of the state")
                 try Self.require(marker.contentDigest, digests.content, "digest of the content")
             } catch {
-                isTorn = true
+                isPartial = true
                 throw error
             }
         }
         try reading.advance()
         if reading.payload == nil { return }
-        isTorn = true
+        isPartial = true
         try reading.locating { throw StrataError(.brokenSequence, "Something comes behind the marker of a base.") }
     }
 

@@ -27,7 +27,7 @@ public final class Fold {
     /// that folding in the order of keys does not detect.
     var used = UsedOrdinals()
     /// True if a commit was applied or folded only in part. Such a state must not be published.
-    public internal(set) var isTorn = false
+    public internal(set) var isPartial = false
     private let limits: SliceLimits
     /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
@@ -78,7 +78,7 @@ public final class Fold {
                     offset: offset, expected: "\(self.offset + 1) to \(Version.maximumOffset)", found: "\(offset)"))
         }
         do { try applyEvents(of: payload, offset: offset, time: time) } catch {
-            isTorn = true
+            isPartial = true
             throw (error as? StrataError)?.located(offset: offset) ?? error
         }
         self.offset = offset
@@ -153,10 +153,10 @@ public final class Fold {
     /// Folds the gathered events of one record.
     func settle(_ record: UnsafeRawBufferPointer) throws {
         // The sorter's events are older.
-        guard !isTorn, sorter == nil else { return try flush() }
+        guard !isPartial, sorter == nil else { return try flush() }
         do { try records.fold(record, of: &slice, into: fork) } catch {
             // Its events are no longer in the slice.
-            isTorn = true
+            isPartial = true
             throw error
         }
     }
@@ -166,11 +166,11 @@ public final class Fold {
 
     /// - Parameter progress: called with the number of events folded so far, if there are many.
     private func flush(progress: (Int) -> Void) throws {
-        if isTorn {
+        if isPartial {
             throw StrataError(.closed, "A commit was folded by half; the fork can only be dropped.")
         }
         do { try foldGathered(progress) } catch {
-            isTorn = true
+            isPartial = true
             throw error
         }
     }

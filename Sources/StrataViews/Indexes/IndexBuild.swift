@@ -99,7 +99,7 @@ public final class IndexBuild {
     ///
     /// Returns true if more remains to be done. Then either the slice is over, or a catch-up of the other indexes is
     /// running and must finish first.
-    public func follow(_ keeper: IndexKeeper, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+    public func follow(_ keeper: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         while true {
             if target == nil, !keeper.base.shares(ViewTree.records, with: shown) { target = (keeper.base, []) }
             guard let (state, next) = target else { break }
@@ -133,7 +133,7 @@ extension IndexBuild {
     ) throws -> Bool {
         while true {
             var next: UInt64?
-            let isCut = try IndexKeeper.withBounds(of: id, database) { lower, upper in
+            let isCut = try IndexCatchUp.withBounds(of: id, database) { lower, upper in
                 var end: [UInt8]?
                 var count = 0
                 try fork.scan(ViewTree.index, from: lower) { key, _ in

@@ -29,7 +29,7 @@ public final class PastStates: Sendable {
     }
 
     fileprivate struct Mark {
-        let keeper: IndexKeeper
+        let keeper: IndexCatchUp
         let offset: UInt64
         var state: Snapshot { keeper.base }
     }
@@ -252,14 +252,14 @@ public final class PastStates: Sendable {
     }
 
     /// Returns the newest state of pages, with indexes that show it: indexes far behind would take long to catch up.
-    private func newMark(_ pages: PageStore, _ keeper: IndexKeeper) throws -> Mark {
+    private func newMark(_ pages: PageStore, _ keeper: IndexCatchUp) throws -> Mark {
         var keeper = keeper
         let fork = pages.fork()
         let target = pages.snapshot()
         while try keeper.advance(fork, to: target, limit: .max) {}
         let shown = try pages.publish(fork)
         pages.letGoOfFiles()
-        return Mark(keeper: IndexKeeper(shown), offset: shown.foldedOffset(ViewTree.records))
+        return Mark(keeper: IndexCatchUp(shown), offset: shown.foldedOffset(ViewTree.records))
     }
 
     private func extend(_ index: Int, _ past: any EventLog, _ state: inout State) throws {

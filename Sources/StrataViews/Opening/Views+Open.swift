@@ -13,7 +13,7 @@ public struct OpenedViews: Sendable {
     /// The offset of the checkpoint that was used; 0 if everything was folded again.
     public let checkpointOffset: UInt64
     /// Tracks which records the indexes show. After a checkpoint in which they lagged they are rebuilt.
-    public let keeper: IndexKeeper
+    public let keeper: IndexCatchUp
 }
 
 extension Views {
@@ -64,9 +64,9 @@ extension Views {
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
         var indexed = opened.store.snapshot()
-        if try !IndexKeeper.isComplete(in: indexed) {
+        if try !IndexCatchUp.isComplete(in: indexed) {
             let fork = opened.store.fork()
-            try IndexKeeper.startAnew(in: fork)
+            try IndexCatchUp.startAnew(in: fork)
             indexed = try opened.store.publish(fork)
         }
         var reasons = opened.reasons
@@ -88,6 +88,6 @@ extension Views {
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexKeeper(indexed))
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexCatchUp(indexed))
     }
 }

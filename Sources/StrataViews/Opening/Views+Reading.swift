@@ -14,7 +14,7 @@ public enum ViewsSource: Sendable {
 /// A state to continue from, with the keeper of its indexes.
 struct NearestState {
     let pages: PageStore
-    let keeper: IndexKeeper
+    let keeper: IndexCatchUp
 }
 
 extension Views {
@@ -52,7 +52,7 @@ extension Views {
         try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
         return OpenedViews(
             views: views, finding: reasons.isEmpty ? .missing : .damaged, reasons: reasons, checkpointOffset: 0,
-            keeper: IndexKeeper(views.pages.snapshot()))
+            keeper: IndexCatchUp(views.pages.snapshot()))
     }
 
     /// Returns nil if no checkpoint can be used.
@@ -65,12 +65,12 @@ extension Views {
                 of: log, store, directory, upTo: log.end.offset, platform, options, scratch, &reasons)
         else { return nil }
         var shown = opened.snapshot
-        if try !IndexKeeper.isComplete(in: shown) {
+        if try !IndexCatchUp.isComplete(in: shown) {
             let fork = opened.store.fork()
-            try IndexKeeper.startAnew(in: fork)
+            try IndexCatchUp.startAnew(in: fork)
             shown = try opened.store.publish(fork)
         }
-        return NearestState(pages: opened.store, keeper: IndexKeeper(shown))
+        return NearestState(pages: opened.store, keeper: IndexCatchUp(shown))
     }
 
     /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
@@ -81,7 +81,7 @@ extension Views {
         var reasons: [StrataError] = []
         if let found = try fromPageFile(log, store, directory, platform, options, scratch, &reasons) { return found }
         let pages = try scratch.pages(options)
-        return NearestState(pages: pages, keeper: IndexKeeper(pages.snapshot()))
+        return NearestState(pages: pages, keeper: IndexCatchUp(pages.snapshot()))
     }
 
     /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-// What `strata minimise` left of Notes.strata: with these requests, and none of them less, a record of type Note
+// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
 // fulfils bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH "x" AND
 // tags CONTAINS "a".
 @Suite struct EveryKind {

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-// What `strata minimise` left of Notes.strata: with these requests, and none of them less, a record of type Note
+// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
 // fulfils free > ((seats - onPhone) - onTablet).
 @Suite struct LostSeat {
     @Test func minimalHistory() async throws {

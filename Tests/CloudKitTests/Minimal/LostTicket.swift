@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-// What `strata minimise` left of Theatre.strata: with these requests, and none of them less, a record of type Show
+// What `strata minimize` left of Theatre.strata: with these requests, and none of them less, a record of type Show
 // fulfils free > ((seats - door) - office).
 @Suite struct LostTicket {
     @Test func minimalHistory() async throws {

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("The recovery table")
 struct RecoveryTableTests {
-    private static let situations: [RecoveryTable.Situation] = RecoveryTable.Place.allCases.flatMap { place in
+    private static let situations: [RecoveryTable.TailEvidence] = RecoveryTable.Place.allCases.flatMap { place in
         [true, false].flatMap { zero in
             [true, false].flatMap { witness in
                 [true, false].map {
-                    RecoveryTable.Situation(place: place, restIsZero: zero, hasWitness: witness, isNewest: $0)
+                    RecoveryTable.TailEvidence(place: place, restIsZero: zero, hasWitness: witness, isNewest: $0)
                 }
             }
         }

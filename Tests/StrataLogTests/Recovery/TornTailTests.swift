@@ -38,9 +38,9 @@ struct TornTailTests {
         try check(try reader.allCommits() == Array(all[..<count]), "a reader of cut \(cut)")
         let log = try store.open()
         try check(try log.allCommits() == Array(all[..<count]), "the commits of cut \(cut)")
-        let isTorn = content[end..<cut].contains { $0 != 0 }
+        let isPartial = content[end..<cut].contains { $0 != 0 }
         let tail = log.recovery.tornTail
-        try check((tail != nil) == isTorn && (reader.unfinishedTail != nil) == isTorn, "the report of cut \(cut)")
+        try check((tail != nil) == isPartial && (reader.unfinishedTail != nil) == isPartial, "the report of cut \(cut)")
         if let tail {
             try check(tail.path == path && tail.position == end && tail.lastOffset == UInt64(count), "\(cut): \(tail)")
             // Zeros at the end of what was cut may or may not be counted.

@@ -79,7 +79,7 @@ struct SegmentSwitchTests {
     private static func spareTaken(_ limitBytes: Int) throws -> Int {
         let store = TinyStore()
         try store.open().close()
-        let keeper = try SpaceKeeper(paths: StorePaths(store.path), files: store.disk, stepBytes: 4 << 20)
+        let keeper = try SegmentPreallocator(paths: StorePaths(store.path), files: store.disk, stepBytes: 4 << 20)
         defer { keeper.stop() }
         keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
         keeper.didWrite(upTo: limitBytes)

@@ -65,7 +65,7 @@ import Testing
         let first = try world.save("milk", ["rank": .int64(9)])
         let second = try world.save("milk", ["rank": .int64(1)], base: first)
         try world.delete("milk")
-        func finding(_ offset: UInt64) throws -> ConsideredSubscription.Finding {
+        func finding(_ offset: UInt64) throws -> SubscriptionEvaluation.Finding {
             try #require(try NotificationExplanation.of(offset, in: world.store).subscriptions.first?.findings.first)
         }
         let (made, changed, gone) = (

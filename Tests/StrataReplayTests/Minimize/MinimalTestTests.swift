@@ -12,7 +12,7 @@ import Testing
 /// and run as the known issues that they are; `STRATA_UPDATE_GOLDEN=1` writes them.
 @Suite("Minimal histories as Swift tests")
 struct MinimalTestTests {
-    private typealias Fixture = RetellingFixture
+    private typealias Fixture = RerunFixture
 
     private static func path(_ name: String) -> String {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -20,12 +20,12 @@ struct MinimalTestTests {
     }
 
     private func expect(
-        _ name: String, _ fixture: RetellingFixture, _ predicate: String, record: String? = nil,
+        _ name: String, _ fixture: RerunFixture, _ predicate: String, record: String? = nil,
         in database: DatabaseID = Fixture.database, as actor: Actor = Fixture.anna
     ) throws -> MinimalTest {
         let question = BisectionQuestion(
             "Note", where: try PredicateParser.parse(predicate), in: database, record: record, as: actor)
-        let history = try Minimisation(of: fixture.store, question).run()
+        let history = try Minimization(of: fixture.store, question).run()
         let test = try MinimalTest(of: history, named: name, from: "Notes.strata", isKnownIssue: true)
         if getenv("STRATA_UPDATE_GOLDEN") != nil {
             try Data(test.text.utf8).write(to: URL(fileURLWithPath: Self.path(name)))
@@ -115,7 +115,7 @@ struct MinimalTestTests {
         withExtendedLifetime(asset) {}
         let question = BisectionQuestion(
             "Note", where: try PredicateParser.parse("photo != nil"), in: Fixture.database, as: Fixture.anna)
-        let history = try Minimisation(of: fixture.store, question).run()
+        let history = try Minimization(of: fixture.store, question).run()
         let test = try MinimalTest(of: history, named: "lost photo", from: "Notes.strata")
         #expect(test.leftOut == ["milk.photo, asset, whose content the log does not have"])
         #expect(test.text.contains("// Not rebuilt: milk.photo"))
@@ -129,7 +129,7 @@ struct MinimalTestTests {
         try fixture.save("mi", ["note": .string(text)])
         let question = BisectionQuestion(
             "Note", where: try PredicateParser.parse("note != '\u{202e}\u{0}'"), in: Fixture.database, as: Fixture.anna)
-        let history = try Minimisation(of: fixture.store, question).run()
+        let history = try Minimization(of: fixture.store, question).run()
         let test = try MinimalTest(of: history, named: "CloudStore", from: "Notes\u{202e}.strata")
         let lines = test.text.split(separator: "\n").map { $0.unicodeScalars.dropFirst(12) }
         let start = try #require(lines.firstIndex { $0.starts(with: "\"note\"] = \"\"\"".unicodeScalars) })
@@ -150,7 +150,7 @@ struct MinimalTestTests {
             for predicate in ["k0 > 40 AND k1 > 10", "___parent != nil", "title != nil"] {
                 let question = BisectionQuestion(
                     "Note", where: try PredicateParser.parse(predicate), in: Fixture.database, as: Fixture.anna)
-                guard let few = try? Minimisation(of: fixture.store, question).run() else { continue }
+                guard let few = try? Minimization(of: fixture.store, question).run() else { continue }
                 let test = try MinimalTest(of: few, named: "seed \(seed)", from: "Notes.strata")
                 let lines = test.text.split(separator: "\n")
                 try #require(lines.allSatisfy { $0.count <= 120 })

@@ -6,14 +6,14 @@ import TestSupport
 /// whole, parents, zones that end, subscriptions, quotas.
 struct RandomHistory {
     private static let zones = ["Notes", "Work", "_defaultZone"]
-    private let fixture: RetellingFixture
+    private let fixture: RerunFixture
     /// Whether some users have less room than others.
     var setsQuotas = true
     private var generator: SeededGenerator
     /// Versions that clients have seen, by zone and name.
     private var seen: [String: [Version]] = [:]
 
-    init(_ fixture: RetellingFixture, seed: UInt64) {
+    init(_ fixture: RerunFixture, seed: UInt64) {
         self.fixture = fixture
         generator = SeededGenerator(seed: seed)
     }

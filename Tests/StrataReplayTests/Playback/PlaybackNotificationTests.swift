@@ -14,15 +14,15 @@ struct PlaybackNotificationTests {
         static let devices = ["anna", "bert"].flatMap { user in
             ["phone", "tablet"].map { Actor(user: user, device: $0) }
         }
-        let fixture: RetellingFixture
+        let fixture: RerunFixture
         private var random: SeededGenerator
         private var made = 0
 
         init(seed: UInt64, at path: String?) throws {
-            fixture = try RetellingFixture(at: path)
+            fixture = try RerunFixture(at: path)
             random = SeededGenerator(seed: seed)
             for device in Self.devices {
-                try fixture.modify(.zones(saving: [RetellingFixture.notes]), as: device)
+                try fixture.modify(.zones(saving: [RerunFixture.notes]), as: device)
                 try fixture.save("begin-\(device.device)", [:], as: device)
             }
         }
@@ -32,7 +32,7 @@ struct PlaybackNotificationTests {
             let scope: InternedName.Scope = random.next(below: 4) == 0 ? .public : .private
             if random.next(below: 4) == 0 { return try subscribe(device, scope) }
             var builder = RequestBuilder(DatabaseID(scope), policy: .allKeys)
-            let zone = scope == .public ? ZoneID("_defaultZone") : RetellingFixture.notes
+            let zone = scope == .public ? ZoneID("_defaultZone") : RerunFixture.notes
             for _ in 0...random.next(below: 2) {
                 let id = RecordID("\(device.user)-\(random.next(below: 6))", zone: zone)
                 if random.next(below: 5) == 0 {
@@ -81,7 +81,7 @@ struct PlaybackNotificationTests {
         }
     }
 
-    private static func drain(_ boxes: [Actor: Mailbox], _ told: inout [Actor: [Told]]) {
+    private static func drain(_ boxes: [Actor: PushQueue], _ told: inout [Actor: [Told]]) {
         for (device, box) in boxes {
             while let push = box.takeWaiting() { told[device, default: []].append(Told(push)) }
         }
@@ -98,7 +98,7 @@ struct PlaybackNotificationTests {
             let directory = try TestDirectory()
             var world = try World(seed: seed, at: isOnDisk ? directory.path("Notes.strata") : nil)
             let store = world.fixture.store
-            var boxes: [Actor: Mailbox] = [:]
+            var boxes: [Actor: PushQueue] = [:]
             for device in World.devices { boxes[device] = try store.listen(as: device) }
             store.awaitNotifications()
             let first = store.offset
@@ -115,7 +115,7 @@ struct PlaybackNotificationTests {
             for (offset, before) in [(first, [:]), counts[50], counts[101]] {
                 let playback = try Playback(of: store, from: offset, speed: .stepped)
                 var again: [Actor: [Told]] = [:]
-                var boxes: [Actor: Mailbox] = [:]
+                var boxes: [Actor: PushQueue] = [:]
                 for device in World.devices { boxes[device] = try playback.store.listen(as: device) }
                 while try playback.step() != nil { Self.drain(boxes, &again) }
                 for device in World.devices {
@@ -132,17 +132,17 @@ struct PlaybackNotificationTests {
 
     @Test("A device that listens later is told first of what was played, and of nothing twice")
     func late() throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         var info = NotificationInfo()
         info.shouldBadge = true
         let made = NamedSubscription(
             "made", .query, recordType: "Note", predicate: "TRUEPREDICATE", options: .creation, notification: info)
-        try fixture.save("begin", [:], as: RetellingFixture.bert)
-        try fixture.modify(.subscriptions(saving: [made], in: RetellingFixture.database))
+        try fixture.save("begin", [:], as: RerunFixture.bert)
+        try fixture.modify(.subscriptions(saving: [made], in: RerunFixture.database))
         let first = fixture.store.offset
-        for name in ["a", "b", "c", "d"] { try fixture.save(name, [:], as: RetellingFixture.bert) }
+        for name in ["a", "b", "c", "d"] { try fixture.save(name, [:], as: RerunFixture.bert) }
         // The live device hears of it all, which is no matter of the playback's.
-        let live = try fixture.store.listen(as: RetellingFixture.anna)
+        let live = try fixture.store.listen(as: RerunFixture.anna)
         fixture.store.awaitNotifications()
         while live.takeWaiting() != nil {}
         live.close()
@@ -150,8 +150,8 @@ struct PlaybackNotificationTests {
         let playback = try Playback(of: fixture.store, from: first, speed: .stepped)
         try playback.step()
         try playback.step()
-        func listen() throws -> Mailbox {
-            let box = try playback.store.listen(as: RetellingFixture.anna)
+        func listen() throws -> PushQueue {
+            let box = try playback.store.listen(as: RerunFixture.anna)
             playback.store.awaitNotifications()
             return box
         }
@@ -169,6 +169,6 @@ struct PlaybackNotificationTests {
         try playback.close()
         #expect(again.isClosed)
         // Nothing of it got into the store.
-        #expect(try fixture.store.listen(as: RetellingFixture.anna).takeWaiting() == nil)
+        #expect(try fixture.store.listen(as: RerunFixture.anna).takeWaiting() == nil)
     }
 }

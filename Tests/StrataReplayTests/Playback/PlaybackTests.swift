@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Histories that are played again", .timeLimit(.minutes(2)))
 struct PlaybackTests {
-    private static let (anna, database) = (RetellingFixture.anna, RetellingFixture.database)
+    private static let (anna, database) = (RerunFixture.anna, RerunFixture.database)
 
     /// A history, with what the state and a device's feed were at some of its offsets.
     private struct Recorded {
@@ -32,7 +32,7 @@ struct PlaybackTests {
     func states(isOnDisk: Bool) throws {
         try withSeeds(3) { seed in
             let directory = try TestDirectory()
-            let fixture = try RetellingFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
+            let fixture = try RerunFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
             var recorded = Recorded()
             var history = RandomHistory(fixture, seed: seed)
             for _ in 0..<60 {
@@ -80,7 +80,7 @@ struct PlaybackTests {
 
     @Test("Pauses are those of the log, divided by the speed, and none is too long")
     func speeds() async throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         for name in ["a", "b"] { try fixture.save(name, [:]) }
         // A day passes.
         fixture.time.advance(byMicroseconds: 86_400_000_000)
@@ -132,7 +132,7 @@ struct PlaybackTests {
 
     @Test("A pause holds it, and it goes on where it was; a step goes ahead of time")
     func pausing() async throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         for name in ["a", "b", "c"] { try fixture.save(name, [:]) }
         let clock = StandingClock()
         let playback = try Playback(of: fixture.store, from: 1, clock: clock)
@@ -157,7 +157,7 @@ struct PlaybackTests {
 
     @Test("One that is stepped does not go by itself")
     func stepped() async throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         try fixture.save("a", [:])
         let playback = try Playback(of: fixture.store, from: 0, speed: .stepped, clock: JumpingClock())
         playback.play()
@@ -173,7 +173,7 @@ struct PlaybackTests {
 
     @Test("Whoever follows the commits gets all of them, however slowly, and an end")
     func commits() async throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         for number in 0..<50 { try fixture.save("n\(number)", [:]) }
         let playback = try Playback(of: fixture.store, from: 3, through: 40, speed: .unpaced)
         playback.play()
@@ -190,17 +190,17 @@ struct PlaybackTests {
 
     @Test("A feed that is followed goes on with the playback, and nothing can be written")
     func feed() async throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         try fixture.save("a", ["rank": .int64(1)])
         let then = fixture.store.offset
         try fixture.save("a", ["rank": .int64(2)], policy: .allKeys)
         let playback = try Playback(of: fixture.store, from: then, speed: .stepped)
         let store = playback.store
-        #expect(try RetellingFixture.rank("a", store.snapshot()) == .int64(1))
+        #expect(try RerunFixture.rank("a", store.snapshot()) == .int64(1))
         let waiting = Task { try await store.waitForChange(past: then) }
         try playback.step()
         #expect(try await waiting.value)
-        #expect(try RetellingFixture.rank("a", store.snapshot()) == .int64(2))
+        #expect(try RerunFixture.rank("a", store.snapshot()) == .int64(2))
         #expect { try store.modify(.zones(saving: [ZoneID("X")]), as: Self.anna) } throws: {
             ($0 as? StrataError)?.code == .onlyRead
         }
@@ -210,7 +210,7 @@ struct PlaybackTests {
     @Test("It goes on with what is written if it is to", arguments: [true, false])
     func follows(isOnDisk: Bool) async throws {
         let directory = try TestDirectory()
-        let fixture = try RetellingFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
+        let fixture = try RerunFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
         let playback = try Playback(of: fixture.store, speed: .unpaced, follows: true)
         playback.play()
         try fixture.save("a", [:])
@@ -227,7 +227,7 @@ struct PlaybackTests {
     @Test("Several play beside a writer, and disturb neither it nor each other")
     func several() async throws {
         let directory = try TestDirectory()
-        let fixture = try RetellingFixture(at: directory.path("Notes.strata"))
+        let fixture = try RerunFixture(at: directory.path("Notes.strata"))
         var history = RandomHistory(fixture, seed: 9)
         try history.run(60)
         let end = fixture.store.offset
@@ -248,7 +248,7 @@ struct PlaybackTests {
     @Test("What cannot be played is an error")
     func bounds() throws {
         let directory = try TestDirectory()
-        let fixture = try RetellingFixture(at: directory.path("Notes.strata"))
+        let fixture = try RerunFixture(at: directory.path("Notes.strata"))
         for name in ["a", "b", "c"] { try fixture.save(name, [:]) }
         func fails(_ code: StrataError.Code, _ open: () throws -> Playback) {
             #expect { try open() } throws: { ($0 as? StrataError)?.code == code }
@@ -268,7 +268,7 @@ struct PlaybackTests {
     @Test("History that is let go while it is still to be played ends it with an error")
     func letGo() async throws {
         let directory = try TestDirectory()
-        let fixture = try RetellingFixture(at: directory.path("Notes.strata"))
+        let fixture = try RerunFixture(at: directory.path("Notes.strata"))
         for number in 0..<20 { try fixture.save("n\(number)", [:]) }
         let playback = try Playback(of: fixture.store, speed: .unpaced)
         _ = try fixture.store.compact(before: 10)

@@ -14,12 +14,12 @@ struct DeterminismTests {
     /// A store with several checkpoints, closed.
     private func fill(_ path: String) throws {
         for round in 0..<3 {
-            let fixture = try RetellingFixture(at: path)
+            let fixture = try RerunFixture(at: path)
             var base = try fixture.save("milk\(round)", ["rank": .int64(1)])
             for number in 0..<5 {
                 base = try fixture.save("milk\(round)", ["rank": .int64(Int64(number))], base: base)
             }
-            try fixture.save("milk\(round)", ["rank": .int64(9)], as: RetellingFixture.bert)
+            try fixture.save("milk\(round)", ["rank": .int64(9)], as: RerunFixture.bert)
             try fixture.delete("milk0")
             try fixture.store.close()
         }
@@ -59,7 +59,7 @@ struct DeterminismTests {
 
     @Test("A store in memory is judged again, and has no checkpoints")
     func inMemory() throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         try fixture.save("milk", ["rank": .int64(1)])
         let report = try DeterminismCheck(of: fixture.store).run()
         #expect(report.isSame && report.checkpoints.isEmpty && report.comparedCount == 2)
@@ -79,7 +79,7 @@ struct DeterminismTests {
 
     @Test("Canary: a commit that the rules would not make is found")
     func changedCommit() throws {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         try fixture.save("milk", ["rank": .int64(1)])
         try fixture.save("milk", ["rank": .int64(2)], policy: .allKeys)
         let log = MemoryLog()

@@ -10,7 +10,7 @@ import Testing
 @Suite("A fold is read between commits")
 struct FoldedReadsTests {
     private func commits(_ seed: UInt64) throws -> [Commit] {
-        let fixture = try RetellingFixture()
+        let fixture = try RerunFixture()
         var history = RandomHistory(fixture, seed: seed)
         try history.run(150)
         var cursor = try fixture.store.log.read(from: 1)
@@ -64,7 +64,7 @@ struct FoldedReadsTests {
             let fold = Fold(try PageStore.inMemory(options: options).fork())
             guard let failure = try failureOfReading(fold, commits) else { continue }
             failedCount += 1
-            #expect(failure.code == .noSpace && fold.isTorn)
+            #expect(failure.code == .noSpace && fold.isPartial)
             let flush = #expect(throws: StrataError.self) { try fold.flush() }
             let stack = #expect(throws: StrataError.self) { _ = try fold.stack() }
             #expect(flush?.code == .closed && stack?.code == .closed)

@@ -69,7 +69,7 @@ struct PushWorld {
     private struct Device {
         var user: String
         var name: String
-        var box: Mailbox?
+        var box: PushQueue?
         /// What it must be told, and by which life of the subscription.
         var due: [Topic: Int] = [:]
     }

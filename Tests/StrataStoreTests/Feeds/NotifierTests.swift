@@ -39,7 +39,7 @@ struct NotifierTests {
     private func done(_ codes: [Refusal.Code?]) { #expect(codes.allSatisfy { $0 == nil }) }
 
     /// What waits in a box, up to one that a last change of `marker` makes.
-    private func drain(_ box: Mailbox, _ count: Int) async -> [String] {
+    private func drain(_ box: PushQueue, _ count: Int) async -> [String] {
         var found: [String] = []
         for _ in 0..<count {
             guard let push = await box.next() else { break }
@@ -182,7 +182,7 @@ struct NotifierTests {
         #expect(await drain(box, 2).sorted() == ["all: database", "each: created same"])
         #expect(writer.codes((0..<200).map { .init("n-\($0)") }).allSatisfy { $0 == nil })
         try await phone.store.settleNotifications()
-        #expect(box.waitingCount == Mailbox.maximumCount)
+        #expect(box.waitingCount == PushQueue.maximumCount)
     }
 
     @Test func `What a device missed comes first, also after a restart, and once`() async throws {
@@ -290,7 +290,7 @@ struct NotifierTests {
     }
 
     @Test func `What comes for a device that has just left is not noted as told`() async throws {
-        let box = Mailbox(phone.actor) { _ in }
+        let box = PushQueue(phone.actor) { _ in }
         func push(_ offset: UInt64) -> Push {
             Push(
                 subscriptionID: "s\(offset)", user: "anna", scope: .private, subject: .database,

@@ -32,7 +32,7 @@ import Testing
         let fork = pages.fork()
         try IndexCatalog.put(IndexID(type: 1, .membership), .ready, in: fork)
         let snapshot = try pages.publish(fork)
-        let indexes = IndexState(IndexKeeper(snapshot), try IndexCatalog(snapshot))
+        let indexes = IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot))
         var state = Pipeline.State(end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
         state.indexes.isWanted = false
         state.indexes.publishedEvents = IndexState.idleLag + 1

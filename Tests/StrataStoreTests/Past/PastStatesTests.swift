@@ -160,14 +160,14 @@ struct PastStatesTests {
         let disk = SimulatedDisk()
         let store = try store(options(), disk)
         try expectPast(300, of: store)
-        let early = Lock<FollowedLog?>(nil)
+        let early = Lock<FollowerLog?>(nil)
         try store.erase([NoteRequest.id("note 7")], in: DatabaseID(.private, owner: "anna"), reason: "asked for") {
-            let log = try FollowedLog { try LogReader.open(at: path, platform: Platform(files: disk)) }
+            let log = try FollowerLog { try LogReader.open(at: path, platform: Platform(files: disk)) }
             early.withLock { $0 = log }
         }
         let log = try #require(early.withLock { $0 })
         #expect(log.end.offset == store.offset)
-        _ = try store.engine.pasts.views(at: PastLog(log, of: log.storeID, through: 207), of: log)
+        _ = try store.engine.pasts.views(at: HistoricalLog(log, of: log.storeID, through: 207), of: log)
         let past = try store.asOf(210)
         #expect(try title(207, past) == nil)
         try past.close()
@@ -213,7 +213,7 @@ struct PastStatesTests {
         while writer.offset < 600 { try save(writer, bodyBytes: 600) }
         _ = try writer.compact(before: 500)
         // As whoever reads on finds it.
-        try (reader.engine.log as? FollowedLog)?.beginningAnew(first: true) {}
+        try (reader.engine.log as? FollowerLog)?.beginningAnew(first: true) {}
         #expect(reader.log.floor.offset > reader.offset)
         #expect(thrownCode { _ = try reader.asOf(50) } == .outOfRange)
         _ = try reader.refresh()
@@ -252,7 +252,7 @@ struct PastStatesTests {
             #expect(
                 try past.snapshot().digests()
                     == Views.inMemory(
-                        PastLog(writer.log, of: writer.engine.storeID, through: offset)
+                        HistoricalLog(writer.log, of: writer.engine.storeID, through: offset)
                     ).pages.snapshot().digests())
             if offset < writer.offset {
                 try past.advance(to: offset + random.next() % (writer.offset - offset))

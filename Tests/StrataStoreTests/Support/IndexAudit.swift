@@ -18,7 +18,7 @@ struct IndexAudit {
     func check() throws {
         let (snapshot, touched) = try store.indexedSnapshot(maximumTouched: .max)
         var differences = 0
-        try IndexKeeper.rebuilt(snapshot.trees).forEachChange(of: ViewTree.index, since: snapshot.trees) {
+        try IndexCatchUp.rebuilt(snapshot.trees).forEachChange(of: ViewTree.index, since: snapshot.trees) {
             row, change in
             if case .replaced = change { return true }
             var reader = KeyReader(row)

@@ -372,11 +372,11 @@ import Testing
     }
 
     @Test func bars() {
-        let rich = Canvas(columns: 80, isUnicode: true)
+        let rich = Terminal(columns: 80, isUnicode: true)
         #expect(rich.bar(8, of: 8, width: 4) == "████" && rich.bar(4, of: 8, width: 4) == "██")
         #expect(rich.bar(1, of: 8, width: 4) == "▌" && rich.bar(1, of: 1_000_000, width: 4) == "▏")
         #expect(rich.bar(0, of: 8, width: 4).isEmpty && rich.bar(8, of: 0, width: 4).isEmpty)
-        let plain = Canvas(columns: 80, isUnicode: false)
+        let plain = Terminal(columns: 80, isUnicode: false)
         #expect(plain.bar(4, of: 8, width: 4) == "##" && plain.bar(1, of: 1_000_000, width: 4) == "#")
         #expect(rich.line([0, 1, 8]) == " ▁█" && plain.line([0, 1, 8]) == " .@" && rich.line([]).isEmpty)
         #expect(rich.line([UInt64.max, 1]) == "█▁")

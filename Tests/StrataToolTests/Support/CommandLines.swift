@@ -76,8 +76,8 @@ enum CommandLines {
                 "A what-if without an answer",
             ], code: 1),
         line(
-            "minimise", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
-            ["A commit that is left", "The end of a minimisation"]),
+            "minimize", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
+            ["A commit that is left", "The end of a minimization"]),
         line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),
         Line(

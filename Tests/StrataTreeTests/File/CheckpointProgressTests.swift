@@ -96,12 +96,12 @@ struct CheckpointProgressTests {
 
     @Test("Writers rest the longer, the less room there is, and not at all up to half of it")
     func rest() {
-        let rests = stride(from: 0, through: 4_000, by: 100).map { Room.rest(pages: $0, limit: 4_000) }
+        let rests = stride(from: 0, through: 4_000, by: 100).map { WriteBackpressure.rest(pages: $0, limit: 4_000) }
         #expect(rests.prefix(21).allSatisfy { $0 == 0 } && rests[21] > 0)
         #expect(zip(rests[20...], rests[21...]).allSatisfy { $0 < $1 })
-        #expect(rests.last == 64_000 && Room.rest(pages: 9_000, limit: 4_000) == 64_000)
+        #expect(rests.last == 64_000 && WriteBackpressure.rest(pages: 9_000, limit: 4_000) == 64_000)
         #expect(rests[25] < 5_000, "a little beyond half, hardly")
-        for limit in 0...3 { #expect(Room.rest(pages: 1, limit: limit) >= 0) }
+        for limit in 0...3 { #expect(WriteBackpressure.rest(pages: 1, limit: limit) >= 0) }
     }
 
     @Test("The lists of a large store are short of memory")

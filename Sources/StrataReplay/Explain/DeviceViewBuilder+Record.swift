@@ -1,0 +1,118 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import StrataViews
+
+/// Finds out whether a device knows the state of a record, and if not, why.
+extension DeviceViewBuilder {
+    /// An event of the record, with the header of its commit.
+    private struct Event {
+        let version: Version
+        let time: Int64
+        let header: EnvelopeHeader
+        let isDeletion: Bool
+        let saved: RecordSavedEvent?
+    }
+
+    func knowledge(
+        of id: RecordID, in database: DatabaseID, _ account: AccountStatus, _ zones: [DeviceView.Zone]
+    ) throws -> DeviceView.RecordKnowledge {
+        guard let place = try ordinal(of: id.zone, in: database) else { return answer(id, database, .neverThere) }
+        let (last, own) = try events(of: RecordKey(zone: place.zone, name: id.name))
+        guard let last else {
+            let isStored = try trees.withRecord(RecordKey(zone: place.zone, name: id.name)) { _ in } != nil
+            return answer(id, database, isStored ? .notKnown : .neverThere)
+        }
+        let gone = try trees.zoneRow(place.database, place.zone).map { $0.status != .alive } ?? true
+        if gone { return answer(id, database, .notKnown, last, own) }
+        if isOwn(last.header) { return answer(id, database, .madeIt, last, own) }
+        let (gave, latest) = givers(of: last.version, id, database)
+        if let gave { return answer(id, database, .given, last, own, audit: gave.audit) }
+        if account != .available { return answer(id, database, .accountUnavailable, last, own, audit: latest?.audit) }
+        let zone = zones.first { $0.database == database && $0.zone == ZoneID(id.zone.name) }
+        if let refusal = zone?.given?.refusal {
+            return answer(id, database, .tokenRefused, last, own, audit: zone?.given?.audit, refusal)
+        }
+        if let latest { return answer(id, database, .notFetchedSince, last, own, audit: latest.audit) }
+        return answer(id, database, fetches.isEmpty ? .noFetchNoted : .fetchedElsewhere, last, own)
+    }
+
+    private func answer(
+        _ id: RecordID, _ database: DatabaseID, _ verdict: DeviceView.RecordKnowledge.Verdict, _ last: Event? = nil,
+        _ own: Event? = nil, audit: UInt64? = nil, _ refusal: Refusal? = nil
+    ) -> DeviceView.RecordKnowledge {
+        DeviceView.RecordKnowledge(
+            id: id, database: database, verdict: verdict, version: last?.version, time: last?.time,
+            madeBy: last.flatMap { try? trees.actor(of: $0.header) }, isDeleted: last?.isDeletion ?? false,
+            audit: audit,
+            refusal: refusal, lastSave: own?.version, lastSaveBase: own?.saved?.base)
+    }
+
+    /// Returns the first fetch that gave the device a version, and the last one that asked for the record or its zone.
+    private func givers(of version: Version, _ id: RecordID, _ database: DatabaseID) -> (gave: Fetch?, latest: Fetch?) {
+        var (gave, latest): (Fetch?, Fetch?)
+        for fetch in fetches where fetch.event.database == database {
+            switch fetch.event.question {
+            case .zoneChanges where fetch.event.zone.map({ ZoneID($0.name) }) == ZoneID(id.zone.name):
+                latest = fetch
+                if gave == nil, Self.covers(fetch.event.returnedToken, version) { gave = fetch }
+            case .records where asksFor(id, fetch):
+                latest = fetch
+                if gave == nil, fetch.event.offset >= version.offset { gave = fetch }
+            default: break
+            }
+        }
+        return (gave, latest)
+    }
+
+    private func asksFor(_ id: RecordID, _ fetch: Fetch) -> Bool {
+        let asked = (try? fetch.event.ids()) ?? []
+        return asked.contains {
+            ZoneID($0.zone.name) == ZoneID(id.zone.name) && $0.name.utf8.elementsEqual(id.name.utf8)
+        }
+    }
+
+    /// Returns true if a device with the token was given a version.
+    private static func covers(_ bytes: [UInt8]?, _ version: Version) -> Bool {
+        guard let token = bytes.flatMap({ try? FeedToken(decoding: $0) }) else { return false }
+        switch token.progress {
+        case .whole: return version.offset <= token.position.offset
+        case .within(let seen):
+            return version.offset < token.position.offset
+                || version.offset == token.position.offset && UInt64(version.eventIndex) <= seen
+        case .scanningZones, .scanningRecords: return false
+        }
+    }
+
+    /// Returns the last event of a record, and the last save by the device.
+    private func events(of record: RecordKey) throws -> (last: Event?, own: Event?) {
+        var versions: [Version] = []
+        var offset = store.log.floor.offset
+        while true {
+            let page = try store.log.touches(
+                record: Array(record.name.utf8), in: record.zone, after: offset, limit: 1_000)
+            for touch in page.touches where touch.offset <= snapshot.offset {
+                versions.append(Version(offset: touch.offset, eventIndex: touch.eventIndex))
+            }
+            guard page.moreComing, page.readThrough < snapshot.offset else { break }
+            offset = page.readThrough
+        }
+        var (last, own): (Event?, Event?)
+        for version in versions.reversed() {
+            guard own == nil, let event = try event(at: version) else { break }
+            last = last ?? event
+            if isOwn(event.header), let saved = event.saved, saved.change != .touch { own = event }
+        }
+        return (last, own)
+    }
+
+    private func event(at version: Version) throws -> Event? {
+        guard let commit = try store.log.commit(at: version.offset) else { return nil }
+        let envelope = try Envelope(decoding: commit.payload)
+        guard Int(version.eventIndex) < envelope.events.count else { return nil }
+        let event = envelope.events[Int(version.eventIndex)]
+        return Event(
+            version: version, time: commit.time, header: envelope.header, isDeletion: event.kind != .recordSaved,
+            saved: event.kind == .recordSaved ? try RecordSavedEvent(decoding: event.body) : nil)
+    }
+}

@@ -1,0 +1,255 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// Finds a minimal set of requests of a log after which a record matches a predicate, as one does at the log's end. No
+/// request, and no item of one, can be left out.
+///
+/// ```swift
+/// let minimization = try Minimization(of: store, question)
+/// let history = try minimization.run { print($0.trialCount, $0.requestCount) }
+/// print(history.requests.map(\.offset), try history.test(named: "LostUpdate").text)
+/// ```
+/// Each trial judges the remaining requests by the rules, on an empty state or on the base that the log begins with. A
+/// change tag whose save was left out stands for the version before it, as with ``Rerun``. The search first
+/// considers only commits that touched the record or what it refers to, and only what they did to those. If these do
+/// not lead to a match, it considers more, up to the whole log. Refused requests changed nothing, and are not
+/// considered.
+public struct Minimization {
+    public struct Progress: Sendable {
+        /// The offset up to which the log has been read; nil while histories are tried.
+        public var readThrough: UInt64?
+        public var trialCount: Int
+        /// The number of requests left.
+        public var requestCount: Int
+    }
+
+    /// The rules that judge the requests; those of the store by default.
+    public var rules: Rules
+    /// True if saves also lose keys that the match does not need. The result may then match for another reason than in
+    /// the log: two saves that each keep a different key no longer overwrite each other.
+    public var reducesKeys = false
+    /// Called before each trial; if it returns true, the smallest history found by then is the result.
+    public var isStopped: () -> Bool = { false }
+    private let store: Store
+    private let question: BisectionQuestion
+
+    /// - Parameter store: is only read, and must not be compacted meanwhile.
+    public init(of store: Store, _ question: BisectionQuestion) {
+        (self.store, self.question) = (store, question)
+        rules = store.rules
+    }
+
+    /// - Throws: ``StrataError`` `notFound` if no record matches the predicate at the end, or if the log's requests,
+    ///   judged again, do not lead to a match; `invalidArgument` for a predicate that cannot be tested; `interrupted`
+    ///   if the search was stopped before it found anything; ``Refusal`` for a database, a zone or a type that never
+    ///   existed.
+    public func run(_ progress: (Progress) -> Void = { _ in }) throws -> MinimalHistory {
+        try withoutActuallyEscaping(progress) { progress in
+            let run = try MinimizationRun(store, question, rules, isStopped, progress)
+            run.reducesKeys = reducesKeys
+            return try run.run()
+        }
+    }
+}
+
+/// One search for a minimal history.
+final class MinimizationRun {
+    private let store: Store
+    private let question: BisectionQuestion
+    private let rules: Rules
+    private let isStopped: () -> Bool
+    private let progress: (Minimization.Progress) -> Void
+    private let matcher: MinimizationMatcher
+    /// The state that all histories begin with if the log begins with a base; nil for the empty state.
+    private let base: Store?
+    private let startTime: Int64
+    var reducesKeys = false
+    /// The record that matches the predicate at the store's end. No request need name it: a user's first one creates a
+    /// record.
+    private var witness: Set<RecordName> = []
+    private(set) var trialCount = 0
+    private var requestCount = 0
+
+    init(
+        _ store: Store, _ question: BisectionQuestion, _ rules: Rules, _ isStopped: @escaping () -> Bool,
+        _ progress: @escaping (Minimization.Progress) -> Void
+    ) throws {
+        (self.store, self.question, self.rules, self.isStopped) = (store, question, rules, isStopped)
+        self.progress = progress
+        matcher = try MinimizationMatcher(question, in: store)
+        let floor = store.log.floor.offset
+        base = floor == 0 ? nil : try store.asOf(floor)
+        startTime = floor == 0 ? 0 : try store.log.readBase()?.time ?? 0
+    }
+
+    deinit { try? base?.close() }
+
+    func run() throws -> MinimalHistory {
+        let end = store.snapshot()
+        guard let witness = try matcher.witness(in: end.trees) else {
+            throw StrataError(
+                .notFound, "No record fulfils the predicate at the end of the store.",
+                .init(offset: end.offset, expected: question.record ?? "a record of type \(question.type)"))
+        }
+        let place = try store.historicPlace(of: witness)
+        self.witness = [RecordName(place.database, zone: place.id.zone.name, place.id.name)]
+        if let base, try matcher.witness(in: base.snapshot().trees) != nil {
+            return try history(of: [], MinimizationVersions(floor: store.log.floor.offset), isComplete: true)
+        }
+        for attempt in [aboutRecord, touchingRequests, ofAll] {
+            guard let (source, zoneOffsets) = try attempt(witness), !isStopped() else { continue }
+            tell(source.offsets.count)
+            guard let offsets = try shortEnd(of: source, zoneOffsets) else { continue }
+            return try reduce(offsets, source)
+        }
+        if isStopped() { throw StrataError(.interrupted, "Nothing smaller was found before the search was stopped.") }
+        throw StrataError(
+            .notFound,
+            "Judged again, the log's requests do not give a record that fulfils the predicate.",
+            .init(offset: end.offset, expected: "requests that the log has whole, and the rules they were judged by"))
+    }
+
+    // MARK: Candidates
+
+    /// The requests to search, and the commits among them that created or deleted zones.
+    private typealias Field = (source: MinimizationSource, zoneOffsets: Set<UInt64>)
+
+    /// Returns the last request with all zone commits if that leads to a match, else the last two, four and so on; nil
+    /// if all of them do not. In most cases the last saves decide.
+    private func shortEnd(of source: MinimizationSource, _ zoneOffsets: Set<UInt64>) throws -> [UInt64]? {
+        var count = zoneOffsets.isEmpty ? source.offsets.count : 1
+        while !isStopped() {
+            let first = max(0, source.offsets.count - count)
+            let offsets = source.offsets[..<first].filter { zoneOffsets.contains($0) } + source.offsets[first...]
+            if try holds(offsets, source) { return offsets }
+            if first == 0 { return nil }
+            count *= 2
+        }
+        return nil
+    }
+
+    private func aboutRecord(_ record: RecordKey) throws -> Field? {
+        try source(DependencyClosure(of: record, in: store, takesWhole: false), isPartial: true)
+    }
+
+    private func touchingRequests(_ record: RecordKey) throws -> Field? {
+        try source(DependencyClosure(of: record, in: store, takesWhole: true), isPartial: false)
+    }
+
+    private func source(_ closure: DependencyClosure, isPartial: Bool) throws -> Field? {
+        if closure.isCut { return nil }
+        let end = store.offset
+        let source = try MinimizationSource(
+            store, closure.offsets.filter { $0 <= end }.sorted(), about: isPartial ? closure.records : nil,
+            isStopped: isStopped
+        ) { tell(requestCount, readThrough: $0) }
+        return (source, closure.zoneOffsets)
+    }
+
+    private func ofAll(_: RecordKey) throws -> Field? {
+        let (floor, end) = (store.log.floor.offset, store.offset)
+        let source = try MinimizationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
+            tell(requestCount, readThrough: $0)
+        }
+        return (source, [])
+    }
+
+    private func tell(_ count: Int, readThrough: UInt64? = nil) {
+        requestCount = count
+        progress(.init(readThrough: readThrough, trialCount: trialCount, requestCount: count))
+    }
+
+    // MARK: Reduction
+
+    private func reduce(_ all: [UInt64], _ source: MinimizationSource) throws -> MinimalHistory {
+        let offsets = try DeltaDebugging.minimal(all, isStopped: isStopped) { offsets in
+            let holds = try holds(offsets, source)
+            if holds { tell(offsets.count) }
+            return holds
+        }
+        var requests = try offsets.compactMap { try source.request(at: $0) }
+        // A smaller request may make another one unnecessary.
+        while !isStopped() {
+            let before = requests.map(\.asked.request)
+            requests = try reduceParts(of: requests, source) { $0.itemParts }
+            if reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
+            requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) }
+            tell(requests.count)
+            if requests.map(\.asked.request) == before { break }
+        }
+        return try history(of: requests, source.versions, isComplete: !isStopped())
+    }
+
+    private func reduceParts(
+        of requests: [MinimizationRequest], _ source: MinimizationSource,
+        _ parts: (MinimizationRequest) -> [MinimizationRequest.Part]
+    ) throws -> [MinimizationRequest] {
+        let all = requests.map(parts)
+        func keeping(_ kept: [(request: Int, part: MinimizationRequest.Part)]) -> [MinimizationRequest] {
+            var left: [Set<MinimizationRequest.Part>] = Array(repeating: [], count: requests.count)
+            for (request, part) in kept { left[request].insert(part) }
+            return requests.indices.compactMap { requests[$0].keeping(left[$0], of: all[$0]) }
+        }
+        let units = all.enumerated().flatMap { index, parts in parts.map { (request: index, part: $0) } }
+        return keeping(
+            try DeltaDebugging.minimal(units, isStopped: isStopped) { try holds(keeping($0), source) })
+    }
+
+    // MARK: Trials
+
+    private func holds(_ requests: [MinimizationRequest], _ source: MinimizationSource) throws -> Bool {
+        try holds(source) { telling in
+            for request in requests { try telling.tell(request) }
+            return true
+        }
+    }
+
+    private func holds(_ offsets: [UInt64], _ source: MinimizationSource) throws -> Bool {
+        try holds(source) { telling in
+            for (index, offset) in offsets.enumerated() {
+                if index % 4_096 == 4_095 {
+                    tell(requestCount)
+                    if isStopped() { return false }
+                }
+                if let request = try source.request(at: offset) { try telling.tell(request) }
+            }
+            return true
+        }
+    }
+
+    /// - Parameter body: judges the requests; returns false if it was stopped.
+    private func holds(
+        _ source: MinimizationSource, _ body: (TrialRerun) throws -> Bool
+    ) throws -> Bool {
+        trialCount += 1
+        let telling = try telling(source.versions)
+        guard try body(telling) else { return false }
+        return try matcher.holds(for: witness, in: telling.timeline)
+            || matcher.holds(for: telling.records, in: telling.timeline)
+    }
+
+    /// Begins a history on the base, whose own state stays as it is, or on the empty state.
+    private func telling(_ versions: MinimizationVersions) throws -> TrialRerun {
+        let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
+        let time = base == nil ? Int64.min : startTime
+        return TrialRerun(AlternateTimeline(on: pages, time: time, rules: rules, into: nil), versions)
+    }
+
+    // MARK: Result
+
+    private func history(
+        of requests: [MinimizationRequest], _ versions: MinimizationVersions, isComplete: Bool
+    ) throws -> MinimalHistory {
+        let telling = try telling(versions)
+        let told = try requests.map { request in
+            MinimalRequest(request.asked, try telling.tell(request), whole: request.wholeCounts)
+        }
+        return MinimalHistory(
+            requests: told, question: question, floor: store.log.floor.offset, startTime: startTime, rules: rules,
+            trialCount: trialCount, isComplete: isComplete)
+    }
+}

@@ -1,0 +1,133 @@
+import StrataModel
+import StrataQuery
+import StrataStore
+import StrataTree
+import StrataViews
+
+/// Tests states of other timelines against a question about a store. Their ordinals are not the store's, so records are
+/// translated to the store's ordinals.
+final class MinimizationMatcher {
+    private let question: BisectionQuestion
+    private let scene: QueryContext
+    private let state: Fork
+    private var matcher: BisectionMatcher
+    /// The ordinal of the database's owner; 0 for the public database.
+    private let owner: UInt64
+    private let database: DatabaseID
+
+    /// - Throws: ``Refusal`` for a database, a zone or a type that never existed; ``StrataError`` `invalidArgument` for
+    ///   a predicate that cannot be tested.
+    init(_ question: BisectionQuestion, in store: Store) throws {
+        self.question = question
+        let query = Query(question.type, where: question.predicate, zone: question.zone)
+        scene = try store.historicScene(of: query, in: question.database, as: question.actor)
+        matcher = try BisectionMatcher(question.predicate, scene)
+        state = store.pages.fork()
+        database = try state.requiredDatabase(scene.database)
+        owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
+    }
+
+    // MARK: The store
+
+    /// Returns the first record in a state of the store that matches the predicate; nil if none does.
+    func witness(in trees: Snapshot) throws -> RecordKey? {
+        let zones = try scene.zone.map { [$0] } ?? trees.zoneRows(of: scene.database).map(\.zone)
+        for zone in zones where try trees.zoneRow(scene.database, zone)?.status == .alive {
+            if let name = question.record {
+                let record = RecordKey(zone: zone, name: name)
+                let bytes = try trees.withRecord(record) { [UInt8]($0) }
+                if try matcher.holds(zone: zone, name: Array(name.utf8), bytes) { return record }
+                continue
+            }
+            var found: RecordKey?
+            try trees.forEachRecord(of: zone) { name, state in
+                guard try matcher.holds(zone: zone, name: [UInt8](name), state) else { return true }
+                found = RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self))
+                return false
+            }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    // MARK: Other timelines
+
+    /// Returns true if one of these records matches the predicate in another timeline.
+    func holds(for records: Set<RecordName>, in timeline: AlternateTimeline) throws -> Bool {
+        for record in records where try holds(for: record, in: timeline) { return true }
+        return false
+    }
+
+    private func holds(for record: RecordName, in timeline: AlternateTimeline) throws -> Bool {
+        guard record.database == database else { return false }
+        if let wanted = question.record, ExactName(text: wanted) != record.name { return false }
+        let zoneName = InternedName.Name.zone(database: scene.database, owner: owner, record.zone.text)
+        guard let zone = try state.ordinal(of: zoneName), try matcher.covers(zone) else { return false }
+        let names = TimelineNames(old: state, new: timeline.fork)
+        guard let there = try names.newZone(zone),
+            let bytes = try timeline.state(of: RecordKey(zone: there, name: record.name.text)),
+            let translated = try names.translated(bytes)
+        else { return false }
+        return try matcher.holds(zone: zone, name: Array(record.name.text.utf8), translated)
+    }
+}
+
+/// Translates ordinals between two timelines by the names they stand for.
+private struct TimelineNames {
+    let old: Fork
+    let new: Fork
+
+    private func oldOrdinal(_ namespace: Namespace, _ ordinal: UInt64) throws -> UInt64? {
+        guard ordinal != 0, let name = try new.name(namespace, ordinal) else { return nil }
+        return switch name {
+        case .user, .recordType, .field: try old.ordinal(of: name)
+        case .device: nil
+        case .database(let scope, let owner):
+            try old.ordinal(of: .database(scope, owner: try oldOrdinal(.user, owner) ?? 0))
+        case .zone(let database, let owner, let text):
+            try old.ordinal(
+                of: .zone(
+                    database: try oldOrdinal(.database, database) ?? 0, owner: try oldOrdinal(.user, owner) ?? 0, text))
+        }
+    }
+
+    func newZone(_ zone: UInt64) throws -> UInt64? {
+        guard case .zone(let database, let owner, let text)? = try old.name(.zone, zone),
+            case .database(let scope, let user)? = try old.name(.database, database)
+        else { return nil }
+        guard let newUser = try newOrdinal(ofUser: user), let newOwner = try newOrdinal(ofUser: owner),
+            let newDatabase = try new.ordinal(of: .database(scope, owner: newUser))
+        else { return nil }
+        return try new.ordinal(of: .zone(database: newDatabase, owner: newOwner, text))
+    }
+
+    private func newOrdinal(ofUser ordinal: UInt64) throws -> UInt64? {
+        guard ordinal != 0, let name = try old.name(.user, ordinal) else { return 0 }
+        return try new.ordinal(of: name)
+    }
+
+    /// Returns a record's state in the old ordinals; nil if the old timeline does not have its type.
+    func translated(_ bytes: [UInt8]) throws -> [UInt8]? {
+        var record = try RecordState(decoding: bytes[...])
+        guard let type = try oldOrdinal(.recordType, record.header.type) else { return nil }
+        record.header.type = type
+        record.header.createdBy = try oldOrdinal(.user, record.header.createdBy) ?? 0
+        record.header.modifiedBy = try oldOrdinal(.user, record.header.modifiedBy) ?? 0
+        record.header.modifiedWith = 0
+        record.parent = try record.parent.map(translated)
+        record.share = try record.share.map(translated)
+        record.fields = try record.fields.compactMap { field in
+            guard let ordinal = try oldOrdinal(.field, UInt64(field.field)) else { return nil }
+            let value = try field.value.mappingTargets { (try? oldOrdinal(.zone, $0)) ?? 0 }
+            return RecordField(UInt32(ordinal), value)
+        }
+        record.fields.sort { $0.field < $1.field }
+        var writer = ByteWriter(reserving: bytes.count + 64)
+        try record.encode(into: &writer)
+        return writer.bytes
+    }
+
+    private func translated(_ key: RecordKey) throws -> RecordKey {
+        RecordKey(zone: try oldOrdinal(.zone, key.zone) ?? 0, name: key.name)
+    }
+}

@@ -1,0 +1,130 @@
+import StrataLog
+import StrataModel
+import StrataStore
+
+/// A request of the log that a smaller history may include, whole or in part.
+struct MinimizationRequest {
+    var asked: RebuiltRequest
+    /// The versions that the request made in the log, with the keys of their saves.
+    let versions: [(key: SavedVersions.Key, version: Version)]
+    /// The counts of the whole request: its saves and deletes, and the keys that saves send.
+    let wholeCounts: (items: Int, fields: Int)
+
+    init(_ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)]) {
+        (self.asked, self.versions) = (asked, versions)
+        wholeCounts = (asked.request.itemCount, asked.request.fieldCount)
+    }
+
+    /// A part that can be left out of a request.
+    enum Part: Hashable {
+        case save(Int)
+        case delete(Int)
+        /// The change that a save makes to one of its keys.
+        case field(save: Int, place: Int)
+        /// The change that a save makes to its parent.
+        case parent(Int)
+    }
+
+    /// The items of the request: saves and deletes.
+    var itemParts: [Part] {
+        switch asked.request.content {
+        case .modifyRecords(let body): body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
+        case .modifyZones(let body): body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
+        case .modifySubscriptions(let body):
+            body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
+        case .administer, .declareSchema, .notify: []
+        }
+    }
+
+    /// The changes of keys and parents that saves of records make.
+    var fieldParts: [Part] {
+        guard case .modifyRecords(let body) = asked.request.content else { return [] }
+        var parts: [Part] = []
+        for (index, save) in body.saves.enumerated() {
+            parts += save.fields.indices.map { .field(save: index, place: $0) }
+            if save.parent != .kept { parts.append(.parent(index)) }
+        }
+        return parts
+    }
+
+    /// Returns the request with only some of its parts; nil if no item is left.
+    ///
+    /// - Parameter all: the parts that are left out unless they are kept.
+    func keeping(_ kept: Set<Part>, of all: [Part]) -> MinimizationRequest? {
+        let gone = Set(all).subtracting(kept)
+        if gone.isEmpty { return self }
+        var result = self
+        switch asked.request.content {
+        case .modifyRecords(var body):
+            for index in body.saves.indices {
+                let places = body.saves[index].fields.indices.filter { !gone.contains(.field(save: index, place: $0)) }
+                body.saves[index].fields = places.map { body.saves[index].fields[$0] }
+                if gone.contains(.parent(index)) { body.saves[index].parent = .kept }
+            }
+            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
+            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
+            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            result.asked.request.content = .modifyRecords(body)
+        case .modifyZones(var body):
+            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
+            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
+            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            result.asked.request.content = .modifyZones(body)
+        case .modifySubscriptions(var body):
+            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
+            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
+            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            result.asked.request.content = .modifySubscriptions(body)
+        case .administer, .declareSchema, .notify: break
+        }
+        return result
+    }
+
+    private static func keep<Item>(_ items: [Item], but isGone: (Int) -> Bool) -> [Item] {
+        items.enumerated().filter { !isGone($0.offset) }.map(\.element)
+    }
+
+    /// Returns the request with only the items about some records; nil if there are none. A request about anything
+    /// other than records is returned as it is.
+    func about(_ records: Set<RecordName>) -> MinimizationRequest? {
+        guard case .modifyRecords(let body) = asked.request.content else { return self }
+        let kept = itemParts.filter { part in
+            switch part {
+            case .save(let index): name(body.saves[index].record).map { records.contains($0) } ?? false
+            case .delete(let index): name(body.deletes[index]).map { records.contains($0) } ?? false
+            case .field, .parent: true
+            }
+        }
+        return keeping(Set(kept), of: itemParts)
+    }
+
+    private func name(_ record: RecordKey) -> RecordName? {
+        asked.request.names.zone(record.zone).map {
+            RecordName(asked.request.homeDatabase(of: asked.actor), zone: $0.name, record.name)
+        }
+    }
+
+    /// The records that the request saves, and the parents that it sets.
+    var records: [RecordName] {
+        guard case .modifyRecords(let body) = asked.request.content else { return [] }
+        var records: [RecordName] = []
+        for save in body.saves {
+            if let name = name(save.record) { records.append(name) }
+            if case .set(let parent) = save.parent, let name = name(parent) { records.append(name) }
+        }
+        return records
+    }
+}
+
+/// A record by names that are the same in every timeline.
+struct RecordName: Hashable {
+    var database: DatabaseID
+    var zone: ExactName
+    var name: ExactName
+
+    init(_ database: DatabaseID, zone: String, _ name: String) {
+        self.database = database
+        self.zone = ExactName(text: zone)
+        self.name = ExactName(text: name)
+    }
+}

@@ -1,0 +1,76 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+
+/// Judges some of a log's requests in order, as if there had been no others.
+final class TrialRerun {
+    /// The outcome of a request.
+    struct Told {
+        /// The request as it was judged, with versions of the new timeline.
+        var request: Request
+        var outcome: RequestOutcome
+        /// Nil if the request wrote nothing.
+        var newOffset: UInt64?
+        /// The versions that its saves made.
+        var saved: [Version?]
+    }
+
+    let timeline: AlternateTimeline
+    private let versions: MinimizationVersions
+    private var moved: [Version: Version] = [:]
+    /// The old and new offsets of commits, ascending.
+    private var places: [(old: UInt64, new: UInt64)] = []
+    /// The records that requests saved, and the parents that they set.
+    private(set) var records: Set<RecordName> = []
+
+    init(_ timeline: AlternateTimeline, _ versions: MinimizationVersions) {
+        self.timeline = timeline
+        self.versions = versions
+    }
+
+    @discardableResult
+    func tell(_ request: MinimizationRequest) throws -> Told {
+        let asked = request.asked
+        let mapped = asked.request.mapping(
+            version: { versions.version(of: $0, moved) }, offset: { place(of: $0) })
+        records.formUnion(request.records)
+        let judged = try timeline.judge(
+            mapped, as: asked.actor, asked.operation, at: .init(time: asked.time, id: asked.commitID))
+        switch judged {
+        case .commit(let offset, let payload, let result):
+            places.append((asked.offset, offset))
+            try align(request, offset, payload)
+            return Told(
+                request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: true), newOffset: offset,
+                saved: result.saves.map { try? $0.get() })
+        case .nothing(let result):
+            return Told(request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: false), saved: [])
+        case .repeats: return Told(request: mapped, outcome: RequestOutcome(.nothingToDo), saved: [])
+        case .refused(let refusal):
+            return Told(request: mapped, outcome: RequestOutcome(.refused, refusal), saved: [])
+        }
+    }
+
+    /// Maps the versions that the request made in the log to those that it makes now.
+    private func align(_ request: MinimizationRequest, _ offset: UInt64, _ payload: [UInt8]) throws {
+        guard !request.versions.isEmpty else { return }
+        var found: [SavedVersions.Key: UInt32] = [:]
+        for save in try SavedVersions.saves(of: payload[...]) {
+            found[try SavedVersions.Key(save, timeline.fork)] = save.index
+        }
+        for (key, version) in request.versions {
+            if let index = found[key] { moved[version] = Version(offset: offset, eventIndex: index) }
+        }
+    }
+
+    /// Returns the new offset of a commit, or of the last one before it that exists; 0 if there is none.
+    private func place(of old: UInt64) -> UInt64 {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].old <= old { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? 0 : places[low - 1].new
+    }
+}

@@ -1,0 +1,243 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataStore
+import StrataSystem
+import StrataTree
+import StrataViews
+
+/// Shows what a store would hold if something had been requested otherwise: judges all requests of its log again by the
+/// rules, in order (docs/architecture.md §8).
+///
+/// ```swift
+/// var retelling = Rerun(of: store)
+/// retelling.changes = [.drop(4)]
+/// let report = try retelling.run { print($0.offset ?? 0, $0.before?.kind, $0.after.kind, $0.cause?.offset) }
+/// try report.forEachDifference { print($0.kind, $0.id.name); return true }
+/// ```
+/// A change tag in a request stands for the same version in the new timeline. If that version does not exist there, the
+/// tag stands for the one before it, as if the client had fetched that: without the cause of a conflict, the loser
+/// wins. Requests that wrote nothing are judged again if the log noted them completely.
+public struct Rerun {
+    public var changes: [RerunChange]
+    /// The rules that judge the requests; those of the store by default.
+    public var rules: Rules
+    /// Smaller in tests.
+    var partLimits = RerunPart.Limits()
+    /// True in tests, to judge refusals after each commit, whatever they depend on, where requests are judged in order.
+    var asksAlways = false
+    private let store: Store
+
+    /// - Parameter store: is only read. It may be written to meanwhile; later commits are ignored.
+    public init(of store: Store, changes: [RerunChange] = []) {
+        self.store = store
+        self.changes = changes
+        rules = store.rules
+    }
+
+    /// Judges all requests again, from the first change on.
+    ///
+    /// - Parameters:
+    ///   - log: receives the commits of the new timeline, including those before the first change. It must be empty or
+    ///     begin with the store's base. If nil, only the state at the end is kept.
+    ///   - body: called in order with each request that was changed or has another outcome.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
+    ///   that does not fit its commit.
+    public func run(
+        into log: (any EventLog)? = nil, each body: (RerunCommit) throws -> Void = { _ in }
+    ) throws -> RerunReport {
+        let before = store.snapshot()
+        let floor = store.log.floor.offset
+        try check(from: floor, through: before.offset)
+        let first = changes.map(\.firstOffset).min() ?? floor + 1
+        if let log { try copyCommits(from: floor, through: first - 1, to: log) }
+        if changes.isEmpty, first <= before.offset { return try tellUnchanged(from: first, before, into: log, body) }
+        let (old, new) = (try store.asOf(first - 1), try store.asOf(first - 1))
+        defer { try? old.close() }
+        do {
+            let time = try store.log.timeInFront(of: first)
+            let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
+            var window = try RerunWindow(store.log, from: first, through: before.offset)
+            window.asksAlways = asksAlways
+            let run = ChangedRerun(changes, window, old: old.pages, timeline, rules, startTime: time ?? 0)
+            try run.run(from: first, body)
+            return RerunReport(run.tally, end: timeline.end, before: before, shown: new)
+        } catch {
+            try? new.close()
+            throw error
+        }
+    }
+
+    /// Returns the number of commits after the first change, and how many of them lack a request to judge. Notes, such
+    /// as those of fetches, are not counted.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` for a change at an offset that the log does not have.
+    public func countFollowing() throws -> (commits: UInt64, unjudged: UInt64) {
+        let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
+        try check(from: floor, through: end)
+        let first = (changes.map(\.offset).min() ?? floor) + 1
+        guard first <= end else { return (0, 0) }
+        var (count, unjudged): (UInt64, UInt64) = (0, 0)
+        var cursor = try store.log.read(from: first)
+        while let commit = try cursor.next(), commit.offset <= end {
+            var canBeJudged: Bool? = false
+            // Judging reports a payload that cannot be decoded.
+            do { canBeJudged = try Self.canBeJudged(commit) } catch is StrataError {}
+            guard let canBeJudged else { continue }
+            count += 1
+            if !canBeJudged { unjudged += 1 }
+        }
+        return (count, unjudged)
+    }
+
+    /// Returns true if a commit still has its request and everything it saved; nil for a note.
+    private static func canBeJudged(_ commit: Commit) throws -> Bool? {
+        let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
+        if header.requestShape.isEmpty {
+            return try Envelope(decoding: commit.payload).plainAudit == nil ? false : nil
+        }
+        return try commit.payload.withUnsafeBytes { payload in
+            var walker = try EventWalker(payload)
+            while let event = try walker.next() {
+                guard event.kind == .recordSaved else { continue }
+                if try RecordSavedView(payload, in: event.body).isErased { return false }
+            }
+            return true
+        }
+    }
+
+    /// Judges parts in parallel until the timelines diverge, and the rest in order.
+    private func tellUnchanged(
+        from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
+        _ body: (RerunCommit) throws -> Void
+    ) throws -> RerunReport {
+        let parts = RerunPart.all(of: store, from: first, through: before.offset, rules, into: log, partLimits)
+        defer { for part in parts { part.end() } }
+        RerunPart.run(parts)
+        var tally = RerunTally()
+        for part in parts {
+            let told = try part.told()
+            tally.add(told.telling.tally)
+            guard told.isUnchanged else {
+                let old = PageStore.branch(on: try told.timeline.stop())
+                let run = ChangedRerun(
+                    [], told.telling.window, old: old, told.timeline, rules, startTime: told.telling.time, tally)
+                try run.run(from: told.timeline.end + 1, body)
+                return RerunReport(run.tally, end: told.timeline.end, before: before, shown: part.keep())
+            }
+            guard part === parts.last else { continue }
+            try told.timeline.finish()
+            return RerunReport(tally, end: told.timeline.end, before: before, shown: part.keep())
+        }
+        preconditionFailure("a history that is told has a part")
+    }
+
+    private func check(from floor: UInt64, through end: UInt64) throws {
+        for change in changes {
+            var lowest = floor + 1
+            if case .insert = change { lowest = floor }
+            guard lowest <= change.offset, change.offset <= end else {
+                throw StrataError(
+                    .outOfRange, "The log has no commit at that offset that could be changed.",
+                    .init(expected: lowest <= end ? "\(lowest) to \(end)" : "none", found: "\(change.offset)"))
+            }
+        }
+    }
+
+    private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
+        guard log.end.offset == floor else {
+            throw StrataError(
+                .invalidArgument, "The new timeline's log has other commits.",
+                .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
+        }
+        var cursor = try store.log.read(from: floor + 1)
+        var batch: [NewCommit] = []
+        var batchBytes = 0
+        while let commit = try cursor.next(), commit.offset <= last {
+            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
+            batchBytes += commit.payload.count
+            if batchBytes < 4 << 20 { continue }
+            try log.appendAll(batch)
+            (batch, batchBytes) = ([], 0)
+        }
+        try log.appendAll(batch)
+    }
+}
+
+/// A request that was changed, or that has another outcome than in the log.
+public struct RerunCommit: Sendable {
+    /// The offset in the log; nil for an inserted request.
+    public var offset: UInt64?
+    /// The offset in the new timeline; nil if the request wrote nothing.
+    public var newOffset: UInt64?
+    public var actor: Actor
+    /// Nil for an inserted request.
+    public var before: RequestOutcome?
+    public var after: RequestOutcome
+    /// True if the request itself was changed.
+    public var isDirect: Bool
+    /// The changed commit that this one follows from, and the one where that began; nil for a request that was changed
+    /// itself, or if no cause is known.
+    public var cause: (offset: UInt64, root: UInt64)?
+
+    public var hasOtherOutcome: Bool { before.map { !$0.isSame(as: after) } ?? true }
+}
+
+/// The result of judging a history again.
+public struct RerunReport: Sendable {
+    /// A run of consecutive commits that could not be judged again for the same reason.
+    public struct Unjudged: Sendable {
+        public var offsets: ClosedRange<UInt64>
+        public var reason: String
+        /// True if the new timeline keeps them unchanged.
+        public var isKept: Bool
+    }
+
+    static let reasonWithoutRequest = "The log has no request."
+
+    public let commitCount: Int
+    /// The number of requests that have another outcome without being changed themselves.
+    public let changedCount: Int
+    /// The number of requests that were changed, dropped or inserted.
+    public let directCount: Int
+    /// The number of commits that only record a note, such as a fetch, and have no request.
+    public let noteCount: Int
+    /// True if the range has requests and none of them could be judged.
+    public var hasJudgedNothing: Bool {
+        directCount == 0 && unjudgedCount > 0 && commitCount == noteCount + unjudgedCount
+    }
+    /// The runs of commits that could not be judged again, in order, up to a limit.
+    public let unjudged: [Unjudged]
+    /// The number of commits that could not be judged again.
+    public let unjudgedCount: Int
+    /// The last commit of the new timeline.
+    public let end: UInt64
+    /// True if all its commits are those of the log, byte by byte.
+    public var isIdentical: Bool { divergence == nil }
+    /// The first commit of the log that differs in the new timeline, and how it differs.
+    public let divergence: (offset: UInt64, reason: String)?
+    public let before: StoreSnapshot
+    public let after: StoreSnapshot
+    private let shown: Store
+
+    init(_ tally: RerunTally, end: UInt64, before: StoreSnapshot, shown: Store) {
+        (commitCount, changedCount, directCount) = (tally.commitCount, tally.changedCount, tally.directCount)
+        noteCount = tally.noteCount
+        (unjudged, unjudgedCount) = (tally.unjudged, tally.unjudgedCount)
+        self.end = end
+        divergence = tally.divergence
+        self.before = before
+        self.shown = shown
+        after = shown.snapshot()
+    }
+
+    /// Calls `body` with each record that differs at the end of the two timelines, until it returns false. When and
+    /// under which change tag a record was saved makes no difference.
+    public func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws {
+        if isIdentical { return }
+        try after.forEachDifference(fromOther: before, body)
+    }
+
+    /// Releases the new state.
+    public func close() throws { try shown.close() }
+}

@@ -1,0 +1,54 @@
+import StrataLog
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// The store's answer to a token, without any changes fetched (docs/feeds.md §3).
+public struct TokenValidity: Sendable {
+    /// The zone of the token; nil for a database's token, and for a zone that the store does not know.
+    public internal(set) var zone: ZoneID?
+    /// The reason why the token would not be served; nil if it would be.
+    public internal(set) var refusal: Refusal?
+}
+
+extension Store {
+    /// Returns whether a token would be served now, and the token's zone. Nothing is fetched.
+    ///
+    /// ```swift
+    /// let standing = try store.standing(of: try FeedToken(decoding: bytes))
+    /// print(standing.zone?.name ?? "a database", standing.refusal?.message ?? "is served")
+    /// ```
+    public func standing(of token: FeedToken) throws -> TokenValidity {
+        let snapshot = snapshot()
+        return try snapshot.reading { trees in
+            var standing = TokenValidity()
+            if token.store == engine.storeID, case .zone(let ordinal, _) = token.feed {
+                standing.zone = try snapshot.names.resolver(in: trees).zone(ordinal).map { ZoneID($0.name) }
+            }
+            do {
+                guard token.database.scope != .public else { throw Refusal.publicChanges }
+                let place = try snapshot.names.place(
+                    token.database, Actor(user: token.database.owner), in: trees)
+                var feed = token.feed
+                if case .zone = feed, let zone = standing.zone {
+                    let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                    feed = .zone(ordinal, life: row.incarnation)
+                } else if token.store == engine.storeID, feed != .database {
+                    throw FeedToken.expired("the store has no such zone")
+                }
+                try token.check(
+                    place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
+                    end: trees.foldedOffset(ViewTree.records))
+            } catch let refusal as Refusal {
+                standing.refusal = refusal
+            }
+            return standing
+        }
+    }
+}
+
+extension Refusal {
+    static var publicChanges: Refusal {
+        Refusal(.badDatabase, "The public database does not track its changes.", rule: .changesOfPublicDatabase)
+    }
+}

@@ -1,0 +1,103 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// A log that this process only reads, while another process may write it.
+final class FollowerLog: ReadOnlyLog {
+    private let current: Lock<LogReader>
+    private let open: @Sendable () throws -> LogReader
+    private let gate = StoreGate()
+
+    /// - Parameter open: opens a reader of the log in its current state.
+    init(_ open: @escaping @Sendable () throws -> LogReader) throws {
+        self.open = open
+        current = Lock(try open())
+    }
+
+    private var reader: LogReader { current.withLock { $0 } }
+
+    static var error: StrataError { StrataError(.onlyRead, "The store was opened for reading only.") }
+
+    var storeID: Identifier { reader.identity.storeID }
+    var end: Position { reader.end }
+    var endTime: Int64? { reader.endTime }
+    var floor: Position { reader.floor }
+
+    /// Looks for new commits; returns true if there are any.
+    func refresh() throws -> Bool {
+        let reader = reader
+        do { return try reader.refresh() } catch let error as StrataError where error.code == .outOfRange {
+            // The next commits were removed.
+            try reopen()
+            return end.offset > reader.end.offset
+        }
+    }
+
+    /// Folds the log from its beginning, and again if its writer removes a part meanwhile.
+    ///
+    /// - Parameter first: true if it is already known that the beginning has changed.
+    func beginningAnew<Result>(first isKnown: Bool, _ fold: () throws -> Result) throws -> Result {
+        if isKnown { try reopen() }
+        for _ in 0..<Self.maximumBeginnings {
+            let before = floor.offset
+            do { return try fold() } catch let error as StrataError where error.code == .outOfRange {
+                try reopen()
+                guard floor.offset > before else { throw error }
+            }
+        }
+        return try fold()
+    }
+
+    /// The maximum number of retries, since a writer does not keep compacting while a state is folded.
+    private static let maximumBeginnings = 8
+
+    /// Opens the log again, in its current state and with its current floor.
+    private func reopen() throws {
+        let again = try open()
+        let before = current.withLock { current in
+            defer { current = again }
+            return current
+        }
+        before.stopWaiting()
+    }
+
+    func sync() throws { try gate.requireOpen() }
+
+    func commit(at offset: UInt64) throws -> Commit? { try reader.commit(at: offset) }
+    func read(from offset: UInt64) throws -> any CommitCursor { try reader.read(from: offset) }
+    func chain(at offset: UInt64) throws -> UInt32 { try reader.chain(at: offset) }
+    func firstOffset(notBefore time: Int64) throws -> UInt64? { try reader.firstOffset(notBefore: time) }
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try reader.touches(zone: zone, after: offset, limit: limit)
+    }
+    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try reader.touches(record: name, in: zone, after: offset, limit: limit)
+    }
+    func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try reader.lastTouches(record: name, in: zone, through: last, limit: limit)
+    }
+    func base() throws -> Position? { try reader.base() }
+    func readBase() throws -> BaseReader? { try reader.readBase() }
+    func storedSegments() throws -> [StoredSegment] { try reader.storedSegments() }
+
+    func waitForEnd(past offset: UInt64) async {
+        while end.offset <= offset, !gate.isClosed, !Task.isCancelled {
+            do { try await reader.waitForEnd(past: offset) } catch let error as StrataError
+                where error.code == .directoryGone
+            {
+                // No more commits follow; the next refresh throws the error.
+                return
+            } catch {
+                // The log may be unreadable only while a writer is at work.
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    func close() throws {
+        gate.close()
+        reader.stopWaiting()
+    }
+}

@@ -1,0 +1,25 @@
+import StrataLog
+import StrataModel
+
+/// A log that this process only reads.
+protocol ReadOnlyLog: EventLog {
+    var storeID: Identifier { get }
+}
+
+extension ReadOnlyLog {
+    var durableEnd: Position { end }
+    var assignsNextOffset: Bool { true }
+    var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
+
+    func prepare(_ commit: inout NewCommit) throws { throw FollowerLog.error }
+    func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        throw .notWritten(FollowerLog.error)
+    }
+    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        throw .notWritten(FollowerLog.error)
+    }
+    func trim(to offset: UInt64) throws -> Position { throw FollowerLog.error }
+    func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws { throw FollowerLog.error }
+}

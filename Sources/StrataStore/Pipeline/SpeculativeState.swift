@@ -1,0 +1,95 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// The state on which the next batch is decided: the newest one, published or not.
+///
+/// Belongs to the thread that has the turn to decide.
+final class SpeculativeState {
+    let views: Views
+    let view: RulesView
+    var fold: Fold { view.fold }
+    /// The expected offset of the next commit.
+    private(set) var nextOffset: UInt64
+    private(set) var lastTime: Int64
+    /// The number of losses when the line began; once there are more, the line is invalid.
+    let losses: Int
+    var indexes: IndexProgressMark
+    /// True if rows of indexes were changed since the last batch.
+    var changesIndexes = false
+
+    init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
+        self.views = views
+        view = RulesView(Fold(views.pages.fork()))
+        self.indexes = indexes
+        nextOffset = end.offset + 1
+        lastTime = time
+        self.losses = losses
+    }
+
+    func time(_ now: Int64) -> Int64 { max(now, lastTime) }
+
+    /// Folds a commit that was decided on this line; returns its expected offset.
+    func apply(_ decision: Decision, _ payload: [UInt8], time: Int64) throws -> UInt64 {
+        let offset = nextOffset
+        try payload.withUnsafeBytes { try fold.apply($0, offset: offset, time: time) }
+        view.adopt(decision)
+        nextOffset += 1
+        lastTime = time
+        return offset
+    }
+}
+
+/// Requests that were validated together and share one write and one sync.
+struct Batch {
+    struct Entry {
+        let submission: Submission
+        var outcome: Outcome
+
+        /// True if the request failed because of a damaged page.
+        var isDamaged: Bool {
+            switch outcome {
+            case .failed(let error as StrataError), .poisoned(let error as StrataError): Views.isDamage(error)
+            default: false
+            }
+        }
+    }
+
+    enum Outcome {
+        /// The commit with that index in the batch.
+        case commit(Int, Decision)
+        case nothing(Decision)
+        case repeats(UInt64)
+        case failed(any Error)
+        /// Folding the decision failed: a defect, or a damaged page. The other requests of the batch are decided again.
+        case poisoned(any Error)
+        /// To be decided again, since the line broke at an earlier request.
+        case waiting
+    }
+
+    var entries: [Entry] = []
+    var commits: [NewCommit] = []
+    /// The expected offset of the first commit.
+    var firstOffset: UInt64 = 0
+    var eventCount = 0
+    var byteCount = 0
+    /// The notes in the commits from `auditStart` on.
+    var audits: [Audit] = []
+    var auditStart = 0
+    /// True if no caller waits for the batch, so that it need not be durable.
+    var isLazy = false
+    /// True if the decisions are based on a state that will never exist.
+    var isBroken = false
+    /// The damage of a page, if one was found.
+    var damage: ViewsDamage?
+    /// The progress of the indexes in the fork.
+    var indexes: IndexProgressMark?
+    /// True if rows of indexes were changed in the fork.
+    var changesIndexes = false
+    /// The state with all commits, to be published when they are in the log; nil if there is no commit.
+    var fork: Fork?
+
+    var submissions: [Submission] { entries.map(\.submission) }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import StrataModel
+import StrataReplay
+import StrataStore
+
+/// `strata minimize`: a minimal set of commits after which a predicate holds.
+enum MinimizeCommand: Command {
+    static let name = "minimize"
+    static let summary = "find the few commits that it takes for something to hold"
+    static let details =
+        "It looks for few of the log's requests after which a record of TYPE fulfils the predicate, or the one that "
+        + "--record names, as one does at the end of the store, or at the moment that --at names. Whatever can be left "
+        + "out is: commits, items of them, and with --keys what they save, until nothing can go any more. Each trial "
+        + "judges what is left by the rules; a change tag that did not come to be stands for the one in front of it. "
+        + "It prints the commits that are left. --out saves them as a store, and --test as a Swift test that does the "
+        + "same through CloudKit's API, each device with the records that it held, and fails. Interrupted, it gives "
+        + "what it has found by then. It ends with 1 if the predicate does not hold at the end, or something can still "
+        + "go. The store is only read."
+    static let operands = [
+        Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
+    ]
+    static let out = Option.text("--out", "NEWSTORE", help: "save what is left as a store where nothing is yet")
+    static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of it; - prints it")
+    static let keys = Option.flag(
+        "--keys", help: "leave out keys of saves too, though what is left may then hold for another reason")
+    static let knownIssue = Option.flag(
+        "--known-issue", help: "have the test pass as long as it fails, and fail once it does not")
+    static let options: [any OptionDescription] = [
+        BisectCommand.predicate, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
+        DatabaseOptions.database, DatabaseOptions.owner, Option.at, keys, WhatIfCommand.rules, out, test, knownIssue,
+        Option.json,
+    ]
+    static let examples = [
+        "strata minimize Notes.strata Note --where \"rank > 3\" --user anna",
+        "strata minimize Notes.strata Note --where \"rank > 3\" --user anna --record milk --out Few.strata",
+        "strata minimize Notes.strata Note --where \"title == nil\" --user anna --test LostTitle.swift",
+    ]
+
+    /// It may take a while and reports its progress.
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        guard let text = arguments[BisectCommand.predicate] else {
+            throw UsageError("nothing is asked: give --where PREDICATE")
+        }
+        if arguments[knownIssue], !arguments.has(test) { throw UsageError("--known-issue is for --test FILE.swift") }
+        if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json exclude each other") }
+        let predicate = try QueryRequest.predicate(text, of: BisectCommand.predicate.name)
+        _ = try DatabaseOptions(arguments)
+        do {
+            return try StateAccess.read(
+                arguments.store, arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service, by: name,
+                output
+            ) { access in
+                var question = try NamedPlace(access.store).question(arguments, predicate, by: name)
+                question.record = arguments[BisectCommand.record]
+                do { return try answer(question, arguments, access, output) } catch let error as StrataError
+                    where [.alreadyExists, .notFound, .interrupted].contains(error.code)
+                {
+                    try output.flush()
+                    Diagnostics.report(error.description, by: name)
+                    return .no
+                }
+            }
+        } catch let error as StrataError where error.code == .invalidArgument {
+            try output.flush()
+            throw UsageError(error.description)
+        }
+    }
+
+    private static func answer(
+        _ question: BisectionQuestion, _ arguments: Arguments, _ access: StateAccess, _ output: Output
+    ) throws -> ExitCode {
+        // Unwritable paths are reported before the work is done.
+        let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }
+        let testFile = try arguments[test].map { try ExportOutput($0, store: arguments.store, standard: output) }
+        let (history, written): (MinimalHistory, MinimalTest?)
+        do { (history, written) = try find(question, access.store, arguments) } catch {
+            testFile?.discard()
+            throw error
+        }
+        if let testFile, let written {
+            _ = try testFile.write { output in
+                output.write(written.text)
+                return true
+            }
+        }
+        let report = try MinimizationReport(access.store, arguments, output)
+        if arguments[test] != "-" { for request in history.requests { try report.write(request) } }
+        try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
+        if arguments[test] != "-" { try report.writeEnd(history, written) }
+        try output.flush()
+        if !history.isComplete { Diagnostics.report("interrupted: more of it might go", by: name) }
+        return history.isComplete ? .success : .no
+    }
+
+    /// Returns the minimal history, and its test if requested.
+    private static func find(
+        _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
+    ) throws -> (MinimalHistory, MinimalTest?) {
+        let history = try search(question, store, arguments)
+        guard let file = arguments[test] else { return (history, nil) }
+        let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+        let source = URL(fileURLWithPath: arguments.store).lastPathComponent
+        return (history, try MinimalTest(of: history, named: name, from: source, isKnownIssue: arguments[knownIssue]))
+    }
+
+    private static func search(
+        _ question: BisectionQuestion, _ store: Store, _ arguments: Arguments
+    ) throws -> MinimalHistory {
+        var minimization = Minimization(of: store, question)
+        minimization.reducesKeys = arguments[keys]
+        StopRequest.listen()
+        defer { StopRequest.end() }
+        minimization.isStopped = { StopRequest.hasCome }
+        let line = ProgressLine()
+        defer { line.clear() }
+        return try minimization.run { progress in
+            let left = progress.requestCount.counted("commit")
+            line.show(
+                progress.readThrough.map { "reading commit \($0)" }
+                    ?? "\(left) left, \(progress.trialCount.counted("history", "histories")) tried")
+        }
+    }
+}

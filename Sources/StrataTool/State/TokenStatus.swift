@@ -1,0 +1,173 @@
+import StrataLog
+import StrataModel
+import StrataStore
+
+/// The meaning of a change token for its store: its age, the changes it lacks, and the next pages of its feed.
+struct TokenStatus {
+    /// The changes that a client with the token would receive.
+    struct Next {
+        var firstPage: (changed: Int, deleted: Int, moreComing: Bool)?
+        var pageCount = 0
+        var changedCount = 0
+        var deletedCount = 0
+    }
+
+    /// The time of the commit at its offset; nil if that was compacted.
+    private(set) var time: Int64?
+    /// Microseconds from there to the store's last commit.
+    private(set) var age: Int64?
+    /// The number of later commits in the store.
+    let commitsBehind: UInt64
+    /// The number of later commits that changed records of its zone, and of their changes; nil for the feed of a
+    /// database, and for a token that is not served.
+    private(set) var zoneChangesBehind: (commits: UInt64, changes: UInt64)?
+    /// Nil for a token that is not served.
+    private(set) var next: Next?
+    /// The lowest offset such that compacting everything before it expires the token; nil if no possible compaction
+    /// does.
+    private(set) var expiringCompaction: UInt64?
+    /// True if compacting everything before the store's last commit expires the token.
+    private(set) var expiresWithCompactionAtEnd = false
+    /// The reason why a token that fits the store is not served: the rest of a partly delivered commit was compacted.
+    private(set) var refusal: Refusal?
+    /// True if the token points into a commit.
+    private let isWithinCommit: Bool
+    /// The offset of the store's last commit.
+    let end: UInt64
+
+    /// Returns nil for a token of another store, or of a history that this store does not have.
+    init?(_ token: FeedToken, _ standing: TokenValidity, _ access: StateAccess) throws {
+        let log = try access.log()
+        end = access.store.offset
+        let offset = token.position.offset
+        guard token.store == log.identity.storeID, offset <= end else { return nil }
+        if offset >= log.floor.offset, try log.chain(at: offset) != token.position.chain { return nil }
+        commitsBehind = end - offset
+        if case .within = token.progress { isWithinCommit = true } else { isWithinCommit = false }
+        let times = CommitTimes(log: log)
+        time = try times.time(of: offset)
+        if let time, let last = try times.time(of: end) { age = last - time }
+        guard standing.refusal == nil else { return }
+        do { next = try Self.next(token, standing.zone, access.store) } catch let refusal as Refusal {
+            self.refusal = refusal
+            return
+        }
+        if case .zone(let zone, _) = token.feed {
+            zoneChangesBehind = try Self.changes(of: zone, behind: token, upTo: end, log)
+        }
+        let lastHarmless = Self.lastHarmlessFloor(of: token)
+        // Compacting everything before X makes X - 1 the floor, and X is at most the end plus 1.
+        if lastHarmless < end { expiringCompaction = lastHarmless + 2 }
+        expiresWithCompactionAtEnd = end > lastHarmless + 1
+    }
+
+    /// A token within a commit needs the rest of that commit in the log.
+    private static func lastHarmlessFloor(of token: FeedToken) -> UInt64 {
+        let offset = token.position.offset
+        if case .zone = token.feed, case .within = token.progress, offset > 0 { return offset - 1 }
+        return offset
+    }
+
+    private static func changes(
+        of zone: UInt64, behind token: FeedToken, upTo end: UInt64, _ log: LogReader
+    ) throws -> (commits: UInt64, changes: UInt64) {
+        var (offset, seen) = (token.position.offset, UInt64.max)
+        if case .within(let event) = token.progress, offset > 0 { (offset, seen) = (offset - 1, event) }
+        var (commits, changes, last): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        while offset < end {
+            let page = try log.touches(zone: zone, after: offset, limit: 4_096)
+            for touch in page.touches where touch.offset <= end {
+                guard touch.kind == .recordSaved || touch.kind == .recordDeleted else { continue }
+                if touch.offset == token.position.offset, UInt64(touch.eventIndex) <= seen { continue }
+                changes += 1
+                if touch.offset != last { commits += 1 }
+                last = touch.offset
+            }
+            guard page.moreComing else { break }
+            offset = page.readThrough
+        }
+        return (commits, changes)
+    }
+
+    private static func next(_ token: FeedToken, _ zone: ZoneID?, _ store: Store) throws -> Next {
+        let feed = FeedReading(
+            store: store, database: token.database, zone: zone, actor: Actor(user: token.database.owner))
+        var next = Next()
+        try feed.forEachPage(since: token) { page in
+            let (changed, deleted) = (page.changedCount, page.deletedCount)
+            if next.firstPage == nil { next.firstPage = (changed, deleted, page.moreComing) }
+            next.pageCount += 1
+            next.changedCount += changed
+            next.deletedCount += deleted
+            return true
+        }
+        return next
+    }
+}
+
+// MARK: For people
+
+extension TokenStatus {
+    var lines: [(label: String, text: String)] {
+        var lines = [(label: "made", text: madeText), (label: "behind", text: behindText)]
+        if let next { lines.append((label: "next", text: Self.text(of: next))) }
+        if next != nil { lines.append((label: "expires", text: expiryText)) }
+        return lines
+    }
+
+    private var madeText: String {
+        guard let time else { return "at a commit that was let go" }
+        let text = "\(Timestamp(microseconds: time))"
+        guard let age else { return text }
+        return text + (age == 0 ? ", as the last commit" : ", \(TimeSpan.text(age)) before the last commit")
+    }
+
+    private var behindText: String {
+        var text = commitsBehind.counted("commit") + (isWithinCommit ? " and the rest of its own" : "")
+        guard let (commits, changes) = zoneChangesBehind else { return text }
+        text += ", \(commits) of them of the zone"
+        return text + (changes == 0 ? "" : ", with \(changes.counted("change"))")
+    }
+
+    private static func text(of next: Next) -> String {
+        var text = "\(next.changedCount) changed, \(next.deletedCount) deleted"
+        guard let first = next.firstPage, first.moreComing else { return text + ", in one page" }
+        text += ", in \(next.pageCount.counted("page")); the first has \(first.changed) and \(first.deleted)"
+        return text
+    }
+
+    private var expiryText: String {
+        guard let expiringCompaction else { return "with no compaction that is possible now" }
+        let atEnd = expiresWithCompactionAtEnd ? "so also" : "so not"
+        return "with a compaction before \(expiringCompaction) or later, \(atEnd) before the end, \(end)"
+    }
+}
+
+// MARK: For programs
+
+extension JSONWriter {
+    /// Writes the keys of docs/guide/tool.md, "A change token", into an open object.
+    mutating func writeFields(of outlook: TokenStatus) {
+        if let time = outlook.time { field("time", time) } else { null("time") }
+        if let age = outlook.age { field("age", age) } else { null("age") }
+        field("commitsBehind", outlook.commitsBehind)
+        if let (commits, changes) = outlook.zoneChangesBehind {
+            field("zoneCommitsBehind", commits)
+            field("zoneChangesBehind", changes)
+        }
+        guard let next = outlook.next else { return }
+        beginObject("next")
+        field("changed", next.changedCount)
+        field("deleted", next.deletedCount)
+        field("pages", next.pageCount)
+        field("firstChanged", next.firstPage?.changed ?? 0)
+        field("firstDeleted", next.firstPage?.deleted ?? 0)
+        endObject()
+        if let offset = outlook.expiringCompaction {
+            field("expiresBefore", offset)
+        } else {
+            null("expiresBefore")
+        }
+        field("expiresAtEnd", outlook.expiresWithCompactionAtEnd)
+    }
+}

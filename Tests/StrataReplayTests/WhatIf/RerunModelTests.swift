@@ -1,0 +1,76 @@
+import StrataLog
+import StrataModel
+import StrataStore
+import TestSupport
+import Testing
+
+@testable import StrataReplay
+
+@Suite("Random histories told once more")
+struct RerunModelTests {
+    private static let stepCount = 120
+
+    private func history(_ seed: UInt64, recordsRefusals: Bool = true) throws -> RerunFixture {
+        let fixture = try RerunFixture(recordsRefusals: recordsRefusals)
+        var history = RandomHistory(fixture, seed: seed)
+        try history.run(Self.stepCount)
+        return fixture
+    }
+
+    @Test("With nothing changed the log is the same, byte by byte", arguments: [true, false])
+    func nothingChanged(recordsRefusals: Bool) throws {
+        try withSeeds(10) { seed in
+            let fixture = try history(seed, recordsRefusals: recordsRefusals)
+            let log = MemoryLog()
+            let told = try fixture.tell(into: log)
+            defer { try? told.report.close() }
+            try #require(told.report.divergence == nil, "\(String(describing: told.report.divergence))")
+            try #require(told.commits.isEmpty && told.differences.isEmpty)
+            try #require(told.report.unjudgedCount == 0, "\(told.report.unjudged)")
+            try #require(log.end == fixture.store.log.end)
+            try #require(try told.report.after.digests() == fixture.store.snapshot().digests())
+        }
+    }
+
+    @Test("A change that changes nothing leaves all as it was, judged from anywhere")
+    func noChange() throws {
+        try withSeeds(4) { seed in
+            let fixture = try history(seed)
+            let end = fixture.store.offset
+            for offset in stride(from: UInt64(2), through: end, by: 17) {
+                let told = try fixture.tell(.insert([], by: RerunFixture.anna, behind: offset))
+                defer { try? told.report.close() }
+                try #require(told.commits.isEmpty && told.differences.isEmpty)
+                try #require(try told.report.after.digests() == fixture.store.snapshot().digests(), "from \(offset)")
+            }
+        }
+    }
+
+    @Test("What is left of a history without one of its commits is a history of its own")
+    func dropped() throws {
+        try withSeeds(5) { seed in
+            let fixture = try history(seed)
+            for offset in stride(from: UInt64(1), through: fixture.store.offset, by: 11) {
+                let log = MemoryLog()
+                let told = try fixture.tell(.drop(offset), into: log)
+                defer { try? told.report.close() }
+                let store = try Store(on: log)
+                defer { try? store.close() }
+                try #require(try store.snapshot().digests() == told.report.after.digests())
+                // It is one that the rules make: told again it is the same.
+                let check = try DeterminismCheck(of: store).run()
+                try #require(check.isSame, "drop \(offset): \(check.differences)")
+                var found: Set<String> = []
+                try store.snapshot().forEachDifference(fromOther: fixture.store.snapshot()) {
+                    found.insert($0.id.name)
+                    return true
+                }
+                try #require(found == Set(told.differences.keys))
+                for commit in told.commits where !commit.isDirect {
+                    try #require(commit.hasOtherOutcome)
+                    try #require(commit.cause == nil || commit.cause?.root == offset)
+                }
+            }
+        }
+    }
+}
