@@ -7,13 +7,10 @@ let package = Package(
     products: [
         .executable(name: "strata", targets: ["strata"]),
         .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
-        // The engine's own modules, for benchmarks and tools. No promise of stability.
+        // The engine without CloudKit (docs/engine.md). Tests/StyleTests/EngineSurface.txt lists what is public.
         .library(
             name: "StrataEngine",
-            targets: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore", "StrataReplay",
-            ]),
+            targets: ["StrataModel", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "StrataReplay"]),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -146,13 +143,13 @@ let package = Package(
                 "two-devices", "small-program",
             ],
             exclude: ["Golden"]),
-        // The fuzz package builds the same sources; here their corpus is replayed.
+        // The fuzzers run the same sources; here their corpus is replayed.
         .target(
             name: "FuzzedInputs",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
-        .testTarget(name: "StyleTests"),
+        .testTarget(name: "StyleTests", exclude: ["EngineSurface.txt"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -173,6 +170,39 @@ if Context.environment["STRATA_BENCH"] == "1" {
                 "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit",
                 "TestSupport",
             ], path: "Benchmarks/Sources/strata-bench"),
+    ]
+}
+
+// The fuzzers, which need libFuzzer's flags on everything that is built: tools/fuzz asks for them.
+if Context.environment["STRATA_FUZZ"] == "1" {
+    package.targets += [
+        .target(name: "CFuzzer", path: "Tests/Fuzz/Sources/CFuzzer"),
+        .target(name: "FuzzDriver", dependencies: ["CFuzzer"], path: "Tests/Fuzz/Sources/FuzzDriver"),
+        .executableTarget(name: "fuzz-canary", dependencies: ["FuzzDriver"], path: "Tests/Fuzz/Sources/fuzz-canary"),
+        .executableTarget(
+            name: "fuzz-page", dependencies: ["FuzzDriver", "StrataModel", "StrataSystem", "StrataTree"],
+            path: "Tests/Fuzz/Sources/fuzz-page"),
+        .executableTarget(
+            name: "fuzz-segment", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-segment"),
+        .executableTarget(
+            name: "fuzz-sealed", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-sealed"),
+        .executableTarget(
+            name: "fuzz-event", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-event"),
+        .executableTarget(
+            name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-envelope"),
+        .executableTarget(
+            name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-schema"),
+        .executableTarget(
+            name: "fuzz-predicate", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-predicate"),
+        .executableTarget(
+            name: "fuzz-token", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-token"),
     ]
 }
 

@@ -1,14 +1,14 @@
 import Foundation
 
 /// The command line of an example.
-public enum ExampleArguments {
+package enum ExampleArguments {
     /// Returns the arguments. Ends the program with 0 after `--help`, and with 2 if there are too few or too many.
     ///
     /// - Parameters:
     ///   - usage: Begins with the line that shows the arguments.
     ///   - counts: How many arguments the program takes.
     @discardableResult
-    public static func read(usage: String, counts: ClosedRange<Int> = 0...0) -> [String] {
+    package static func read(usage: String, counts: ClosedRange<Int> = 0...0) -> [String] {
         let words = Array(CommandLine.arguments.dropFirst())
         if words.contains("--help") || words.contains("-h") {
             print(usage)
@@ -21,7 +21,7 @@ public enum ExampleArguments {
     }
 
     /// Returns the one argument, a directory for a new store. Ends the program with 1 if something is in it.
-    public static func newDirectory(usage: String) -> String {
+    package static func newDirectory(usage: String) -> String {
         let path = read(usage: usage, counts: 1...1)[0]
         if FileManager.default.fileExists(atPath: path),
             (try? FileManager.default.contentsOfDirectory(atPath: path).isEmpty) != true
@@ -32,7 +32,7 @@ public enum ExampleArguments {
     }
 
     /// Ends the program with a message on the standard error.
-    public static func end(_ message: String, code: Int32) -> Never {
+    package static func end(_ message: String, code: Int32) -> Never {
         FileHandle.standardError.write(Data((message + "\n").utf8))
         exit(code)
     }

@@ -1,8 +1,8 @@
 import StrataModel
 
 /// The decision of the rules on a request. It contains no offset, so it does not depend on the position of its commit.
-public struct Decision: Sendable {
-    public enum Outcome: Sendable {
+package struct Decision: Sendable {
+    package enum Outcome: Sendable {
         /// The payload of a commit.
         case commit([UInt8])
         /// There is nothing to write.
@@ -11,7 +11,7 @@ public struct Decision: Sendable {
         case repeats(offset: UInt64)
     }
 
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// The result, in which versions of this commit are those of ``Version/ofThisCommit(eventIndex:)``.
     var unplacedResult: RequestResult
     /// The names that the commit interns.
@@ -25,8 +25,8 @@ public struct Decision: Sendable {
     /// True if the commit creates, changes and ends no zone.
     var keepsZones = false
     /// The number of events of the commit.
-    public var eventCount: Int = 0
-    public var trace: Trace?
+    package var eventCount: Int = 0
+    package var trace: Trace?
 
     init(_ outcome: Outcome, _ result: RequestResult, trace: Trace? = nil) {
         self.outcome = outcome
@@ -35,7 +35,7 @@ public struct Decision: Sendable {
     }
 
     /// The result of the request if its commit is at `offset`.
-    public func result(at offset: UInt64) -> RequestResult {
+    package func result(at offset: UInt64) -> RequestResult {
         var result = unplacedResult
         for index in result.saves.indices {
             if case .success(let version) = result.saves[index] {
@@ -47,23 +47,23 @@ public struct Decision: Sendable {
 }
 
 /// The applied rules, and the items to which they were applied.
-public struct Trace: Sendable, Hashable, CustomStringConvertible {
-    public struct Step: Sendable, Hashable {
-        public var rule: Rule?
+package struct Trace: Sendable, Hashable, CustomStringConvertible {
+    package struct Step: Sendable, Hashable {
+        package var rule: Rule?
         /// "save 3", "delete 1", or "request".
-        public var item: String
-        public var note: String
+        package var item: String
+        package var note: String
 
-        public init(rule: Rule?, item: String, note: String) { (self.rule, self.item, self.note) = (rule, item, note) }
+        package init(rule: Rule?, item: String, note: String) { (self.rule, self.item, self.note) = (rule, item, note) }
     }
 
-    public private(set) var steps: [Step] = []
+    package private(set) var steps: [Step] = []
 
     mutating func add(_ rule: Rule?, _ item: String, _ note: String) {
         steps.append(Step(rule: rule, item: item, note: note))
     }
 
-    public var description: String {
+    package var description: String {
         steps.map { "\($0.rule?.number ?? "-") \($0.item): \($0.note)" }.joined(separator: "\n")
     }
 }

@@ -1,15 +1,15 @@
 import StrataModel
 
 /// The inputs of a decision besides the request and the state: the actor, the time and the operation.
-public struct RequestContext: Sendable {
-    public var actor: Actor
+package struct RequestContext: Sendable {
+    package var actor: Actor
     /// The commit's time in microseconds since 1970.
-    public var time: Int64
-    public var operation: OperationInfo
+    package var time: Int64
+    package var operation: OperationInfo
     /// True if the decision records the rules that it applied.
-    public var isTraced: Bool
+    package var isTraced: Bool
 
-    public init(actor: Actor, time: Int64, operation: OperationInfo = OperationInfo(), isTraced: Bool = false) {
+    package init(actor: Actor, time: Int64, operation: OperationInfo = OperationInfo(), isTraced: Bool = false) {
         self.actor = actor
         self.time = time
         self.operation = operation
@@ -18,13 +18,13 @@ public struct RequestContext: Sendable {
 }
 
 /// The client's operation that sends a request; its commit stores this information.
-public struct OperationInfo: Sendable, Hashable {
-    public var id: String
-    public var qualityOfService: EnvelopeHeader.QualityOfService
-    public var groupID: String
-    public var groupName: String
+package struct OperationInfo: Sendable, Hashable {
+    package var id: String
+    package var qualityOfService: EnvelopeHeader.QualityOfService
+    package var groupID: String
+    package var groupName: String
 
-    public init(
+    package init(
         id: String = "", qualityOfService: EnvelopeHeader.QualityOfService = .default, groupID: String = "",
         groupName: String = ""
     ) {

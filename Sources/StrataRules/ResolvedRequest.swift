@@ -2,7 +2,7 @@ import StrataModel
 import StrataViews
 
 /// The database and the zones of a request, as found in the state.
-public struct ResolvedRequest {
+package struct ResolvedRequest {
     let scope: InternedName.Scope
     /// The name of the database's owner; empty for the public database.
     let owner: String

@@ -2,7 +2,7 @@ import StrataModel
 
 extension Rules {
     /// The lazy commit with a note about an actor: new names and the audit (docs/rules.md §14).
-    public func note(
+    package func note(
         _ audit: Event, of kind: EnvelopeHeader.OperationKind, _ view: RulesView, _ context: RequestContext
     ) throws -> Decision {
         var names = NameWriter(view)

@@ -6,15 +6,15 @@ import StrataViews
 /// ```swift
 /// let decision = try Rules().decide(request, view, RequestContext(actor: Actor(user: "anna"), time: now))
 /// ```
-public struct Rules: Sendable {
-    public var limits: Limits
+package struct Rules: Sendable {
+    package var limits: Limits
     /// True if saving a child gives its parent a new change tag (B61).
-    public var touchesParents: Bool
-    public var schema: SchemaMode
+    package var touchesParents: Bool
+    package var schema: SchemaMode
     /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
-    public var checkPredicate: @Sendable (String) throws -> Void
+    package var checkPredicate: @Sendable (String) throws -> Void
 
-    public init(
+    package init(
         limits: Limits = .service, touchesParents: Bool = true, schema: SchemaMode = .open,
         checkPredicate: @escaping @Sendable (String) throws -> Void = { _ in }
     ) {
@@ -27,7 +27,7 @@ public struct Rules: Sendable {
     /// Judges a request. The view is only read, and caches what it reads.
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
-    public func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
+    package func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
         guard !context.actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
@@ -100,7 +100,7 @@ public struct Rules: Sendable {
     }
 
     /// - Throws: ``Refusal`` if a request has too many items.
-    public func checkItemCount(_ count: Int) throws {
+    package func checkItemCount(_ count: Int) throws {
         guard count <= limits.itemsPerRequest else {
             throw Refusal(
                 .limitExceeded,

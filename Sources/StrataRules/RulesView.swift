@@ -11,8 +11,8 @@ import StrataViews
 /// let decision = try rules.decide(request, view, context)
 /// if case .commit(let payload) = decision.outcome { try view.fold.apply(payload, …); view.adopt(decision) }
 /// ```
-public final class RulesView {
-    public let fold: Fold
+package final class RulesView {
+    package let fold: Fold
     private var ordinals: [InternedName.Name: UInt64] = [:]
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
     private var grants: [UInt64: [SchemaGrant]] = [:]
@@ -32,10 +32,10 @@ public final class RulesView {
     /// SchemaBindings with more names are not cached, because comparing them takes longer than looking up the names.
     private static let cachedKeys = 64
 
-    public init(_ fold: Fold) { self.fold = fold }
+    package init(_ fold: Fold) { self.fold = fold }
 
     /// Adopts the names and declarations of a decision whose commit has been applied to the fold.
-    public func adopt(_ decision: Decision) {
+    package func adopt(_ decision: Decision) {
         for interned in decision.names {
             ordinals[interned.name] = interned.ordinal
             nextOrdinals[interned.name.namespace.index] = interned.ordinal + 1

@@ -2,24 +2,24 @@ import StrataModel
 import StrataViews
 
 /// Finds the zones of one database by their IDs, by the same rules for requests and readers.
-public struct ZoneLookup: Sendable {
-    public let scope: InternedName.Scope
+package struct ZoneLookup: Sendable {
+    package let scope: InternedName.Scope
     /// The ordinal of the database; 0 if it has no commits.
-    public let database: UInt64
+    package let database: UInt64
     /// The ordinal of the database's owner; 0 for the public database.
-    public let owner: UInt64
+    package let owner: UInt64
 
-    public init(scope: InternedName.Scope, database: UInt64, owner: UInt64) {
+    package init(scope: InternedName.Scope, database: UInt64, owner: UInt64) {
         (self.scope, self.database, self.owner) = (scope, database, owner)
     }
 
     /// Returns true if the name of a zone's owner means the user whose record has the given name (docs/rules.md §1).
-    public static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
+    package static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
         name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
     }
 
     /// Returns true if the owner in a database ID is the given user.
-    public static func isOwn(_ database: DatabaseID, of user: String, recordName: @autoclosure () -> String) -> Bool {
+    package static func isOwn(_ database: DatabaseID, of user: String, recordName: @autoclosure () -> String) -> Bool {
         isOwner(database.owner, recordName: recordName()) || isSameText(database.owner, user)
     }
 
@@ -30,7 +30,7 @@ public struct ZoneLookup: Sendable {
     ///   - isOwn: true if the owner of the zone is the owner of the database.
     ///   - ordinal: looks up a name.
     ///   - status: looks up a zone by its ordinal.
-    public func zone(
+    package func zone(
         _ id: ZoneID, isOwn: Bool, ordinal: (InternedName.Name) throws -> UInt64?,
         status: (UInt64) throws -> ZoneRow.Status?
     ) rethrows -> (ordinal: UInt64, refusal: Refusal?) {

@@ -1,9 +1,9 @@
 import StrataModel
 
 /// The identity of the machine's current boot. What was in memory during another boot is gone.
-public enum BootIdentity {
+package enum BootIdentity {
     /// Nil where the system does not report it.
-    public static let current: Identifier? = {
+    package static let current: Identifier? = {
         // Files of /proc report no size, so `readAll` would read nothing.
         let line = try? RealFileSystem().open("/proc/sys/kernel/random/boot_id", .read).read(count: 64, at: 0)
         return line.flatMap { identifier(String(decoding: $0, as: UTF8.self)) }

@@ -3,12 +3,12 @@
 /// ```swift
 /// let platform = Platform(random: SeededRandom(seed: 7))
 /// ```
-public struct Platform: Sendable {
-    public var files: any FileSystem
-    public var time: any TimeSource
-    public var random: any RandomSource
+package struct Platform: Sendable {
+    package var files: any FileSystem
+    package var time: any TimeSource
+    package var random: any RandomSource
 
-    public init(
+    package init(
         files: any FileSystem = RealFileSystem(), time: any TimeSource = SystemTime(),
         random: any RandomSource = SystemRandom()
     ) {

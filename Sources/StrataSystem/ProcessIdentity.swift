@@ -1,11 +1,11 @@
 import Glibc
 
 /// The identifier and name of a process, for the text of a lock file.
-public struct ProcessIdentity: Sendable {
-    public let identifier: Int32
-    public let name: String
+package struct ProcessIdentity: Sendable {
+    package let identifier: Int32
+    package let name: String
 
-    public static var current: ProcessIdentity {
+    package static var current: ProcessIdentity {
         // Files of /proc report no size, so `readAll` would read nothing.
         let line = try? RealFileSystem().open("/proc/self/comm", .read).read(count: 64, at: 0)
         let name = String(decoding: (line ?? []).prefix { $0 != 0x0A }, as: UTF8.self)
@@ -13,7 +13,7 @@ public struct ProcessIdentity: Sendable {
     }
 
     /// Returns true if a process with that identifier is visible; processes of other containers are not.
-    public static func isRunning(_ identifier: Int32) -> Bool {
+    package static func isRunning(_ identifier: Int32) -> Bool {
         identifier > 0 && (kill(identifier, 0) == 0 || errno != ESRCH)
     }
 }

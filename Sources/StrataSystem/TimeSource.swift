@@ -2,15 +2,15 @@ import Glibc
 import Synchronization
 
 /// A source of the time, in microseconds since 1970. It may jump in either direction.
-public protocol TimeSource: Sendable {
+package protocol TimeSource: Sendable {
     func nowMicroseconds() -> Int64
 }
 
 /// The clock of this machine.
-public struct SystemTime: TimeSource {
-    public init() {}
+package struct SystemTime: TimeSource {
+    package init() {}
 
-    public func nowMicroseconds() -> Int64 {
+    package func nowMicroseconds() -> Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return Self.microseconds(seconds: Int64(now.tv_sec), nanoseconds: Int64(now.tv_nsec))
@@ -30,15 +30,15 @@ public struct SystemTime: TimeSource {
 /// let time = ManualTime(microseconds: 0)
 /// time.advance(byMicroseconds: 1_000_000)
 /// ```
-public final class ManualTime: TimeSource {
+package final class ManualTime: TimeSource {
     private let microseconds: Atomic<Int64>
 
-    public init(microseconds: Int64) { self.microseconds = Atomic(microseconds) }
+    package init(microseconds: Int64) { self.microseconds = Atomic(microseconds) }
 
-    public func nowMicroseconds() -> Int64 { microseconds.load(ordering: .sequentiallyConsistent) }
+    package func nowMicroseconds() -> Int64 { microseconds.load(ordering: .sequentiallyConsistent) }
 
     /// Advances the clock, saturating at the limits of the number.
-    public func advance(byMicroseconds step: Int64) {
+    package func advance(byMicroseconds step: Int64) {
         var isDone = false
         var now = nowMicroseconds()
         while !isDone {

@@ -1,11 +1,11 @@
 /// How much a request may ask for (docs/rules.md §2, §5.9, §5.11); small numbers make tests reach both sides of each.
-public struct ReferenceLimits: Sendable, Hashable {
-    public var itemsPerRequest: Int
-    public var requestBytes: Int
-    public var recordBytes: Int
-    public var owningReferences: Int
+package struct ReferenceLimits: Sendable, Hashable {
+    package var itemsPerRequest: Int
+    package var requestBytes: Int
+    package var recordBytes: Int
+    package var owningReferences: Int
 
-    public init(itemsPerRequest: Int, requestBytes: Int, recordBytes: Int, owningReferences: Int) {
+    package init(itemsPerRequest: Int, requestBytes: Int, recordBytes: Int, owningReferences: Int) {
         self.itemsPerRequest = itemsPerRequest
         self.requestBytes = requestBytes
         self.recordBytes = recordBytes
@@ -13,9 +13,9 @@ public struct ReferenceLimits: Sendable, Hashable {
     }
 
     /// What CloudKit allows.
-    public static let service = ReferenceLimits(
+    package static let service = ReferenceLimits(
         itemsPerRequest: 400, requestBytes: 2_000_000, recordBytes: 1_000_000, owningReferences: 750)
     /// Limits that generated requests reach.
-    public static let small = ReferenceLimits(
+    package static let small = ReferenceLimits(
         itemsPerRequest: 9, requestBytes: 500, recordBytes: 220, owningReferences: 2)
 }

@@ -1,21 +1,21 @@
 import StrataModel
 
 /// A name that is the same as another only if their bytes are.
-public struct ReferenceName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
-    public let text: String
+package struct ReferenceName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
+    package let text: String
 
-    public init(_ text: String) { self.text = text }
-    public init(stringLiteral text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
+    package init(stringLiteral text: String) { self.text = text }
 
-    public var description: String { text }
+    package var description: String { text }
 
-    public static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-    public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+    package static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
     /// Equal bytes are equal texts, so that the text's own hash will do.
-    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    public static let defaultZone: ReferenceName = "_defaultZone"
-    public static let users: ReferenceName = "Users"
+    package static let defaultZone: ReferenceName = "_defaultZone"
+    package static let users: ReferenceName = "Users"
 
     /// 1 to 255 characters, which are UTF-16 units.
     var isOfLegalLength: Bool { !text.isEmpty && text.utf16.count <= 255 }

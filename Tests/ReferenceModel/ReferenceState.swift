@@ -1,91 +1,91 @@
 import StrataModel
 
 /// All that a store has, in dictionaries. Two stores with equal states answer alike.
-public struct ReferenceState: Sendable, Equatable {
-    public var databases: [DatabaseID: ReferenceDatabase] = [:]
+package struct ReferenceState: Sendable, Equatable {
+    package var databases: [DatabaseID: ReferenceDatabase] = [:]
     /// Of the whole container: by record type, then by key.
-    public var schema: [ReferenceName: [ReferenceName: ReferenceBinding]] = [:]
+    package var schema: [ReferenceName: [ReferenceName: ReferenceBinding]] = [:]
 
     /// By the users' names; of others there is nothing to say.
-    public var accounts: [String: ReferenceAccount] = [:]
+    package var accounts: [String: ReferenceAccount] = [:]
 
-    public init() {}
+    package init() {}
 }
 
 /// What the service says of a user.
-public struct ReferenceAccount: Sendable, Equatable {
-    public var status = AccountStatus.available
+package struct ReferenceAccount: Sendable, Equatable {
+    package var status = AccountStatus.available
     /// Bytes; 0 is no limit.
-    public var quota: UInt64 = 0
+    package var quota: UInt64 = 0
 
-    public init() {}
+    package init() {}
 }
 
 /// What values a key takes: those of one kind, or encrypted ones, of which nobody sees the kind.
-public struct ReferenceBinding: Sendable, Equatable {
-    public var kind: FieldKind
-    public var isEncrypted: Bool { kind.isSealed }
+package struct ReferenceBinding: Sendable, Equatable {
+    package var kind: FieldKind
+    package var isEncrypted: Bool { kind.isSealed }
 
-    public init(_ kind: FieldKind) { self.kind = kind }
+    package init(_ kind: FieldKind) { self.kind = kind }
 }
 
 /// One database; that of everybody has no owner.
-public struct ReferenceDatabase: Sendable, Equatable {
+package struct ReferenceDatabase: Sendable, Equatable {
     /// Those that live and those that ended.
-    public var zones: [ReferenceName: ReferenceZone] = [:]
+    package var zones: [ReferenceName: ReferenceZone] = [:]
     /// What became of zones themselves, in order.
-    public var zoneChanges: [ReferenceZoneChange] = []
+    package var zoneChanges: [ReferenceZoneChange] = []
 
     /// Of each user, by id.
-    public var subscriptions: [String: [ReferenceName: ReferenceSubscription]] = [:]
+    package var subscriptions: [String: [ReferenceName: ReferenceSubscription]] = [:]
 
-    public init() {}
+    package init() {}
 
     /// What counts for its user's quota.
-    public var usedBytes: Int {
+    package var usedBytes: Int {
         zones.values.filter(\.isAlive).flatMap(\.records.values).reduce(0) { $0 + $1.usedBytes }
     }
 
     /// Zones by the last change in them or of them, oldest first: what the feed of the database lists.
-    public var zonesInOrderOfChange: [ReferenceName] {
+    package var zonesInOrderOfChange: [ReferenceName] {
         zones.values.sorted { $0.lastChange < $1.lastChange }.map(\.name)
     }
 }
 
 /// That a zone was made, or ended with a reason.
-public struct ReferenceZoneChange: Sendable, Equatable {
-    public var zone: ReferenceName
-    public var ending: ZoneDeletedEvent.Reason?
-    public var version: Version
+package struct ReferenceZoneChange: Sendable, Equatable {
+    package var zone: ReferenceName
+    package var ending: ZoneDeletedEvent.Reason?
+    package var version: Version
 }
 
 /// One zone, in its present or after its last life.
-public struct ReferenceZone: Sendable, Equatable {
-    public var name: ReferenceName
+package struct ReferenceZone: Sendable, Equatable {
+    package var name: ReferenceName
     /// Number among the zones of its database, in the order of their first lives.
-    public var ordinal: Int
+    package var ordinal: Int
     /// Why it is no more; nil if it lives.
-    public var ending: ZoneDeletedEvent.Reason?
+    package var ending: ZoneDeletedEvent.Reason?
     /// Of the last event that saved or ended it.
-    public var version: Version
+    package var version: Version
     /// Of the event that began this life.
-    public var incarnation: Version
-    public var capabilities: ZoneCapabilities
-    public var encryptionScope: EncryptionScope
-    public var records: [ReferenceName: ReferenceRecord] = [:]
+    package var incarnation: Version
+    package var capabilities: ZoneCapabilities
+    package var encryptionScope: EncryptionScope
+    package var records: [ReferenceName: ReferenceRecord] = [:]
     /// What became of records in this life, in order; within a cascade the order is the model's own.
-    public var changes: [ReferenceChange] = []
+    package var changes: [ReferenceChange] = []
     /// Last token of each device.
-    public var tokens: [Actor: ReferenceToken] = [:]
+    package var tokens: [Actor: ReferenceToken] = [:]
 
-    public var isAlive: Bool { ending == nil }
+    package var isAlive: Bool { ending == nil }
     var lastChange: Version { max(version, changes.last?.version ?? version) }
 }
 
 /// A subscription as its user sees it, and the version that saved it.
-public struct ReferenceSubscription: Sendable, Equatable {
-    public var content: NamedSubscription
-    public var version: Version
+package struct ReferenceSubscription: Sendable, Equatable {
+    package var content: NamedSubscription
+    package var version: Version
 
     /// Whether both watch the same, whatever they are called and show.
     func watches(_ other: NamedSubscription) -> Bool {
@@ -97,18 +97,18 @@ public struct ReferenceSubscription: Sendable, Equatable {
 }
 
 /// A place in a zone's feed.
-public struct ReferenceChange: Sendable, Equatable {
-    public enum Kind: Sendable { case saved, deleted }
+package struct ReferenceChange: Sendable, Equatable {
+    package enum Kind: Sendable { case saved, deleted }
 
-    public var kind: Kind
-    public var record: ReferenceName
-    public var version: Version
+    package var kind: Kind
+    package var record: ReferenceName
+    package var version: Version
 }
 
 /// A client token, with what answers its repeat.
-public struct ReferenceToken: Sendable, Equatable {
-    public var token: [UInt8]
-    public var commit: UInt64
+package struct ReferenceToken: Sendable, Equatable {
+    package var token: [UInt8]
+    package var commit: UInt64
     var items: ReferenceItems
     var result: RequestResult
 }
@@ -127,32 +127,32 @@ struct ReferencePlace: Sendable, Hashable {
 }
 
 /// One record. Targets of references in values have the zone number 0: a reference never leaves its zone.
-public struct ReferenceRecord: Sendable, Equatable {
-    public var type: ReferenceName
-    public var fields: [ReferenceName: FieldValue] = [:]
-    public var parent: ReferenceName?
+package struct ReferenceRecord: Sendable, Equatable {
+    package var type: ReferenceName
+    package var fields: [ReferenceName: FieldValue] = [:]
+    package var parent: ReferenceName?
     /// True if the record holds its parent: the user who set it could write the parent.
-    public var holdsParent = true
-    public var created: Int64
-    public var createdBy: String
-    public var modified: Int64
-    public var modifiedBy: String
-    public var modifiedWith: String
-    public var version: Version
+    package var holdsParent = true
+    package var created: Int64
+    package var createdBy: String
+    package var modified: Int64
+    package var modifiedBy: String
+    package var modifiedWith: String
+    package var version: Version
 
     /// What it counts for its user's quota.
-    public var usedBytes: Int { fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.usedBytes } }
+    package var usedBytes: Int { fields.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.usedBytes } }
 
     /// The records with which this one goes.
-    public var owners: Set<ReferenceName> { Set(owningReferences.map { ReferenceName($0.target.name) }) }
+    package var owners: Set<ReferenceName> { Set(owningReferences.map { ReferenceName($0.target.name) }) }
 
     /// The owners that this record holds.
-    public var heldOwners: Set<ReferenceName> {
+    package var heldOwners: Set<ReferenceName> {
         Set(owningReferences.filter { !$0.isLoose }.map { ReferenceName($0.target.name) })
     }
 
     /// The targets of loose references.
-    public var looseOwners: Set<ReferenceName> {
+    package var looseOwners: Set<ReferenceName> {
         Set(owningReferences.filter(\.isLoose).map { ReferenceName($0.target.name) })
     }
 
@@ -162,7 +162,7 @@ public struct ReferenceRecord: Sendable, Equatable {
         }
     }
 
-    public var hasEncryptedValue: Bool { fields.values.contains { $0.kind.isSealed } }
+    package var hasEncryptedValue: Bool { fields.values.contains { $0.kind.isSealed } }
 }
 
 extension FieldValue {
@@ -173,7 +173,7 @@ extension FieldValue {
 
     /// Bytes that count (docs/rules.md §6).
     /// For a quota, files count too.
-    public var usedBytes: Int {
+    package var usedBytes: Int {
         switch self {
         case .asset(let asset): Int(asset.size)
         case .list(let list): list.elements.reduce(0) { $0 + $1.usedBytes }

@@ -1,6 +1,6 @@
 extension ReferenceStore {
     /// A rule of docs/rules.md that the store breaks, so that tests can show that they would notice.
-    public enum Mutation: String, Sendable, CaseIterable {
+    package enum Mutation: String, Sendable, CaseIterable {
         // §2: the whole request.
         case signedOutMayWrite, unavailableMayWrite, pausedIsSignedOut
         case oneItemLess, oneItemMore

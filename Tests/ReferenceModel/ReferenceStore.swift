@@ -8,14 +8,14 @@ import StrataModel
 /// model's. Versions from ``inventedOffset`` on belong to no store and stay as they are, as does 0, the version of
 /// a default zone that nobody has written. Messages of refusals and the order of deletions within one cascade are
 /// not part of the contract; the numbers of the rules are.
-public struct ReferenceStore: Sendable {
-    public static let inventedOffset: UInt64 = 1 << 40
+package struct ReferenceStore: Sendable {
+    package static let inventedOffset: UInt64 = 1 << 40
 
-    public internal(set) var state = ReferenceState()
+    package internal(set) var state = ReferenceState()
     /// Requests that wrote something.
-    public private(set) var commitCount: UInt64 = 0
-    public let limits: ReferenceLimits
-    public let mutation: Mutation?
+    package private(set) var commitCount: UInt64 = 0
+    package let limits: ReferenceLimits
+    package let mutation: Mutation?
     let touchesParents: Bool
     let userRecordName: @Sendable (String) -> String
     private var eventCount: UInt32 = 0
@@ -23,7 +23,7 @@ public struct ReferenceStore: Sendable {
     var earlierCreations: [DatabaseID: [ReferencePlace: Int64]] = [:]
 
     /// - Parameter userRecordName: the name of a user's record, of which the model cannot compute the hash.
-    public init(
+    package init(
         limits: ReferenceLimits = .service, parentTouch: Bool = true, mutation: Mutation? = nil,
         userRecordName: @escaping @Sendable (String) -> String
     ) {
@@ -36,7 +36,7 @@ public struct ReferenceStore: Sendable {
     /// Judges a request, and writes what is accepted of it.
     ///
     /// - Parameter time: microseconds since 1970.
-    public mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
+    package mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
         guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
             throw Refusal(.notAuthenticated, "nobody is signed in", rule: .signedIn)
         }

@@ -9,16 +9,16 @@ import StrataModel
 /// ```
 ///
 /// The same seed draws the same steps as long as it is given a store that answers the same.
-public struct RequestGenerator: Sendable {
+package struct RequestGenerator: Sendable {
     /// One request, of whom, and when.
-    public struct Step: Sendable, Hashable {
-        public var request: Request
-        public var actor: Actor
-        public var time: Int64
+    package struct Step: Sendable, Hashable {
+        package var request: Request
+        package var actor: Actor
+        package var time: Int64
     }
 
-    public static let users = ["ada", "ben", "cleo"]
-    public static let devices = ["phone", "tablet"]
+    package static let users = ["ada", "ben", "cleo"]
+    package static let devices = ["phone", "tablet"]
 
     let limits: ReferenceLimits
     var dice: Dice
@@ -30,12 +30,12 @@ public struct RequestGenerator: Sendable {
     /// Steps of a story that has begun.
     private var planned: [(Request, Actor)] = []
 
-    public init(seed: UInt64, limits: ReferenceLimits = .small) {
+    package init(seed: UInt64, limits: ReferenceLimits = .small) {
         dice = Dice(state: seed)
         self.limits = limits
     }
 
-    public mutating func next(for store: ReferenceStore) -> Step {
+    package mutating func next(for store: ReferenceStore) -> Step {
         versions.look(at: store.state)
         // The clock mostly runs, and now and then stands or is set back.
         time += dice.chance(88) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 60) * 500)

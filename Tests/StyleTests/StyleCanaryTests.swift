@@ -17,7 +17,7 @@ struct StyleCanaryTests {
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
         // These look at several files, and have tests of their own below.
-        guard !["unused files", "folder size", "dependencies"].contains(rule) else { return }
+        guard !["unused files", "folder size", "dependencies", "public surface"].contains(rule) else { return }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
     }
@@ -40,11 +40,22 @@ struct StyleCanaryTests {
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
     }
 
-    @Test("A module may have the comments to mend that it is allowed, neither more nor fewer")
-    func plainWords() {
-        let file = SourceFile(path: "Sources/Sample/Sample.swift", text: "/// What it is.\n/// How it is.\n")
-        func count(_ allowed: Int) -> Int { PlainWordsRule(allowed: ["Sample": allowed]).findings(in: [file]).count }
-        #expect((0...3).map(count) == [2, 2, 0, 1])
+    @Test("The engine's public declarations are the listed ones")
+    func publicSurface() throws {
+        let rule = try rule("public surface")
+        let code = "public struct A {\n    package var b = 1\n    @frozen public enum C { case d }\n}\n"
+        let listed = "StrataLog/A.swift: public struct A\n"
+        func findings(_ list: String, in module: String = "StrataLog") -> [String] {
+            let files = [
+                SourceFile(path: "Sources/\(module)/A.swift", text: code),
+                SourceFile(path: PublicSurfaceRule.list, text: list),
+            ]
+            return rule.findings(in: files).map { "\($0.path):\($0.line)" }
+        }
+        #expect(findings(listed + "StrataLog/A.swift: @frozen public enum C\n") == [])
+        #expect(findings(listed) == ["Sources/StrataLog/A.swift:3"])
+        #expect(findings("", in: "CloudKit") == [])
+        #expect(findings(listed, in: "CloudKit") == ["\(PublicSurfaceRule.list):1"])
     }
 
     @Test("Imports and declared dependencies of a target are the same")

@@ -49,6 +49,7 @@ enum StyleRules {
         ("file name", FileNameRule()),
         ("page paths", PagePathsRule()),
         ("plain words", PlainWordsRule()),
+        ("public surface", PublicSurfaceRule()),
         ("rule citations", RuleCitationsRule()),
     ]
 }

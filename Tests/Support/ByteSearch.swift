@@ -2,7 +2,7 @@ import Glibc
 
 /// Whether some bytes stand anywhere in others, one behind the other; by the C library, because builds for tests are
 /// not optimised.
-public func isFound(_ wanted: [UInt8], in bytes: [UInt8]) -> Bool {
+package func isFound(_ wanted: [UInt8], in bytes: [UInt8]) -> Bool {
     precondition(!wanted.isEmpty, "nothing stands everywhere")
     return bytes.withUnsafeBytes { bytes in
         wanted.withUnsafeBytes { wanted in

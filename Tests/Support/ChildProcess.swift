@@ -4,14 +4,14 @@ import StrataSystem
 import Synchronization
 
 /// A program started by a test, with its output in a pipe.
-public final class ChildProcess {
-    public let identifier: pid_t
+package final class ChildProcess {
+    package let identifier: pid_t
     private let output: Int32
     private var buffer: [UInt8] = []
     private var hasEnded = false
 
     /// Programs of this package stand beside the one that runs the tests.
-    public static func product(_ name: String) -> String {
+    package static func product(_ name: String) -> String {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = buffer.withUnsafeMutableBytes {
             guard let start = $0.baseAddress else { return -1 }
@@ -23,12 +23,12 @@ public final class ChildProcess {
     }
 
     /// Between opening a pipe or a terminal and marking it, no other child may start: it would keep it open.
-    public static let spawning = Mutex(())
+    package static let spawning = Mutex(())
 
     /// - Parameters:
     ///   - environment: variables beside those of this process.
     ///   - errors: the file to which its standard error is appended; nil for that of this process.
-    public init(
+    package init(
         _ path: String, _ arguments: [String], environment: [String: String] = [:], errors: String? = nil
     ) throws {
         (identifier, output) = try Self.spawning.withLock { _ in
@@ -77,19 +77,19 @@ public final class ChildProcess {
     }
 
     /// Takes what it has said so far: one that nobody reads stands still once its pipe is full.
-    public func readWhatIsThere() {
+    package func readWhatIsThere() {
         var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         while poll(&request, 1, 0) > 0, readMore() {}
     }
 
     /// Returns once there is a line; false if the program ended without one.
-    public func waitForLine() -> Bool {
+    package func waitForLine() -> Bool {
         while !buffer.contains(0x0A) { if !readMore() { return false } }
         return true
     }
 
     /// What came of waiting for a line.
-    public enum LineReading {
+    package enum LineReading {
         case line(String)
         /// The output ended.
         case end
@@ -98,7 +98,7 @@ public final class ChildProcess {
     }
 
     /// Takes the next line, for which it waits no longer than this.
-    public func nextLine(withinSeconds seconds: Double) -> LineReading {
+    package func nextLine(withinSeconds seconds: Double) -> LineReading {
         let start = ContinuousClock.now
         while true {
             if let end = buffer.firstIndex(of: 0x0A) {
@@ -113,7 +113,7 @@ public final class ChildProcess {
     }
 
     /// Waits for its end; returns its status as `waitpid` gives it.
-    public func wait() -> Int32 {
+    package func wait() -> Int32 {
         if hasEnded { return 0 }
         hasEnded = true
         var status: Int32 = 0
@@ -123,14 +123,14 @@ public final class ChildProcess {
 
     /// SIGKILL, as the system does it when memory runs out; returns its status as `waitpid` gives it.
     @discardableResult
-    public func kill() -> Int32 {
+    package func kill() -> Int32 {
         if hasEnded { return 0 }
         Glibc.kill(identifier, SIGKILL)
         return wait()
     }
 
     /// All whole lines up to the end of the output.
-    public func lines() -> [String] {
+    package func lines() -> [String] {
         while readMore() {}
         return buffer.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -12,7 +12,7 @@ import StrataSystem
 ///
 /// A thread that finds nobody else at work commits on its own, without a hop; tasks never block the cooperative pool.
 /// When more than 32 MiB wait, further callers wait before they are let in.
-public final class CommitQueue: Sendable {
+package final class CommitQueue: Sendable {
     private static let maximumWaitingBytes = 32 << 20
     /// A batch takes at most about this many bytes, so that its callers do not wait for much more than their own.
     private static let maximumBatchBytes = 8 << 20
@@ -36,14 +36,14 @@ public final class CommitQueue: Sendable {
     private let state = Monitor(State())
     private let thread: WorkerHandle = WorkerHandle()
 
-    public init(_ log: any EventLog, platform: Platform = Platform()) throws {
+    package init(_ log: any EventLog, platform: Platform = Platform()) throws {
         self.log = log
         self.platform = platform
         try thread.start(name: "strata-commit") { [self] in run() }
     }
 
     /// Commits a payload; returns once it is as durable as the log promises.
-    public func commit(_ payload: ArraySlice<UInt8>) throws -> Position {
+    package func commit(_ payload: ArraySlice<UInt8>) throws -> Position {
         var commit = newCommit(payload)
         try prepare(&commit)
         if state.withLock({ Self.takeTurn(&$0) }) {
@@ -56,7 +56,7 @@ public final class CommitQueue: Sendable {
     }
 
     /// As the other `commit`, suspending instead of blocking.
-    public func commit(_ payload: ArraySlice<UInt8>) async throws -> Position {
+    package func commit(_ payload: ArraySlice<UInt8>) async throws -> Position {
         var commit = newCommit(payload)
         try prepare(&commit)
         let prepared = commit
@@ -66,7 +66,7 @@ public final class CommitQueue: Sendable {
     }
 
     /// Lets in nobody new, finishes what waits, and ends the thread; the log stays open.
-    public func close() {
+    package func close() {
         let admissions = state.withLock { state in
             state.isClosed = true
             defer { state.admissions = [] }

@@ -7,21 +7,21 @@ import StrataSystem
 /// ```swift
 /// let log = HostileLog(.everything, seed: 7)
 /// ```
-public final class HostileLog: EventLog {
+package final class HostileLog: EventLog {
     /// The rates, per thousand appends, of the faults that the protocol allows.
-    public struct FaultProfile: Sendable {
+    package struct FaultProfile: Sendable {
         /// Offsets are skipped before a commit.
-        public var gaps: Int
+        package var gaps: Int
         /// Only a prefix is accepted.
-        public var partialAcceptance: Int
+        package var partialAcceptance: Int
         /// Another writer's commit came first.
-        public var conflicts: Int
+        package var conflicts: Int
         /// Nothing is written, and the log says so.
-        public var refusals: Int
+        package var refusals: Int
         /// All, some or nothing is written, and the log does not say which. It takes no writes until ``reopen()``.
-        public var unknownOutcomes: Int
+        package var unknownOutcomes: Int
 
-        public init(
+        package init(
             gaps: Int = 0, partialAcceptance: Int = 0, conflicts: Int = 0, refusals: Int = 0, unknownOutcomes: Int = 0
         ) {
             self.gaps = gaps
@@ -31,7 +31,7 @@ public final class HostileLog: EventLog {
             self.unknownOutcomes = unknownOutcomes
         }
 
-        public static let everything = FaultProfile(
+        package static let everything = FaultProfile(
             gaps: 200, partialAcceptance: 200, conflicts: 100, refusals: 100, unknownOutcomes: 50)
     }
 
@@ -41,7 +41,7 @@ public final class HostileLog: EventLog {
     /// After an unknown outcome, the error of every append. Held while something is appended.
     private let refusal = Lock<StrataError?>(nil)
 
-    public init(
+    package init(
         _ hostility: FaultProfile, seed: UInt64, touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) {
         let random = SeededRandom(seed: seed)
@@ -57,14 +57,14 @@ public final class HostileLog: EventLog {
     }
 
     /// Takes writes again after an unknown outcome, and any use after it was closed.
-    public func reopen() {
+    package func reopen() {
         refusal.withLock { $0 = nil }
         log.reopen()
     }
 
     // MARK: Writing
 
-    public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         let result: Result<Appended, AppendFailure> = refusal.withLock { refusal in
             do throws(AppendFailure) { return .success(try append(commits, expecting, &refusal)) } catch {
                 return .failure(error)
@@ -115,39 +115,39 @@ public final class HostileLog: EventLog {
         }
     }
 
-    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting)
     }
 
-    public func sync() throws {
+    package func sync() throws {
         try log.sync()
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
     }
 
     // MARK: The same as of the log in memory
 
-    public var end: Position { log.end }
-    public var durableEnd: Position { log.durableEnd }
-    public var endTime: Int64? { log.endTime }
-    public var floor: Position { log.floor }
-    public var assignsNextOffset: Bool { log.assignsNextOffset }
-    public var maximumCommitBytes: Int { log.maximumCommitBytes }
+    package var end: Position { log.end }
+    package var durableEnd: Position { log.durableEnd }
+    package var endTime: Int64? { log.endTime }
+    package var floor: Position { log.floor }
+    package var assignsNextOffset: Bool { log.assignsNextOffset }
+    package var maximumCommitBytes: Int { log.maximumCommitBytes }
 
-    public func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
-    public func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
-    public func close() throws { try log.close() }
-    public func base() throws -> Position? { try log.base() }
-    public func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
-    public func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
-    public func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
-    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
-    public func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
+    package func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
+    package func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
+    package func close() throws { try log.close() }
+    package func base() throws -> Position? { try log.base() }
+    package func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
+    package func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
+    package func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
+    package func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
 
-    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try log.touches(zone: zone, after: offset, limit: limit)
     }
 
-    public func rewrite(
+    package func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws {
         try log.rewrite(through: offset, lookup: lookup, rewritten)

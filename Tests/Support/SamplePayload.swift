@@ -6,15 +6,15 @@ import StrataModel
 /// var sample = SamplePayload(seed: 7, zones: [1, 2])
 /// let payload = sample.next(events: 400, bytesPerEvent: 250)
 /// ```
-public struct SamplePayload: Sendable {
-    public var zones: [UInt64]
-    public var recordType: UInt64
+package struct SamplePayload: Sendable {
+    package var zones: [UInt64]
+    package var recordType: UInt64
     /// Which part of a body is noise that does not compress, from 0 to 1; the rest is text.
-    public var noise: Double
+    package var noise: Double
     private var generator: SeededGenerator
     private var recordNumber = 0
 
-    public init(seed: UInt64, zones: [UInt64] = [1], recordType: UInt64 = 1, noise: Double = 0.25) {
+    package init(seed: UInt64, zones: [UInt64] = [1], recordType: UInt64 = 1, noise: Double = 0.25) {
         precondition(!zones.isEmpty, "records are in zones")
         self.zones = zones
         self.recordType = recordType
@@ -22,13 +22,13 @@ public struct SamplePayload: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    public mutating func next(
+    package mutating func next(
         events count: Int = 1, bytesPerEvent: Int = 100, header: EnvelopeHeader = EnvelopeHeader(user: 1)
     ) -> [UInt8] {
         nextEnvelope(events: count, bytesPerEvent: bytesPerEvent, header: header).encoded()
     }
 
-    public mutating func nextEnvelope(
+    package mutating func nextEnvelope(
         events count: Int = 1, bytesPerEvent: Int = 100, header: EnvelopeHeader = EnvelopeHeader(user: 1)
     ) -> Envelope {
         var envelope = Envelope(header: header)

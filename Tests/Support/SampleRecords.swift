@@ -6,20 +6,20 @@ import StrataModel
 /// var sample = SampleRecords(seed: 7)
 /// let event = try sample.nextEvent(.create)
 /// ```
-public struct SampleRecords: Sendable {
-    public var generator: SeededGenerator
+package struct SampleRecords: Sendable {
+    package var generator: SeededGenerator
 
-    public init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
     /// A number of any length in bits.
-    public mutating func nextNumber() -> UInt64 { generator.next() >> UInt64(generator.next(below: 64)) }
+    package mutating func nextNumber() -> UInt64 { generator.next() >> UInt64(generator.next(below: 64)) }
 
-    public mutating func nextText(atMost count: Int = 20) -> String {
+    package mutating func nextText(atMost count: Int = 20) -> String {
         let letters = Array("abc xyz-ABC ëü\u{301}👩‍👧\u{0}\"")
         return String((0..<generator.next(below: count + 1)).map { _ in letters[generator.next(below: letters.count)] })
     }
 
-    public mutating func nextDouble() -> Double {
+    package mutating func nextDouble() -> Double {
         switch generator.next(below: 4) {
         case 0: Double(Int64(truncatingIfNeeded: nextNumber() >> 40))
         case 1: [0, -0.0, .nan, .infinity, -.infinity, .signalingNaN, 1, -1][generator.next(below: 8)]
@@ -28,11 +28,11 @@ public struct SampleRecords: Sendable {
         }
     }
 
-    public mutating func nextKey() -> RecordKey { RecordKey(zone: nextNumber(), name: nextText()) }
+    package mutating func nextKey() -> RecordKey { RecordKey(zone: nextNumber(), name: nextText()) }
 
-    public mutating func nextVersion() -> Version { Version(packed: nextNumber() >> 1 | 1 << 20) }
+    package mutating func nextVersion() -> Version { Version(packed: nextNumber() >> 1 | 1 << 20) }
 
-    public mutating func nextScalar(_ kind: Int) -> FieldValue {
+    package mutating func nextScalar(_ kind: Int) -> FieldValue {
         switch kind {
         case 0: .string(nextText())
         case 1: .int64(Int64(bitPattern: nextNumber()) &* (generator.next(below: 2) == 0 ? 1 : -1))
@@ -53,7 +53,7 @@ public struct SampleRecords: Sendable {
         }
     }
 
-    public mutating func nextValue() throws -> FieldValue {
+    package mutating func nextValue() throws -> FieldValue {
         let kind = generator.next(below: 8)
         switch generator.next(below: 6) {
         case 0: return .list(try FieldList((0..<generator.next(below: 5)).map { _ in nextScalar(kind) }))
@@ -67,7 +67,7 @@ public struct SampleRecords: Sendable {
     }
 
     /// Some of the fields 1 to 300, in order.
-    public mutating func nextFields(removing: Bool = false) throws -> [FieldChange] {
+    package mutating func nextFields(removing: Bool = false) throws -> [FieldChange] {
         var field: UInt32 = 0
         return try (0..<generator.next(below: 12)).map { _ in
             field += 1 + UInt32(generator.next(below: 30))
@@ -83,7 +83,7 @@ public struct SampleRecords: Sendable {
         }
     }
 
-    public mutating func nextEvent(
+    package mutating func nextEvent(
         _ change: RecordSavedEvent.Change, isFull: Bool = false, previous: Version? = nil
     ) throws -> RecordSavedEvent {
         let isFull = isFull || change == .create
@@ -110,7 +110,7 @@ public struct SampleRecords: Sendable {
         return event
     }
 
-    public mutating func nextState() throws -> RecordState {
+    package mutating func nextState() throws -> RecordState {
         let created = Int64(bitPattern: generator.next())
         var state = RecordState(
             header: RecordHeader(

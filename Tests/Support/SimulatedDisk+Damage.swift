@@ -7,9 +7,9 @@ import StrataSystem
 /// Adding or removing a file this way syncs its directory.
 extension SimulatedDisk {
     /// Files that exist now, sorted.
-    public var paths: [String] { state.withLock { $0.names.files.keys.sorted() } }
+    package var paths: [String] { state.withLock { $0.names.files.keys.sorted() } }
 
-    public func content(of path: String) throws -> [UInt8] {
+    package func content(of path: String) throws -> [UInt8] {
         try state.withLock { state in
             let inode = try state.existingInode(at: path)
             return Array(inode.live.bytes(0..<inode.size))
@@ -17,7 +17,7 @@ extension SimulatedDisk {
     }
 
     /// Gives a file this content, and makes the file and its directories if need be.
-    public func setContent(_ bytes: [UInt8], of path: String) {
+    package func setContent(_ bytes: [UInt8], of path: String) {
         state.withLock { state in
             let name = SimulatedNames.normal(path)
             let inode = state.inode(at: name) ?? state.placeFile(name)
@@ -27,22 +27,22 @@ extension SimulatedDisk {
     }
 
     /// Overwrites, and extends the file if need be.
-    public func overwrite(_ path: String, at position: Int, with bytes: [UInt8]) throws {
+    package func overwrite(_ path: String, at position: Int, with bytes: [UInt8]) throws {
         try damage(path) { inode in bytes.withUnsafeBytes { inode.damage($0, at: position) } }
     }
 
-    public func flipBit(_ path: String, byte position: Int, bit: Int) throws {
+    package func flipBit(_ path: String, byte position: Int, bit: Int) throws {
         try damage(path) { inode in
             let byte = inode.live.bytes(position..<position + 1)[0] ^ (1 << UInt8(bit))
             withUnsafeBytes(of: byte) { inode.damage($0, at: position) }
         }
     }
 
-    public func truncateFile(_ path: String, to size: Int) throws {
+    package func truncateFile(_ path: String, to size: Int) throws {
         try damage(path) { $0.damage(size: size) }
     }
 
-    public func removeFile(_ path: String) throws {
+    package func removeFile(_ path: String) throws {
         try state.withLock { state in
             _ = try state.existingInode(at: path)
             let name = SimulatedNames.normal(path)
@@ -52,7 +52,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func copyFile(_ source: String, to target: String) throws {
+    package func copyFile(_ source: String, to target: String) throws {
         setContent(try content(of: source), of: target)
     }
 

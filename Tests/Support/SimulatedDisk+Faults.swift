@@ -2,7 +2,7 @@ import Glibc
 
 extension SimulatedDisk {
     /// How a call fails.
-    public enum FaultOutcome: Sendable {
+    package enum FaultOutcome: Sendable {
         /// Nothing was done.
         case errno(Int32)
         /// A signal came first: EINTR, and nothing was done.
@@ -60,17 +60,17 @@ extension SimulatedDisk {
     }
 
     /// Lets one call of a kind fail: the `call`-th from now on, among those whose path contains `pathPart`.
-    public func fail(_ kind: CallKind, at call: Int, with outcome: FaultOutcome, on pathPart: String? = nil) {
+    package func fail(_ kind: CallKind, at call: Int, with outcome: FaultOutcome, on pathPart: String? = nil) {
         plan(Fault(kind, call...call, pathPart, outcome))
     }
 
     /// Lets the `call`-th call of a kind from now on and all after it fail.
-    public func fail(_ kind: CallKind, from call: Int, with outcome: FaultOutcome, on pathPart: String? = nil) {
+    package func fail(_ kind: CallKind, from call: Int, with outcome: FaultOutcome, on pathPart: String? = nil) {
         plan(Fault(kind, call...Int.max, pathPart, outcome))
     }
 
     /// Ends all planned faults and stuttering.
-    public func heal() {
+    package func heal() {
         state.withLock {
             $0.faults = []
             $0.stutter = nil
@@ -78,7 +78,7 @@ extension SimulatedDisk {
     }
 
     /// From now on reads and writes are short, and they and syncs interrupted, at random: legal, and no error.
-    public func stutter(seed: UInt64) {
+    package func stutter(seed: UInt64) {
         state.withLock { $0.stutter = SeededGenerator(seed: seed) }
     }
 

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 extension SimulatedDisk {
-    public func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    package func open(_ path: String, _ mode: OpenMode) throws -> any File {
         let name = SimulatedNames.normal(path)
         let isNew = state.withLock { $0.names.files[name] == nil }
         let kind: CallKind =
@@ -23,11 +23,11 @@ extension SimulatedDisk {
     }
 
     /// Whether nobody but its owner may read a file; nil if there is none of that name.
-    public func isPrivate(_ path: String) -> Bool? {
+    package func isPrivate(_ path: String) -> Bool? {
         state.withLock { $0.inode(at: SimulatedNames.normal(path))?.isPrivate }
     }
 
-    public func exists(_ path: String) throws -> Bool {
+    package func exists(_ path: String) throws -> Bool {
         try call(.exists, path, "access") { state, _ in
             let name = SimulatedNames.normal(path)
             do { try state.checkPath(name, "access") } catch let error as StrataError where error.code == .notFound {
@@ -37,7 +37,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func makeDirectory(_ path: String) throws {
+    package func makeDirectory(_ path: String) throws {
         try call(.makeDirectory, path, "mkdir") { state, _ in
             let name = SimulatedNames.normal(path)
             try state.checkPath(name, "mkdir")
@@ -47,7 +47,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func rename(_ source: String, to target: String) throws {
+    package func rename(_ source: String, to target: String) throws {
         try call(.rename, source, "rename") { state, _ in
             let (from, to) = (SimulatedNames.normal(source), SimulatedNames.normal(target))
             try state.checkPath(from, "rename")
@@ -62,7 +62,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func remove(_ path: String) throws {
+    package func remove(_ path: String) throws {
         try call(.remove, path, "unlink") { state, _ in
             let name = SimulatedNames.normal(path)
             try state.checkPath(name, "unlink")
@@ -73,7 +73,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func list(_ directory: String) throws -> [String] {
+    package func list(_ directory: String) throws -> [String] {
         try call(.list, directory, "opendir") { state, _ in
             let name = SimulatedNames.normal(directory)
             try state.checkIsDirectory(name, directory, "opendir")
@@ -81,7 +81,7 @@ extension SimulatedDisk {
         }
     }
 
-    public func syncDirectory(_ directory: String) throws {
+    package func syncDirectory(_ directory: String) throws {
         try call(.syncDirectory, directory, "fsync") { state, _ in
             let name = SimulatedNames.normal(directory)
             try state.checkIsDirectory(name, directory, "open")

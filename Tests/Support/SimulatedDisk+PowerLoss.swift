@@ -1,6 +1,6 @@
 extension SimulatedDisk {
     /// How much of what was not synced a loss of power leaves.
-    public enum PowerLoss: Sendable, CaseIterable {
+    package enum PowerLoss: Sendable, CaseIterable {
         /// Each sector, size and name is old, new, or torn, as the seed has it.
         case random
         /// The least that a medium may keep.
@@ -13,7 +13,7 @@ extension SimulatedDisk {
     ///
     /// Callable at any time, from ``beforeCall`` too, and as often as one likes: this disk goes on unharmed. A call
     /// that is under way has happened or not; freezing before a sync also covers power lost in the midst of it.
-    public func afterPowerLoss(seed: UInt64, keeping: PowerLoss = .random) -> SimulatedDisk {
+    package func afterPowerLoss(seed: UInt64, keeping: PowerLoss = .random) -> SimulatedDisk {
         state.withLock { state in
             switch keeping {
             case .random:

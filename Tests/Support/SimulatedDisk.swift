@@ -19,18 +19,18 @@ import Synchronization
 /// disk.beforeCall = { kind, path in … }
 /// let survivor = disk.afterPowerLoss(seed: 7)
 /// ```
-public final class SimulatedDisk: FileSystem {
+package final class SimulatedDisk: FileSystem {
     let state: Monitor<SimulatedDiskState>
     /// Tells the disks of a process apart.
     let number = SimulatedDisk.diskCount.add(1, ordering: .relaxed).newValue
     private static let diskCount = Atomic<UInt64>(0)
 
-    public init() { state = Monitor(SimulatedDiskState()) }
+    package init() { state = Monitor(SimulatedDiskState()) }
 
     init(_ state: SimulatedDiskState) { self.state = Monitor(state) }
 
     /// Called before each call takes effect, on the caller's thread and without a lock: it may freeze or wait.
-    public var beforeCall: (@Sendable (CallKind, String) -> Void)? {
+    package var beforeCall: (@Sendable (CallKind, String) -> Void)? {
         get { state.withLock { $0.beforeCall } }
         set {
             // The old hook may hold a file of this disk, whose end takes the lock: let it go outside.
@@ -40,30 +40,30 @@ public final class SimulatedDisk: FileSystem {
     }
 
     /// Writing more than this fails with ENOSPC, after what still fits; nil: no limit.
-    public var capacityBytes: Int? {
+    package var capacityBytes: Int? {
         get { state.withLock { $0.capacityBytes } }
         set { state.withLock { $0.capacityBytes = newValue } }
     }
 
-    public var usedBytes: Int { state.withLock { $0.usedBytes } }
+    package var usedBytes: Int { state.withLock { $0.usedBytes } }
 
     /// Whether everything that would change the disk fails with EROFS, in open files too.
-    public var isReadOnly: Bool {
+    package var isReadOnly: Bool {
         get { state.withLock { $0.isReadOnly } }
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
     /// Calls that name this path, or one below it, fail with EACCES; files that are open stay usable.
-    public func deny(_ path: String) {
+    package func deny(_ path: String) {
         state.withLock { _ = $0.denied.insert(SimulatedNames.normal(path)) }
     }
 
-    public func allow(_ path: String) {
+    package func allow(_ path: String) {
         state.withLock { _ = $0.denied.remove(SimulatedNames.normal(path)) }
     }
 
     /// How many calls of a kind there were, failed ones included.
-    public func count(of kind: CallKind) -> Int { state.withLock { $0.counts[kind, default: 0] } }
+    package func count(of kind: CallKind) -> Int { state.withLock { $0.counts[kind, default: 0] } }
 
     /// Does one call of the operating system: tells the hook, counts, and fails it if that is planned.
     func call<Result>(
@@ -89,7 +89,7 @@ public final class SimulatedDisk: FileSystem {
 
 extension SimulatedDisk {
     /// What a program can ask of a disk.
-    public enum CallKind: String, Sendable, CaseIterable {
+    package enum CallKind: String, Sendable, CaseIterable {
         /// Opening a file that exists; making a new one is ``create``.
         case open
         case create, exists, size, read, write, syncData, allocate, truncate, map, lock

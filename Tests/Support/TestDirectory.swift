@@ -7,14 +7,14 @@ import StrataSystem
 /// let directory = try TestDirectory()
 /// let store = directory.path("Notes.strata")
 /// ```
-public final class TestDirectory: Sendable {
-    public let path: String
+package final class TestDirectory: Sendable {
+    package let path: String
 
-    public init() throws {
+    package init() throws {
         path = try TemporaryDirectory.make("strata-test")
     }
 
-    public func path(_ name: String) -> String { "\(path)/\(name)" }
+    package func path(_ name: String) -> String { "\(path)/\(name)" }
 
     deinit { Self.removeAll(path) }
 

@@ -7,22 +7,22 @@ import StrataSystem
 /// var base = try log.readBase()
 /// while let payload = try base?.next() { fold(payload) }
 /// ```
-public struct BaseReader {
+package struct BaseReader {
     private let header: BaseHeader
-    public let path: String
+    package let path: String
     private let window: FileWindow
     private var position: Int
     private var count: UInt64 = 0
     private var isDone = false
 
     /// The last commit that the base replaces.
-    public var horizon: Position { header.horizon }
+    package var horizon: Position { header.horizon }
     /// The time of that commit, in microseconds since 1970.
-    public var time: Int64 { header.time }
+    package var time: Int64 { header.time }
     /// A new id for each base that is written, even if it replaces the same commits as another one.
-    public var id: Identifier { header.baseID }
+    package var id: Identifier { header.baseID }
     /// The size of the whole file.
-    public var byteCount: Int { window.limit }
+    package var byteCount: Int { window.limit }
 
     init(_ file: any File) throws {
         header = try BaseHeader(
@@ -49,7 +49,7 @@ public struct BaseReader {
     }
 
     /// Returns the next payload; nil after the last.
-    public mutating func next() throws -> ArraySlice<UInt8>? {
+    package mutating func next() throws -> ArraySlice<UInt8>? {
         if isDone { return nil }
         do {
             let block = try nextBlock()

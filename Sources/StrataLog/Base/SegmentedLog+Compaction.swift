@@ -2,37 +2,37 @@ import StrataModel
 import StrataSystem
 
 /// A base that has been written but does not replace any commits yet.
-public struct BaseDraft: Sendable {
-    public let horizon: Position
+package struct BaseDraft: Sendable {
+    package let horizon: Position
     let time: Int64
     let path: String
     let files: any FileSystem
 
     /// Opens the draft, to read its payloads as they will be read later.
-    public func read() throws -> BaseReader { try BaseReader(try files.open(path, .read)) }
+    package func read() throws -> BaseReader { try BaseReader(try files.open(path, .read)) }
 
     /// Removes a draft that is not adopted.
-    public func remove() throws { try files.remove(path) }
+    package func remove() throws { try files.remove(path) }
 }
 
 /// The space freed by discarding history, and the space taken by the base.
-public struct FreedHistory: Sendable, Hashable {
+package struct FreedHistory: Sendable, Hashable {
     /// The number of segment files that were removed.
-    public var segmentCount = 0
+    package var segmentCount = 0
     /// The size of those files and of the previous base.
-    public var freedBytes: UInt64 = 0
+    package var freedBytes: UInt64 = 0
     /// The size of the base that replaces them.
-    public var baseBytes: UInt64 = 0
+    package var baseBytes: UInt64 = 0
 }
 
 /// A segment of a log as stored on disk.
-public struct StoredSegment: Sendable, Hashable {
-    public var firstOffset: UInt64
+package struct StoredSegment: Sendable, Hashable {
+    package var firstOffset: UInt64
     /// Nil for the segment that grows.
-    public var lastOffset: UInt64?
-    public var byteCount: UInt64
+    package var lastOffset: UInt64?
+    package var byteCount: UInt64
 
-    public init(firstOffset: UInt64, lastOffset: UInt64?, byteCount: UInt64) {
+    package init(firstOffset: UInt64, lastOffset: UInt64?, byteCount: UInt64) {
         self.firstOffset = firstOffset
         self.lastOffset = lastOffset
         self.byteCount = byteCount
@@ -40,15 +40,15 @@ public struct StoredSegment: Sendable, Hashable {
 }
 
 extension SegmentedLog {
-    public func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
+    package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
 
-    public func readBase() throws -> BaseReader? { try catalog.readBase() }
+    package func readBase() throws -> BaseReader? { try catalog.readBase() }
 
     /// Returns the segments on disk, in order.
-    public func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
+    package func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 
     /// Sets a function to call whenever a segment was closed and another one begun; it must not use the log.
-    public func onNewSegment(_ body: @escaping @Sendable () -> Void) { segmentWatcher.withLock { $0 = body } }
+    package func onNewSegment(_ body: @escaping @Sendable () -> Void) { segmentWatcher.withLock { $0 = body } }
 
     /// Writes a base for all commits up to `offset`, beside the log; ``adopt(_:)`` makes it replace them.
     ///
@@ -60,7 +60,7 @@ extension SegmentedLog {
     /// - Parameters:
     ///   - offset: the offset of a durable commit.
     ///   - next: returns the payloads one by one; nil after the last.
-    public func writeBase(at offset: UInt64, _ next: () throws -> ArraySlice<UInt8>?) throws -> BaseDraft {
+    package func writeBase(at offset: UInt64, _ next: () throws -> ArraySlice<UInt8>?) throws -> BaseDraft {
         try catalog.requireOpen()
         guard offset > floor.offset, offset <= durableEnd.offset, let commit = try commit(at: offset) else {
             throw StrataError(
@@ -96,7 +96,7 @@ extension SegmentedLog {
     /// payloads.
     ///
     /// - Parameter next: returns the payloads one by one; nil after the last.
-    public func replaceBase(_ next: () throws -> ArraySlice<UInt8>?) throws {
+    package func replaceBase(_ next: () throws -> ArraySlice<UInt8>?) throws {
         try catalog.requireOpen()
         let floor = catalog.read { $0.floor }
         guard floor.hasBase else {
@@ -121,7 +121,7 @@ extension SegmentedLog {
     /// Segments wholly at or below the horizon are removed. For the segment that has the next commit, even if it is the
     /// one that grows, only the floor moves.
     @discardableResult
-    public func adopt(_ draft: BaseDraft) throws -> FreedHistory {
+    package func adopt(_ draft: BaseDraft) throws -> FreedHistory {
         try catalog.requireOpen()
         var freed = FreedHistory()
         freed.baseBytes = platform.files.byteCount(of: draft.path)
@@ -180,7 +180,7 @@ extension FileSystem {
 
 extension LogReader {
     /// As ``SegmentedLog/storedSegments()``.
-    public func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
+    package func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 }
 
 extension LogCatalog {

@@ -15,7 +15,7 @@ extension SegmentedLog {
     ///   - horizon: the last commit that the base replaces.
     ///   - time: the time of that commit.
     ///   - next: returns the base's payloads one by one; nil after the last.
-    public static func make(
+    package static func make(
         at path: String, behind horizon: Position, time: Int64, options: LogOptions = LogOptions(),
         platform: Platform = Platform(), _ next: () throws -> ArraySlice<UInt8>?
     ) throws {

@@ -5,15 +5,15 @@ import StrataModel
 /// ```swift
 /// for try await commit in log.changes(after: log.end) { print(commit.offset) }
 /// ```
-public struct CommitStream: AsyncSequence, Sendable {
-    public typealias Element = Commit
+package struct CommitStream: AsyncSequence, Sendable {
+    package typealias Element = Commit
 
     let log: any EventLog
     let start: Position
 
-    public func makeAsyncIterator() -> Iterator { Iterator(log: log, seen: start) }
+    package func makeAsyncIterator() -> Iterator { Iterator(log: log, seen: start) }
 
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         private let log: any EventLog
         private var seen: Position
         private var cursor: (any CommitCursor)?
@@ -23,7 +23,7 @@ public struct CommitStream: AsyncSequence, Sendable {
             self.seen = seen
         }
 
-        public mutating func next() async throws -> Commit? {
+        package mutating func next() async throws -> Commit? {
             if cursor == nil {
                 try checkStart()
                 cursor = try log.read(from: seen.offset + 1)
@@ -53,5 +53,5 @@ public struct CommitStream: AsyncSequence, Sendable {
 
 extension EventLog {
     /// Follows the log from a position of its own history.
-    public func changes(after position: Position) -> CommitStream { CommitStream(log: self, start: position) }
+    package func changes(after position: Position) -> CommitStream { CommitStream(log: self, start: position) }
 }

@@ -1,7 +1,7 @@
 import StrataSystem
 
 /// Tasks that wait for a log's end to move.
-public final class EndWaiters: Sendable {
+package final class EndWaiters: Sendable {
     private struct Waiter {
         var past: UInt64
         var continuation: CheckedContinuation<Void, Never>
@@ -14,13 +14,13 @@ public final class EndWaiters: Sendable {
 
     private let state = Lock(State())
 
-    public init() {}
+    package init() {}
 
     /// Returns once ``wake(end:isClosed:)`` was called with an end after `offset` or for a closed log, or once the task
     /// is cancelled.
     /// - Parameter isReached: returns true if there is nothing to wait for. The end must move before `wake` is called,
     ///   so that no move is missed.
-    public func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
+    package func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
         let ticket = state.withLock { state in
             state.nextTicket += 1
             return state.nextTicket
@@ -40,7 +40,7 @@ public final class EndWaiters: Sendable {
         }
     }
 
-    public func wake(end: UInt64, isClosed: Bool) {
+    package func wake(end: UInt64, isClosed: Bool) {
         let ready = state.withLock { state -> [Waiter] in
             if state.waiters.isEmpty { return [] }
             let keys = state.waiters.filter { isClosed || $0.value.past < end }.keys

@@ -7,9 +7,9 @@ import StrataSystem
 /// let durability = try reader.durability()
 /// print("all up to \(durability.offset)")
 /// ```
-public struct LogDurability: Sendable, Equatable {
+package struct LogDurability: Sendable, Equatable {
     /// The evidence for the durable offset.
-    public enum Source: String, Sendable {
+    package enum Source: String, Sendable {
         /// A live writer, in `log/tail`.
         case writer
         /// The log was closed: its end is written after a sync of everything before it.
@@ -19,23 +19,23 @@ public struct LogDurability: Sendable, Equatable {
     }
 
     /// A program that has the log open for writing.
-    public struct Writer: Sendable, Equatable {
-        public var processIdentifier: Int32
+    package struct Writer: Sendable, Equatable {
+        package var processIdentifier: Int32
         /// The time when it opened the log, in microseconds since 1970.
-        public var opened: Int64
+        package var opened: Int64
     }
 
     /// The last commit known to be durable; the floor if none is.
-    public var offset: UInt64
-    public var source: Source
+    package var offset: UInt64
+    package var source: Source
     /// Nil if no writer lives, or none that announces itself.
-    public var writer: Writer?
+    package var writer: Writer?
 }
 
 extension LogDurability {
     /// Returns what the live writer of a store announces; nil if there is none. The log itself is not read, and need
     /// not be whole.
-    public static func announced(at path: String, files: any FileSystem = RealFileSystem()) -> LogDurability? {
+    package static func announced(at path: String, files: any FileSystem = RealFileSystem()) -> LogDurability? {
         let paths = StorePaths(path)
         guard let identity = try? LogDirectory.readIdentity(paths, files),
             case .live(let hint, _) = TailReader(paths, files, storeID: identity.storeID).outlook()
@@ -52,7 +52,7 @@ extension LogDurability {
 
 extension LogReader {
     /// Returns what the writer announces, if one lives; otherwise what the last frames prove.
-    public func durability() throws -> LogDurability {
+    package func durability() throws -> LogDurability {
         if case .live(let hint, _) = tail.outlook() {
             // Commits appended since this reader last looked are not visible to it.
             return LogDurability(hint, offset: max(floor.offset, min(hint.durableEnd.offset, end.offset)))

@@ -7,7 +7,7 @@ extension LogReader {
     /// ```swift
     /// while try !reader.wait(past: seen, milliseconds: 1_000) { print("nothing new") }
     /// ```
-    public func wait(past offset: UInt64, milliseconds: Int) throws -> Bool {
+    package func wait(past offset: UInt64, milliseconds: Int) throws -> Bool {
         let deadline = ContinuousClock.now + .milliseconds(min(milliseconds, 86_400_000))
         while true {
             let outlook = try look().outlook
@@ -25,7 +25,7 @@ extension LogReader {
     /// try await reader.waitForEnd(past: reader.end.offset)
     /// ```
     /// - Throws: the error that keeps the log from being read further.
-    public func waitForEnd(past offset: UInt64) async throws {
+    package func waitForEnd(past offset: UInt64) async throws {
         if end.offset <= offset { try await watch.wait(past: offset, of: self) }
     }
 
@@ -35,7 +35,7 @@ extension LogReader {
     /// ```swift
     /// reader.stopWaiting()
     /// ```
-    public func stopWaiting() { watch.stop() }
+    package func stopWaiting() { watch.stop() }
 
     /// Returns the commits from `offset` on, and then new ones as they are appended, regardless of what happens to the
     /// writer.
@@ -43,7 +43,7 @@ extension LogReader {
     /// ```swift
     /// for try await commit in reader.follow(from: 1) { print(commit.offset) }
     /// ```
-    public func follow(from offset: UInt64) -> LogFollower { LogFollower(reader: self, first: max(offset, 1)) }
+    package func follow(from offset: UInt64) -> LogFollower { LogFollower(reader: self, first: max(offset, 1)) }
 }
 
 /// The commits of a log that another process may be writing, as they are appended. Ends when its task is cancelled or
@@ -55,15 +55,15 @@ extension LogReader {
 /// let reader = try LogReader.open(at: "Notes.strata")
 /// for try await commit in reader.follow(from: reader.end.offset + 1) { print(commit.offset) }
 /// ```
-public struct LogFollower: AsyncSequence, Sendable {
-    public typealias Element = Commit
+package struct LogFollower: AsyncSequence, Sendable {
+    package typealias Element = Commit
 
     let reader: LogReader
     let first: UInt64
 
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, nextOffset: first) }
+    package func makeAsyncIterator() -> Iterator { Iterator(reader: reader, nextOffset: first) }
 
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         private let reader: LogReader
         private var nextOffset: UInt64
         private var cursor: (any CommitCursor)?
@@ -75,7 +75,7 @@ public struct LogFollower: AsyncSequence, Sendable {
 
         /// - Throws: `.outOfRange` if the history at the next offset has been discarded, or the error that keeps the
         ///   log from being read.
-        public mutating func next() async throws -> Commit? {
+        package mutating func next() async throws -> Commit? {
             if cursor == nil { cursor = try reader.read(from: nextOffset) }
             while !Task.isCancelled {
                 if let commit = try cursor?.next() {

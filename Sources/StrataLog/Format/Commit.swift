@@ -1,15 +1,15 @@
 import StrataModel
 
 /// A commit as stored in the log.
-public struct Commit: Sendable, Equatable {
-    public var offset: UInt64
-    public var id: Identifier
-    public var time: Int64
+package struct Commit: Sendable, Equatable {
+    package var offset: UInt64
+    package var id: Identifier
+    package var time: Int64
     /// The chain value after this commit.
-    public var chain: UInt32
-    public var payload: ArraySlice<UInt8>
+    package var chain: UInt32
+    package var payload: ArraySlice<UInt8>
 
-    public init(offset: UInt64, id: Identifier, time: Int64, chain: UInt32, payload: ArraySlice<UInt8>) {
+    package init(offset: UInt64, id: Identifier, time: Int64, chain: UInt32, payload: ArraySlice<UInt8>) {
         self.offset = offset
         self.id = id
         self.time = time
@@ -17,8 +17,8 @@ public struct Commit: Sendable, Equatable {
         self.payload = payload
     }
 
-    public var position: Position { Position(offset: offset, chain: chain) }
+    package var position: Position { Position(offset: offset, chain: chain) }
 }
 
 /// Finds the touches of a payload. The log knows nothing else about records and zones.
-public typealias TouchFunction = @Sendable (UnsafeRawBufferPointer) throws -> [Touch]
+package typealias TouchFunction = @Sendable (UnsafeRawBufferPointer) throws -> [Touch]

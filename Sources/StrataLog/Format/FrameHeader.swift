@@ -2,26 +2,26 @@ import StrataModel
 import StrataSystem
 
 /// The 64 bytes before every frame's body (docs/format.md §4).
-public struct FrameHeader: Sendable, Equatable {
-    public enum Kind: UInt8, Sendable, CaseIterable { case commit = 1, part, seal, mark }
-    public enum Codec: UInt8, Sendable, CaseIterable { case stored = 0, lz4 = 1 }
+package struct FrameHeader: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable, CaseIterable { case commit = 1, part, seal, mark }
+    package enum Codec: UInt8, Sendable, CaseIterable { case stored = 0, lz4 = 1 }
 
     /// The flag bits that a reader must know; the others may be ignored.
     static let mandatoryFlags: UInt16 = 0x00FF
 
-    public var kind: Kind
-    public var codec: Codec
-    public var offset: UInt64
-    public var id: Identifier
-    public var time: Int64
-    public var rawLength: UInt32
-    public var storedLength: UInt32
-    public var chain: UInt32
-    public var undurable: UInt32
-    public var bodyChecksum: UInt32
+    package var kind: Kind
+    package var codec: Codec
+    package var offset: UInt64
+    package var id: Identifier
+    package var time: Int64
+    package var rawLength: UInt32
+    package var storedLength: UInt32
+    package var chain: UInt32
+    package var undurable: UInt32
+    package var bodyChecksum: UInt32
 
     /// The size of header, body and padding.
-    public var frameBytes: Int { LogFormat.frameHeaderBytes + LogFormat.padded(Int(storedLength)) }
+    package var frameBytes: Int { LogFormat.frameHeaderBytes + LogFormat.padded(Int(storedLength)) }
 
     /// Everything up to this offset had been synced before the frame was written; nil if the frame does not say.
     var witnessedOffset: UInt64? {

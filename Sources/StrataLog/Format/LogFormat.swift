@@ -1,8 +1,8 @@
 import StrataModel
 
 /// The constants of the format (docs/format.md). A test compares the page with them.
-public enum LogFormat {
-    public static let version: UInt16 = 1
+package enum LogFormat {
+    package static let version: UInt16 = 1
 
     static let storeMagic = "StrataSt"
     static let segmentMagic = "StrataSg"
@@ -16,17 +16,17 @@ public enum LogFormat {
     static let segmentHeaderBytes = 128
 
     static let frameMagic: UInt32 = 0x7246_7453  // "StFr" in the order of the bytes
-    public static let frameHeaderBytes = 64
+    package static let frameHeaderBytes = 64
     static let frameAlignment = 8
     static let partPrefixBytes = 16
 
     /// The maximum length of a commit's payload.
-    public static let maximumCommitBytes = 64 << 20
+    package static let maximumCommitBytes = 64 << 20
     /// The maximum length of the piece of a payload in one frame.
-    public static let maximumPieceBytes = 4 << 20
+    package static let maximumPieceBytes = 4 << 20
 
-    public static let minimumSegmentBytes = 64 << 10
-    public static let maximumSegmentBytes = 1 << 30
+    package static let minimumSegmentBytes = 64 << 10
+    package static let maximumSegmentBytes = 1 << 30
 
     static let containerIdentifierMaximumBytes = 255
 
@@ -40,7 +40,7 @@ public enum LogFormat {
     static func baseName(_ horizon: UInt64) -> String { segmentName(horizon).dropLast(4) + ".base" }
 
     /// Returns the horizon that the name of a base file claims; nil for other names.
-    public static func horizon(ofBaseNamed name: String) -> UInt64? {
+    package static func horizon(ofBaseNamed name: String) -> UInt64? {
         guard name.hasSuffix(".base"), let horizon = firstOffset(ofSegmentNamed: name.dropLast(5) + ".seg") else {
             return nil
         }
@@ -48,7 +48,7 @@ public enum LogFormat {
     }
 
     /// Returns the first offset that the name of a segment file claims; nil for other names.
-    public static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
+    package static func firstOffset(ofSegmentNamed name: String) -> UInt64? {
         guard name.utf8.count == 24, name.hasSuffix(".seg"), let offset = UInt64(name.dropLast(4)), offset > 0,
             segmentName(offset) == name
         else { return nil }

@@ -1,17 +1,17 @@
 import StrataModel
 
 /// A commit to be appended to a log.
-public struct NewCommit: Sendable {
+package struct NewCommit: Sendable {
     /// Distinguishes a repeated append from a new one; the caller chooses it at random.
-    public var id: Identifier
+    package var id: Identifier
     /// The time in microseconds since 1970, at or after the time of the preceding commit.
-    public var time: Int64
+    package var time: Int64
     /// Changing it discards the result of `prepare`: the log would keep the old bytes under the new chain value.
-    public var payload: ArraySlice<UInt8> { didSet { prepared = nil } }
+    package var payload: ArraySlice<UInt8> { didSet { prepared = nil } }
     // The result of `prepare`; nil until it is called.
     private(set) var prepared: PreparedPayload?
 
-    public init(id: Identifier, time: Int64, payload: ArraySlice<UInt8>) {
+    package init(id: Identifier, time: Int64, payload: ArraySlice<UInt8>) {
         self.id = id
         self.time = time
         self.payload = payload

@@ -8,45 +8,45 @@ import StrataSystem
 ///     for zone in footer.zones { print(zone.zone, zone.touchCount) }
 /// }
 /// ```
-public struct SegmentFooter: Sendable {
+package struct SegmentFooter: Sendable {
     /// A block of commits.
-    public struct CommitBlock: Sendable {
-        public var range: Range<Int>
-        public var offsets: ClosedRange<UInt64>
+    package struct CommitBlock: Sendable {
+        package var range: Range<Int>
+        package var offsets: ClosedRange<UInt64>
         /// The time of its first commit.
-        public var time: Int64
+        package var time: Int64
     }
 
     /// The extent of a zone's touches.
-    public struct Zone: Sendable {
-        public var zone: UInt64
-        public var touchCount: UInt64
+    package struct Zone: Sendable {
+        package var zone: UInt64
+        package var touchCount: UInt64
         /// The size of its list, uncompressed.
-        public var byteCount: Int
+        package var byteCount: Int
     }
 
-    public var commitBlocks: [CommitBlock]
-    public var changeBlocks: [Range<Int>]
-    public var zones: [Zone]
-    public var touchCount: UInt64
+    package var commitBlocks: [CommitBlock]
+    package var changeBlocks: [Range<Int>]
+    package var zones: [Zone]
+    package var touchCount: UInt64
     /// The places of the blocks of the name filter, and its number of groups of 64 bytes.
-    public var filterBlocks: [Range<Int>]
-    public var filterGroups: Int
-    public var recordNameCount: UInt64
-    public var nameBlocks: [Range<Int>]
+    package var filterBlocks: [Range<Int>]
+    package var filterGroups: Int
+    package var recordNameCount: UInt64
+    package var nameBlocks: [Range<Int>]
     /// The names that the commits use or introduce.
-    public var names: [InternedName]
+    package var names: [InternedName]
     /// The size of all payloads, uncompressed.
-    public var payloadBytes: UInt64
+    package var payloadBytes: UInt64
     /// The position of the index that lists all of this.
-    public var indexPosition: Int
-    public var firstTime: Int64
-    public var lastTime: Int64
+    package var indexPosition: Int
+    package var firstTime: Int64
+    package var lastTime: Int64
 
     /// Reads the footer of a segment file; nil for a segment that has not been sealed.
     ///
     /// - Throws: ``StrataError`` if a block other than one of commits is damaged.
-    public init?(path: String, files: any FileSystem = RealFileSystem()) throws {
+    package init?(path: String, files: any FileSystem = RealFileSystem()) throws {
         let file = try files.open(path, .read)
         let header = try SegmentHeader.read(file)
         guard header.form == .blocks else { return nil }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The header of a segment: its own identity, and the end of what precedes it (docs/format.md §2).
-public struct SegmentHeader: Sendable, Equatable {
+package struct SegmentHeader: Sendable, Equatable {
     enum Form: UInt32 { case frames = 1, blocks = 2 }
 
     private enum Tag {
@@ -17,12 +17,12 @@ public struct SegmentHeader: Sendable, Equatable {
         static let all: Set<UInt16> = [storeID, firstOffset, chainBefore, form, segmentID, timeBefore, frameBytes]
     }
 
-    public let storeID: Identifier
-    public let segmentID: Identifier
-    public let firstOffset: UInt64
-    public let chainBefore: UInt32
+    package let storeID: Identifier
+    package let segmentID: Identifier
+    package let firstOffset: UInt64
+    package let chainBefore: UInt32
     /// The time of the preceding commit; the smallest number if there is none.
-    public let timeBefore: Int64
+    package let timeBefore: Int64
     let form: Form
     /// The size of a sealed segment before it was sealed.
     let frameBytes: UInt64?

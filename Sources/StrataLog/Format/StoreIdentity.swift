@@ -2,17 +2,17 @@ import StrataModel
 import StrataSystem
 
 /// The identity of a store: the content of its `STORE` file.
-public struct StoreIdentity: Sendable, Equatable {
+package struct StoreIdentity: Sendable, Equatable {
     private enum Tag {
         static let storeID: UInt16 = 1
         static let containerIdentifier: UInt16 = 2
         static let created: UInt16 = 3
     }
 
-    public let storeID: Identifier
-    public let containerIdentifier: String
+    package let storeID: Identifier
+    package let containerIdentifier: String
     /// In microseconds since 1970.
-    public let created: Int64
+    package let created: Int64
 
     init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
         guard (1...LogFormat.containerIdentifierMaximumBytes).contains(containerIdentifier.utf8.count) else {

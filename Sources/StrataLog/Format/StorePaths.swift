@@ -1,23 +1,23 @@
 /// The paths within a store (docs/format.md §1).
-public struct StorePaths: Sendable {
-    public let store: String
+package struct StorePaths: Sendable {
+    package let store: String
 
-    public init(_ store: String) {
+    package init(_ store: String) {
         // Without trailing slashes: the parent directory is what precedes the last one.
         var store = store[...]
         while store.count > 1, store.last == "/" { store.removeLast() }
         self.store = String(store)
     }
 
-    public var identity: String { store + "/STORE" }
-    public var lock: String { store + "/LOCK" }
-    public var log: String { store + "/log" }
-    public var floor: String { log + "/FLOOR" }
+    package var identity: String { store + "/STORE" }
+    package var lock: String { store + "/LOCK" }
+    package var log: String { store + "/log" }
+    package var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }
     /// A base that is being written.
     var baseDraft: String { log + "/base.new" }
     /// The path of the base that replaces all commits up to an offset.
-    public func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
+    package func base(_ horizon: UInt64) -> String { log + "/" + LogFormat.baseName(horizon) }
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
@@ -26,5 +26,5 @@ public struct StorePaths: Sendable {
     /// Exists while an erasure is incomplete.
     var erasing: String { log + "/ERASING" }
 
-    public func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
+    package func segment(_ firstOffset: UInt64) -> String { log + "/" + LogFormat.segmentName(firstOffset) }
 }

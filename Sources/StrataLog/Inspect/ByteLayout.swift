@@ -9,21 +9,21 @@ import StrataSystem
 ///     return true
 /// }
 /// ```
-public struct ByteLayout: Sendable, Equatable {
+package struct ByteLayout: Sendable, Equatable {
     /// Bytes with one meaning.
-    public struct Field: Sendable, Equatable {
-        public var count: Int
-        public var what: String
+    package struct Field: Sendable, Equatable {
+        package var count: Int
+        package var what: String
     }
 
-    public var title: String
+    package var title: String
     /// The position of the piece in the file.
-    public var position: Int
-    public var bytes: [UInt8]
+    package var position: Int
+    package var bytes: [UInt8]
     /// Together as long as `bytes`. Bytes of unknown meaning form one field without a description.
-    public var fields: [Field]
+    package var fields: [Field]
     /// The offsets of the commits that the piece holds, wholly or in part.
-    public var offsets: ClosedRange<UInt64>?
+    package var offsets: ClosedRange<UInt64>?
 }
 
 extension [ByteLayout.Field] {
@@ -32,7 +32,7 @@ extension [ByteLayout.Field] {
 
 extension ByteLayout {
     /// Takes apart `STORE`, `FLOOR`, or the header of a segment or base.
-    public static func headerBlock(
+    package static func headerBlock(
         of path: String, files: any FileSystem = RealFileSystem()
     ) throws -> ByteLayout {
         let bytes = try files.readAll(path, atMost: LogFormat.headerBlockMaximumBytes)

@@ -2,17 +2,17 @@ import StrataModel
 import StrataSystem
 
 /// Takes a segment or base apart from its first byte to its last, whether it is whole or not.
-public struct SegmentByteLayout {
+package struct SegmentByteLayout {
     private let path: String
     private let files: any FileSystem
 
-    public init(path: String, files: any FileSystem = RealFileSystem()) {
+    package init(path: String, files: any FileSystem = RealFileSystem()) {
         self.path = path
         self.files = files
     }
 
     /// - Parameter visit: returns true to continue.
-    public func walk(_ visit: (ByteLayout) throws -> Bool) throws {
+    package func walk(_ visit: (ByteLayout) throws -> Bool) throws {
         let file = try files.open(path, .read)
         defer { file.close() }
         let head = try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0)

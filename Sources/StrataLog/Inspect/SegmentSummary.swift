@@ -8,32 +8,32 @@ import StrataSystem
 /// if let base = try reader.summaryOfBase() { print(base) }
 /// for segment in reader.segments { print(try reader.summary(of: segment)) }
 /// ```
-public struct SegmentSummary: Sendable {
-    public enum Form: String, Sendable { case frames, blocks, base }
+package struct SegmentSummary: Sendable {
+    package enum Form: String, Sendable { case frames, blocks, base }
 
-    public var path: String
+    package var path: String
     /// Always 1 for a base, which replaces all commits from there on and contains none of them.
-    public var firstOffset: UInt64
+    package var firstOffset: UInt64
     /// Nil for an empty segment.
-    public var lastOffset: UInt64?
-    public var form: Form
-    public var isClosed: Bool
+    package var lastOffset: UInt64?
+    package var form: Form
+    package var isClosed: Bool
     /// The size of the file, including space that was written ahead.
-    public var fileBytes: Int
-    public var commitCount: UInt64 = 0
+    package var fileBytes: Int
+    package var commitCount: UInt64 = 0
     /// The size of all payloads, or of those of the base, before compression.
-    public var payloadBytes: UInt64 = 0
-    public var firstTime: Int64?
-    public var lastTime: Int64?
+    package var payloadBytes: UInt64 = 0
+    package var firstTime: Int64?
+    package var lastTime: Int64?
     /// The number of changes of records and zones, by the zone's ordinal.
-    public var touchCounts: [UInt64: UInt64] = [:]
+    package var touchCounts: [UInt64: UInt64] = [:]
     /// The damage that kept part of it from being read; the numbers cover only what precedes it.
-    public var damage: StrataError?
+    package var damage: StrataError?
 }
 
 extension LogReader {
     /// Summarizes the base that replaces discarded history, which is read in full; nil if there is no base.
-    public func summaryOfBase() throws -> SegmentSummary? {
+    package func summaryOfBase() throws -> SegmentSummary? {
         guard var base = try readBase() else { return nil }
         var summary = SegmentSummary(
             path: base.path, firstOffset: 1, lastOffset: base.horizon.offset, form: .base, isClosed: true,
@@ -46,7 +46,7 @@ extension LogReader {
     }
 
     /// Counts the contents of a segment. One of frames is read in full; one of blocks has the numbers in its index.
-    public func summary(of segment: Segment) throws -> SegmentSummary {
+    package func summary(of segment: Segment) throws -> SegmentSummary {
         let file = try catalog.files.open(segment.path, .read)
         var summary = SegmentSummary(
             path: segment.path, firstOffset: segment.firstOffset, lastOffset: segment.lastOffset, form: .frames,

@@ -2,22 +2,22 @@ import StrataModel
 import StrataSystem
 
 /// The content at one place of a segment or base: a frame, a block, or bytes that are neither.
-public struct StoredPiece: Sendable {
-    public enum Content: Sendable {
+package struct StoredPiece: Sendable {
+    package enum Content: Sendable {
         case frame(FrameHeader)
         case block(StoredBlock)
         case nothing(isZero: Bool)
     }
 
     /// The range of all its bytes in the file.
-    public var range: Range<Int>
-    public var content: Content
+    package var range: Range<Int>
+    package var content: Content
     /// The fault in its bytes; nil if they are what was written. Bytes that are neither frame nor block have no fault
     /// here: they may be space that was written ahead.
-    public var problem: StrataError?
+    package var problem: StrataError?
 
     /// The offsets of the commits that the piece holds, wholly or in part.
-    public var offsets: ClosedRange<UInt64>? {
+    package var offsets: ClosedRange<UInt64>? {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part:
             header.offset...header.offset
@@ -28,7 +28,7 @@ public struct StoredPiece: Sendable {
     }
 
     /// The last commit that had been synced when this piece was written; nil if the piece does not say.
-    public var durableOffset: UInt64? {
+    package var durableOffset: UInt64? {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part: header.witnessedOffset
         case .frame(let header): header.offset
@@ -40,20 +40,20 @@ public struct StoredPiece: Sendable {
 }
 
 /// The 48 bytes before a block's body (docs/format.md §25).
-public struct StoredBlock: Sendable, Equatable {
+package struct StoredBlock: Sendable, Equatable {
     /// `commits`, `changes`, `filter`, `names`, `index`, `end` or `state`.
-    public var kind: String
-    public var codec: FrameHeader.Codec
+    package var kind: String
+    package var codec: FrameHeader.Codec
     /// For commits, the first one's offset; for an end, the last one's; for a state, the number of the payload in its
     /// base; for changes, a zone.
-    public var first: UInt64
-    public var count: UInt32
-    public var rawLength: UInt32
-    public var storedLength: UInt32
-    public var chain: UInt32
-    public var time: Int64
-    public var bodyChecksum: UInt32
-    public var hasErasures: Bool
+    package var first: UInt64
+    package var count: UInt32
+    package var rawLength: UInt32
+    package var storedLength: UInt32
+    package var chain: UInt32
+    package var time: Int64
+    package var bodyChecksum: UInt32
+    package var hasErasures: Bool
 
     init(_ header: BlockHeader) {
         kind = "\(header.kind)"
@@ -76,18 +76,18 @@ public struct StoredBlock: Sendable, Equatable {
 /// var walk = try StoredPieceWalk(path: "Notes.strata/log/00000000000000000001.seg")
 /// while let piece = try walk.next() { print(piece.range, piece.problem == nil) }
 /// ```
-public struct StoredPieceWalk {
+package struct StoredPieceWalk {
     /// The kind of the file, according to its header.
-    public enum Head: Sendable {
+    package enum Head: Sendable {
         case segment(SegmentHeader, isSealed: Bool)
         case base(horizon: Position, time: Int64)
         case unreadable(StrataError)
     }
 
-    public let head: Head
-    public let path: String
+    package let head: Head
+    package let path: String
     /// The size of the header; of an unreadable one, the size that it should have.
-    public let headerBytes: Int
+    package let headerBytes: Int
     private let window: FileWindow
     /// The possible starting values of header checksums in this file.
     private let salts: [UInt32]
@@ -96,9 +96,9 @@ public struct StoredPieceWalk {
     private var waiting: StoredPiece?
 
     /// The size of the whole file.
-    public var byteCount: Int { window.limit }
+    package var byteCount: Int { window.limit }
 
-    public init(path: String, files: any FileSystem = RealFileSystem()) throws {
+    package init(path: String, files: any FileSystem = RealFileSystem()) throws {
         self.path = path
         let file = try files.open(path, .read)
         let bytes = try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0)
@@ -121,7 +121,7 @@ public struct StoredPieceWalk {
     }
 
     /// Returns the next piece; nil at the end of the file.
-    public mutating func next() throws -> StoredPiece? {
+    package mutating func next() throws -> StoredPiece? {
         if let piece = waiting {
             waiting = nil
             return piece

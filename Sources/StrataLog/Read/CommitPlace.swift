@@ -7,37 +7,37 @@ import StrataSystem
 /// let reader = try LogReader.open(at: "Notes.strata")
 /// if let place = try reader.place(of: 12) { print(place.path, place.range) }
 /// ```
-public struct CommitPlace: Sendable, Equatable {
+package struct CommitPlace: Sendable, Equatable {
     /// A piece of the commit as it was written (docs/format.md §4).
-    public struct Frame: Sendable, Equatable {
-        public var position: Int
-        public var header: FrameHeader
+    package struct Frame: Sendable, Equatable {
+        package var position: Int
+        package var header: FrameHeader
     }
 
-    public var path: String
+    package var path: String
     /// The first offset of the segment.
-    public var segment: UInt64
+    package var segment: UInt64
     /// The range of all bytes of the commit; in a sealed segment, that of its block.
-    public var range: Range<Int>
+    package var range: Range<Int>
     /// One frame, or one for each part of a large payload; none in a sealed segment.
-    public var frames: [Frame] = []
+    package var frames: [Frame] = []
     /// The block of a commit in a sealed segment.
-    public var block: Block?
+    package var block: Block?
 
     /// A block of commits of a sealed segment (docs/format.md §25).
-    public struct Block: Sendable, Equatable {
-        public var firstOffset: UInt64
-        public var commitCount: Int
+    package struct Block: Sendable, Equatable {
+        package var firstOffset: UInt64
+        package var commitCount: Int
         /// The length of its body before compression.
-        public var rawLength: UInt32
-        public var storedLength: UInt32
-        public var bodyChecksum: UInt32
+        package var rawLength: UInt32
+        package var storedLength: UInt32
+        package var bodyChecksum: UInt32
     }
 }
 
 extension LogReader {
     /// Returns the place of the commit at `offset`; nil after the end.
-    public func place(of offset: UInt64) throws -> CommitPlace? {
+    package func place(of offset: UInt64) throws -> CommitPlace? {
         guard let segment = try catalog.segment(containing: offset) else { return nil }
         return try catalog.reading(segment) { segment in
             if let sealed = try catalog.sealed(segment) { return try sealed.place(of: offset) }

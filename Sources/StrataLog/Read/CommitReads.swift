@@ -6,7 +6,7 @@ import StrataModel
 /// var reads = CommitReads(log)
 /// for offset in offsets { let commit = try reads.commit(at: offset) }
 /// ```
-public struct CommitReads {
+package struct CommitReads {
     /// The maximum gap that is read through rather than skipped.
     private static let nearOffsets: UInt64 = 32
 
@@ -14,10 +14,10 @@ public struct CommitReads {
     private var cursor: (any CommitCursor)?
     private var lastOffset: UInt64?
 
-    public init(_ log: any HistoryLog) { self.log = log }
+    package init(_ log: any HistoryLog) { self.log = log }
 
     /// Returns the commit at `offset`; nil if there is none.
-    public mutating func commit(at offset: UInt64) throws -> Commit? {
+    package mutating func commit(at offset: UInt64) throws -> Commit? {
         let isNear = lastOffset.map { $0 < offset && offset - $0 <= Self.nearOffsets } ?? false
         lastOffset = offset
         guard isNear else {

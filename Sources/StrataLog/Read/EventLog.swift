@@ -10,7 +10,7 @@ import StrataModel
 /// let appended = try log.append([commit], expecting: end)
 /// appended.positions.last
 /// ```
-public protocol EventLog: HistoryLog, AnyObject, Sendable {
+package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// The last commit that is visible to readers; before the first one, the floor.
     var end: Position { get }
     /// The last commit that survives a loss of power.
@@ -80,10 +80,10 @@ public protocol EventLog: HistoryLog, AnyObject, Sendable {
 }
 
 extension EventLog {
-    public func readBase() throws -> BaseReader? { nil }
+    package func readBase() throws -> BaseReader? { nil }
 
     /// Filters all touches of the zone.
-    public func touches(
+    package func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
         var page = TouchPage(touches: [], readThrough: offset, moreComing: true)
@@ -97,26 +97,26 @@ extension EventLog {
 }
 
 /// Returns another payload for the commit at an offset; nil if it stays as it is.
-public typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
+package typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
 /// A cursor that returns commits one after another.
-public protocol CommitCursor {
+package protocol CommitCursor {
     /// Returns the next commit; nil at the end, where a later call may return more.
     mutating func next() throws -> Commit?
 }
 
 /// The result of a successful append.
-public struct Appended: Sendable, Equatable {
+package struct Appended: Sendable, Equatable {
     /// The positions of the accepted commits, which are a prefix of those given.
-    public var positions: [Position]
+    package var positions: [Position]
 
-    public init(positions: [Position]) { self.positions = positions }
+    package init(positions: [Position]) { self.positions = positions }
 
-    public var count: Int { positions.count }
+    package var count: Int { positions.count }
 }
 
 /// The ways in which an append fails, or its outcome remains unknown.
-public enum AppendFailure: Error, Sendable {
+package enum AppendFailure: Error, Sendable {
     /// Another append came first; this is the end now.
     case conflict(Position)
     /// Nothing was written.
@@ -128,7 +128,7 @@ public enum AppendFailure: Error, Sendable {
 }
 
 extension AppendFailure: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .conflict(let end): "another append came first; the end is now \(end)"
         case .notWritten(let error): "nothing was written: \(error)"
@@ -140,7 +140,7 @@ extension AppendFailure: CustomStringConvertible {
 
 extension EventLog {
     /// Reads from the beginning, for logs whose lists are in memory.
-    public func lastTouches(
+    package func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches {
         var commits: [(offset: UInt64, count: Int)] = []

@@ -1,7 +1,7 @@
 import StrataModel
 
 /// A log whose history can be read, by offset and by time.
-public protocol HistoryLog {
+package protocol HistoryLog {
     var end: Position { get }
     /// The history up to here has been discarded: reads start after it.
     var floor: Position { get }
@@ -22,7 +22,7 @@ extension HistoryLog {
     /// Returns the offset of the last commit made at or before a time, in microseconds since 1970; 0 if all are later.
     ///
     /// - Throws: ``StrataError`` `outOfRange` if that commit was discarded.
-    public func lastOffset(notAfter time: Int64) throws -> UInt64 {
+    package func lastOffset(notAfter time: Int64) throws -> UInt64 {
         guard let next = try firstOffset(notBefore: time == .max ? time : time + 1) else { return end.offset }
         // Of the discarded commits, the base has only the last one's time.
         if next == floor.offset + 1, floor.offset > 0, try readBase().map({ $0.time > time }) ?? true {
@@ -34,7 +34,7 @@ extension HistoryLog {
     }
 
     /// Returns true if the log has that chain value at that offset.
-    public func has(_ position: Position) throws -> Bool {
+    package func has(_ position: Position) throws -> Bool {
         if position.offset == 0 { return position.chain == 0 }
         guard (floor.offset...end.offset).contains(position.offset) else { return false }
         return try chain(at: position.offset) == position.chain

@@ -11,22 +11,22 @@ public enum Durability: Sendable, Hashable {
 }
 
 /// The options for opening a log.
-public struct LogOptions: Sendable {
-    public var durability: Durability
+package struct LogOptions: Sendable {
+    package var durability: Durability
     /// A segment is closed before it exceeds this size.
-    public var segmentBytes: Int
+    package var segmentBytes: Int
     /// The first segment is closed before it exceeds this size; each later one may have twice the size of the previous
     /// one, up to ``segmentBytes``. This way a small store stays small, and zeros are written into files that no commit
     /// waits for.
-    public var firstSegmentBytes: Int
+    package var firstSegmentBytes: Int
     /// Zeros are written this far ahead, but not beyond the segment's limit; 0 for no zeros.
-    public var spaceStepBytes: Int
+    package var spaceStepBytes: Int
     /// The identifier for a store that is created; an existing store keeps its own.
-    public var containerIdentifier: String
+    package var containerIdentifier: String
     /// True to create a store where there is none.
-    public var createsStore: Bool
+    package var createsStore: Bool
 
-    public init(
+    package init(
         durability: Durability = .commit, segmentBytes: Int = 64 << 20, firstSegmentBytes: Int = 4 << 20,
         spaceStepBytes: Int = 4 << 20, containerIdentifier: String = "iCloud.local", createsStore: Bool = true
     ) {

@@ -7,7 +7,7 @@ extension LogReader {
     /// ```swift
     /// for segment in reader.segments { print(try reader.names(of: segment) ?? []) }
     /// ```
-    public func names(of segment: Segment) throws -> [InternedName]? {
+    package func names(of segment: Segment) throws -> [InternedName]? {
         let known = catalog.read { state in state.segments.first { $0.firstOffset == segment.firstOffset } }
         guard let known else { return nil }
         return try catalog.reading(known) { try catalog.sealed($0)?.names() }

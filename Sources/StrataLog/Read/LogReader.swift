@@ -12,26 +12,26 @@ import StrataSystem
 /// var cursor = try reader.read(from: 1)
 /// while let commit = try cursor.next() { print(commit.offset) }
 /// ```
-public final class LogReader: Sendable {
+package final class LogReader: Sendable {
     /// Bytes after the last whole commit that do not form one.
-    public struct UnfinishedTail: Sendable, Equatable {
-        public var path: String
-        public var position: Int
-        public var byteCount: Int
-        public var reason: String
+    package struct UnfinishedTail: Sendable, Equatable {
+        package var path: String
+        package var position: Int
+        package var byteCount: Int
+        package var reason: String
     }
 
     /// A segment as known to a reader.
-    public struct Segment: Sendable, Equatable {
-        public var path: String
-        public var firstOffset: UInt64
+    package struct Segment: Sendable, Equatable {
+        package var path: String
+        package var firstOffset: UInt64
         /// Nil for an empty segment.
-        public var lastOffset: UInt64?
-        public var isClosed: Bool
+        package var lastOffset: UInt64?
+        package var isClosed: Bool
     }
 
     /// The extent to which a reader reads beside a living writer. Without one, it reads up to the last whole commit.
-    public enum Extent: Sendable {
+    package enum Extent: Sendable {
         /// Up to the last commit that survives a loss of power.
         case durable
         /// Up to the last commit that the writer shows to its own process: farther if the log's
@@ -42,8 +42,8 @@ public final class LogReader: Sendable {
     /// The number of attempts to read a place that looks damaged, because a writer may be in the middle of it.
     private static let attempts = 3
 
-    public let identity: StoreIdentity
-    public let extent: Extent
+    package let identity: StoreIdentity
+    package let extent: Extent
     let catalog: LogCatalog
     let tail: TailReader
     let watch = LogWatch()
@@ -56,7 +56,7 @@ public final class LogReader: Sendable {
     ///
     /// - Parameter requiresWholeEnd: true to reject a log that lacks synced commits at its end, as another file of the
     ///   store proves. Pass false to read the commits that are left.
-    public static func open(
+    package static func open(
         at path: String, extent: Extent = .durable, requiresWholeEnd: Bool = true, platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> LogReader {
@@ -118,12 +118,12 @@ public final class LogReader: Sendable {
     }
 
     /// Returns true if the writer is erasing data from a store's files, or was when it ended.
-    public static func isErasing(in path: String, files: any FileSystem) throws -> Bool {
+    package static func isErasing(in path: String, files: any FileSystem) throws -> Bool {
         try files.exists(StorePaths(path).erasing)
     }
 
     /// Returns the offset up to which a store's history has been discarded, according to its present files.
-    public static func floorOffset(in path: String, files: any FileSystem) throws -> UInt64 {
+    package static func floorOffset(in path: String, files: any FileSystem) throws -> UInt64 {
         try FloorMark.read(StorePaths(path), files)?.position.offset ?? 0
     }
 
@@ -136,12 +136,12 @@ public final class LogReader: Sendable {
 
     deinit { watch.stop() }
 
-    public var end: Position { catalog.read { $0.end } }
-    public var endTime: Int64? { catalog.read { $0.endTime } }
-    public var floor: Position { catalog.read { $0.floor.position } }
-    public var unfinishedTail: UnfinishedTail? { unfinished.withLock { $0 } }
+    package var end: Position { catalog.read { $0.end } }
+    package var endTime: Int64? { catalog.read { $0.endTime } }
+    package var floor: Position { catalog.read { $0.floor.position } }
+    package var unfinishedTail: UnfinishedTail? { unfinished.withLock { $0 } }
 
-    public var segments: [Segment] {
+    package var segments: [Segment] {
         catalog.read { state in
             state.segments.map { segment in
                 let last = segment.seal?.end.offset ?? state.end.offset
@@ -153,24 +153,24 @@ public final class LogReader: Sendable {
     }
 
     /// As ``EventLog/base()``.
-    public func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
-    public func readBase() throws -> BaseReader? { try catalog.readBase() }
+    package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
+    package func readBase() throws -> BaseReader? { try catalog.readBase() }
 
     /// The segments that have been sealed, opened if necessary.
     var sealedSegments: [SealedSegment] {
         get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
     }
 
-    public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
-    public func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
-    public func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
-    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
+    package func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
+    package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
+    package func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
 
-    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try catalog.touches(zone: zone, after: offset, limit: limit)
     }
 
-    public func touches(
+    package func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
         try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
@@ -179,7 +179,7 @@ public final class LogReader: Sendable {
     /// Returns where the last `limit` entries of a record up to `last` begin, reading from the newest segment on and no
     /// further than necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is
     /// smaller.
-    public func lastTouches(
+    package func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches {
         try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
@@ -190,7 +190,7 @@ public final class LogReader: Sendable {
     /// - Throws: `.directoryGone` if the store's directory is no longer at its path; any error that keeps the log from
     ///   being read.
     @discardableResult
-    public func refresh() throws -> Bool { try look().hasMoved }
+    package func refresh() throws -> Bool { try look().hasMoved }
 
     /// As ``refresh()``; also returns the outlook by which to wait for more.
     func look() throws -> (hasMoved: Bool, outlook: TailStatus) {

@@ -6,7 +6,7 @@ import StrataSystem
 /// ```swift
 /// let store = try Store(on: MemoryLog())
 /// ```
-public final class MemoryLog: EventLog {
+package final class MemoryLog: EventLog {
     private struct State {
         /// In the order of their offsets.
         var commits: [Commit] = []
@@ -19,15 +19,15 @@ public final class MemoryLog: EventLog {
         var end: Position { commits.last?.position ?? floor }
     }
 
-    public let maximumCommitBytes: Int
-    public var assignsNextOffset: Bool { gap == nil }
+    package let maximumCommitBytes: Int
+    package var assignsNextOffset: Bool { gap == nil }
     private let gap: (@Sendable () -> UInt64)?
     private let touchFunction: TouchFunction
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
     /// - Parameter gap: returns the number of offsets to skip before each commit; nil for none.
-    public init(
+    package init(
         maximumCommitBytes: Int = LogFormat.maximumCommitBytes, gap: (@Sendable () -> UInt64)? = nil,
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) {
@@ -36,22 +36,22 @@ public final class MemoryLog: EventLog {
         touchFunction = touches
     }
 
-    public var end: Position { state.withLock { $0.end } }
-    public var endTime: Int64? { state.withLock { $0.endTime } }
-    public var floor: Position { state.withLock { $0.floor } }
+    package var end: Position { state.withLock { $0.end } }
+    package var endTime: Int64? { state.withLock { $0.endTime } }
+    package var floor: Position { state.withLock { $0.floor } }
 
-    public var durableEnd: Position {
+    package var durableEnd: Position {
         state.withLock { state in state.commits.last { $0.offset <= state.durableOffset }?.position ?? state.floor }
     }
 
     /// Reopens a closed log.
-    public func reopen() { state.withLock { $0.isClosed = false } }
+    package func reopen() { state.withLock { $0.isClosed = false } }
 
     private static var closedError: StrataError { StrataError(.closed, "The log has been closed.") }
 
     // MARK: Writing
 
-    public func prepare(_ commit: inout NewCommit) throws {
+    package func prepare(_ commit: inout NewCommit) throws {
         guard commit.payload.count <= maximumCommitBytes else {
             throw AppendFailure.tooLarge(limit: maximumCommitBytes)
         }
@@ -59,7 +59,7 @@ public final class MemoryLog: EventLog {
         _ = try commit.payload.withUnsafeBytes { try touchFunction($0) }
     }
 
-    public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         if commits.isEmpty { return Appended(positions: []) }
         guard commits.allSatisfy({ $0.payload.count <= maximumCommitBytes }) else {
             throw .tooLarge(limit: maximumCommitBytes)
@@ -76,7 +76,7 @@ public final class MemoryLog: EventLog {
     }
 
     /// Appends durably: memory has no other durability.
-    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting)
     }
 
@@ -134,11 +134,11 @@ public final class MemoryLog: EventLog {
         return Position(offset: offset, chain: chain)
     }
 
-    public func sync() throws {
+    package func sync() throws {
         if state.withLock({ $0.isClosed }) { throw Self.closedError }
     }
 
-    public func trim(to offset: UInt64) throws -> Position {
+    package func trim(to offset: UInt64) throws -> Position {
         try state.withLock { state in
             if state.isClosed { throw Self.closedError }
             let count = state.commits.prefix { $0.offset <= offset }.count
@@ -151,7 +151,7 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func rewrite(
+    package func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws {
         try state.withLock { state in
@@ -166,7 +166,7 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func close() throws {
+    package func close() throws {
         state.withLock { $0.isClosed = true }
         wakeWaiters()
     }
@@ -198,7 +198,7 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func commit(at offset: UInt64) throws -> Commit? {
+    package func commit(at offset: UInt64) throws -> Commit? {
         if offset == 0 { return nil }
         return try readable(from: offset) { state in
             let index = Self.index(of: offset, in: state.commits)
@@ -213,13 +213,13 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func read(from offset: UInt64) throws -> any CommitCursor {
+    package func read(from offset: UInt64) throws -> any CommitCursor {
         let start = max(offset, 1)
         try readable(from: start) { _ in }
         return MemoryCursor(log: self, nextOffset: start)
     }
 
-    public func chain(at offset: UInt64) throws -> UInt32 {
+    package func chain(at offset: UInt64) throws -> UInt32 {
         let floor = state.withLock { $0.floor }
         if offset == floor.offset { return floor.chain }
         guard let commit = try commit(at: offset) else {
@@ -228,7 +228,7 @@ public final class MemoryLog: EventLog {
         return commit.chain
     }
 
-    public func firstOffset(notBefore time: Int64) throws -> UInt64? {
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? {
         try state.withLock { state in
             if state.isClosed { throw Self.closedError }
             var low = 0
@@ -241,9 +241,9 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func base() throws -> Position? { nil }
+    package func base() throws -> Position? { nil }
 
-    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         guard limit > 0 else {
             throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
         }
@@ -264,7 +264,7 @@ public final class MemoryLog: EventLog {
         }
     }
 
-    public func waitForEnd(past offset: UInt64) async {
+    package func waitForEnd(past offset: UInt64) async {
         await waiters.wait(past: offset) { state.withLock { $0.isClosed || $0.end.offset > offset } }
     }
 

@@ -6,22 +6,22 @@
 /// offsets.insert(4...9)
 /// print(offsets)  // 3 to 9
 /// ```
-public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
+package struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
     /// In order, with at least one missing offset between any two.
-    public private(set) var ranges: [ClosedRange<UInt64>] = []
+    package private(set) var ranges: [ClosedRange<UInt64>] = []
 
-    public init(_ ranges: [ClosedRange<UInt64>] = []) {
+    package init(_ ranges: [ClosedRange<UInt64>] = []) {
         for range in ranges { insert(range) }
     }
 
-    public var isEmpty: Bool { ranges.isEmpty }
-    public var count: UInt64 { ranges.reduce(0) { $0 + UInt64($1.count) } }
+    package var isEmpty: Bool { ranges.isEmpty }
+    package var count: UInt64 { ranges.reduce(0) { $0 + UInt64($1.count) } }
 
-    public func contains(_ offset: UInt64) -> Bool { ranges.contains { $0.contains(offset) } }
+    package func contains(_ offset: UInt64) -> Bool { ranges.contains { $0.contains(offset) } }
 
-    public mutating func insert(_ offset: UInt64) { insert(offset...offset) }
+    package mutating func insert(_ offset: UInt64) { insert(offset...offset) }
 
-    public mutating func insert(_ range: ClosedRange<UInt64>) {
+    package mutating func insert(_ range: ClosedRange<UInt64>) {
         // Offsets mostly come in order, and each continues the last range.
         if let last = ranges.last, range.lowerBound == last.upperBound + 1 {
             ranges[ranges.count - 1] = last.lowerBound...range.upperBound
@@ -36,12 +36,12 @@ public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
         ranges.insert(merged, at: place)
     }
 
-    public mutating func formUnion(_ other: OffsetRanges) {
+    package mutating func formUnion(_ other: OffsetRanges) {
         for range in other.ranges { insert(range) }
     }
 
     /// Returns the offsets of `range` that are not in the set.
-    public func missing(in range: ClosedRange<UInt64>) -> OffsetRanges {
+    package func missing(in range: ClosedRange<UInt64>) -> OffsetRanges {
         var missing = OffsetRanges()
         var next = range.lowerBound
         for known in ranges where known.upperBound >= next && known.lowerBound <= range.upperBound {
@@ -53,7 +53,7 @@ public struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// `6 to 8, 12`.
-    public var description: String {
+    package var description: String {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
             .joined(separator: ", ")
     }

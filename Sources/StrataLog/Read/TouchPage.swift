@@ -1,18 +1,18 @@
 import StrataModel
 
 /// One entry of a zone's change list.
-public struct ZoneTouch: Sendable, Equatable {
-    public var offset: UInt64
-    public var eventIndex: UInt32
-    public var kind: Touch.Kind
-    public var type: UInt64
-    public var key: [UInt8]
+package struct ZoneTouch: Sendable, Equatable {
+    package var offset: UInt64
+    package var eventIndex: UInt32
+    package var kind: Touch.Kind
+    package var type: UInt64
+    package var key: [UInt8]
 
     func isOf(record name: [UInt8]) -> Bool {
         kind.isOfRecord && key == name
     }
 
-    public init(offset: UInt64, eventIndex: UInt32, kind: Touch.Kind, type: UInt64, key: [UInt8]) {
+    package init(offset: UInt64, eventIndex: UInt32, kind: Touch.Kind, type: UInt64, key: [UInt8]) {
         self.offset = offset
         self.eventIndex = eventIndex
         self.kind = kind
@@ -22,17 +22,17 @@ public struct ZoneTouch: Sendable, Equatable {
 }
 
 /// Some entries of a zone's change list, in order.
-public struct TouchPage: Sendable, Equatable {
-    public var touches: [ZoneTouch]
+package struct TouchPage: Sendable, Equatable {
+    package var touches: [ZoneTouch]
     /// All touches of the zone up to this offset have been returned; the next request continues from here.
-    public var readThrough: UInt64
+    package var readThrough: UInt64
     /// True if more may follow.
-    public var moreComing: Bool
+    package var moreComing: Bool
 
     /// The number of entries that are read at a time where only some entries of a zone are wanted.
     static let pieceCount = 4_096
 
-    public init(touches: [ZoneTouch], readThrough: UInt64, moreComing: Bool) {
+    package init(touches: [ZoneTouch], readThrough: UInt64, moreComing: Bool) {
         self.touches = touches
         self.readThrough = readThrough
         self.moreComing = moreComing
@@ -40,13 +40,13 @@ public struct TouchPage: Sendable, Equatable {
 }
 
 /// The place where the last entries of a record begin.
-public struct LastTouches: Sendable, Equatable {
+package struct LastTouches: Sendable, Equatable {
     /// The commit of the first entry; after the requested range if there is none.
-    public var first: UInt64
+    package var first: UInt64
     /// The number of entries from that commit on.
-    public var count: Int
+    package var count: Int
 
-    public init(first: UInt64, count: Int) {
+    package init(first: UInt64, count: Int) {
         self.first = first
         self.count = count
     }

@@ -12,10 +12,10 @@ import StrataSystem
 /// print("offsets that would be lost:", plan.lostOffsets)
 /// try LogRepair.apply(at: "Notes.strata")
 /// ```
-public enum LogRepair {
+package enum LogRepair {
     /// One step of a repair; the steps are listed in the order of their execution.
-    public struct Step: Sendable, Equatable {
-        public enum Kind: String, Sendable, CaseIterable {
+    package struct Step: Sendable, Equatable {
+        package enum Kind: String, Sendable, CaseIterable {
             /// A copy of the file is kept under another name, because the file is about to be changed.
             case copy
             /// The whole file is taken out of the log.
@@ -32,11 +32,11 @@ public enum LogRepair {
             case floor
         }
 
-        public var kind: Kind
-        public var path: String
+        package var kind: Kind
+        package var path: String
         /// The path under which it is kept.
-        public var target: String?
-        public var position: Int?
+        package var target: String?
+        package var position: Int?
 
         var seal: SegmentFile.Seal?
         var floor: FloorMark?
@@ -53,29 +53,29 @@ public enum LogRepair {
     }
 
     /// The steps and the outcome of a repair.
-    public struct Plan: Sendable {
-        public var report: LogVerifier.Report
+    package struct Plan: Sendable {
+        package var report: LogVerifier.Report
         /// Empty if the log is whole or cannot be repaired.
-        public var steps: [Step] = []
+        package var steps: [Step] = []
         /// The reason why the log cannot be repaired, and what can be done instead.
-        public var obstacle: String?
+        package var obstacle: String?
         /// The last commit of the repaired log.
-        public var end: Position
+        package var end: Position
         /// Offsets that the repaired log no longer has, up to the last one that is named anywhere.
-        public var lostOffsets = OffsetRanges()
+        package var lostOffsets = OffsetRanges()
         /// The lost offsets whose commits are whole in files that are kept.
-        public var keptAsideOffsets = OffsetRanges()
+        package var keptAsideOffsets = OffsetRanges()
         /// The directory in which files are kept, which is that of the log.
-        public var directory: String
+        package var directory: String
         /// The file that describes the repair; nil if nothing is done.
-        public var note: String?
+        package var note: String?
 
         /// True if there is nothing to repair.
-        public var isWhole: Bool { report.damage == nil }
+        package var isWhole: Bool { report.damage == nil }
     }
 
     /// Returns what ``apply(at:platform:progress:)`` would do. Only reads, and takes no lock.
-    public static func plan(
+    package static func plan(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> Plan {
         try RepairPlanner(survey: DamageScan.run(at: StorePaths(path), platform.files, progress)).plan()
@@ -86,7 +86,7 @@ public enum LogRepair {
     ///
     /// - Throws: `.locked` while a program has the store open for writing, or the operating system's error.
     @discardableResult
-    public static func apply(
+    package static func apply(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> Plan {
         let paths = StorePaths(path)

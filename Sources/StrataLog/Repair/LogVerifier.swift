@@ -8,31 +8,31 @@ import StrataSystem
 /// let report = LogVerifier.verify(at: "Notes.strata")
 /// if let damage = report.damage { print(damage) }
 /// ```
-public enum LogVerifier {
-    public struct Report: Sendable {
-        public var identity: StoreIdentity?
+package enum LogVerifier {
+    package struct Report: Sendable {
+        package var identity: StoreIdentity?
         /// The number of segments that were read before any damage, including the one that has it.
-        public var segmentCount = 0
-        public var commitCount: UInt64 = 0
-        public var eventCount: UInt64 = 0
+        package var segmentCount = 0
+        package var commitCount: UInt64 = 0
+        package var eventCount: UInt64 = 0
         /// The size of all segments and the base, including those after any damage.
-        public var fileBytes = 0
+        package var fileBytes = 0
         /// The last commit that a base replaces; nil if there is no base, or if it is damaged.
-        public var base: Position?
+        package var base: Position?
         /// The last commit before any damage.
-        public var end: Position = .start
-        public var unfinishedTail: LogReader.UnfinishedTail?
+        package var end: Position = .start
+        package var unfinishedTail: LogReader.UnfinishedTail?
         /// The first damage; nil if the log is whole. The code `.newerFormat` means that only a later release
         /// understands it.
-        public var damage: StrataError?
+        package var damage: StrataError?
         /// The extent of the damage, as far as it can be determined; nil if the log is whole.
-        public var extent: DamageExtent?
+        package var extent: DamageExtent?
 
-        public init() {}
+        package init() {}
     }
 
     /// - Parameter progress: called from time to time with the bytes read so far and in total.
-    public static func verify(
+    package static func verify(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) -> Report {
         do { return try DamageScan.run(at: StorePaths(path), platform.files, progress).report } catch {
@@ -45,7 +45,7 @@ public enum LogVerifier {
 
 extension StrataError {
     /// True if the bytes of a store are wrong, or of a later release, rather than the access to them failing.
-    public var isDamage: Bool {
+    package var isDamage: Bool {
         switch code {
         case .wrongMagic, .newerFormat, .badChecksum, .brokenChain, .brokenSequence, .impossibleLength, .missingSegment,
             .foreignSegment, .unsealedSegment, .malformed:

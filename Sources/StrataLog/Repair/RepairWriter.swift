@@ -130,7 +130,7 @@ struct RepairNote {
 
 extension LogRepair.Step: CustomStringConvertible {
     /// `move 00000000000000000006.seg to 00000000000000000006.seg.repaired-1`.
-    public var description: String {
+    package var description: String {
         func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
         let (file, place) = (name(path), position.map { " at position \($0)" } ?? "")
         return switch kind {

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// Looks up a name that a segment uses but does not introduce; returns nil for an unknown one.
-public typealias NameLookup = @Sendable (UsedNames.Key) throws -> InternedName?
+package typealias NameLookup = @Sendable (UsedNames.Key) throws -> InternedName?
 
 /// Rewrites a closed segment as blocks (docs/format.md §25), into a separate file.
 struct SegmentSealer: ~Copyable {

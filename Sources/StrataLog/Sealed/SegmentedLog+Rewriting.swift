@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 extension SegmentedLog {
-    public func rewrite(
+    package func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws {
         try catalog.requireOpen()
@@ -121,7 +121,7 @@ extension SegmentedLog {
     }
 
     /// Returns the offset after which there may be incomplete erasures; nil if there are none.
-    public func unfinishedErasures() throws -> UInt64? {
+    package func unfinishedErasures() throws -> UInt64? {
         let path = catalog.paths.erasing
         guard try platform.files.exists(path) else { return nil }
         let bytes = try platform.files.readAll(path, atMost: LogFormat.headerBlockMaximumBytes)
@@ -137,7 +137,7 @@ extension SegmentedLog {
     }
 
     /// Notes, durably, that an erasure begins, which the next commits describe.
-    public func beginErasure() throws {
+    package func beginErasure() throws {
         try catalog.requireOpen()
         guard try unfinishedErasures() == nil else { return }
         let block = HeaderBlock(
@@ -147,7 +147,7 @@ extension SegmentedLog {
     }
 
     /// Notes that all erasures so far are complete.
-    public func endErasures() throws {
+    package func endErasures() throws {
         try catalog.requireOpen()
         try platform.files.remove(catalog.paths.erasing)
         try platform.files.syncDirectory(catalog.paths.log)

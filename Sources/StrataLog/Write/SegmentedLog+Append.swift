@@ -2,18 +2,18 @@ import StrataModel
 import StrataSystem
 
 extension SegmentedLog {
-    public func prepare(_ commit: inout NewCommit) throws {
+    package func prepare(_ commit: inout NewCommit) throws {
         guard commit.payload.count <= LogFormat.maximumCommitBytes else {
             throw AppendFailure.tooLarge(limit: LogFormat.maximumCommitBytes)
         }
         try commit.prepare(touches: catalog.touches, pool: pool)
     }
 
-    public func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting, isDurable: options.durability == .commit)
     }
 
-    public func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+    package func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting, isDurable: false)
     }
 

@@ -14,7 +14,7 @@ extension SegmentedLog {
     ///   - path: the store's directory; its parent must exist.
     ///   - touches: finds the touches of a payload; by default, payloads are envelopes.
     /// - Throws: ``StrataError``; damage is never truncated here.
-    public static func open(
+    package static func open(
         at path: String, options: LogOptions = LogOptions(), platform: Platform = Platform(),
         touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> SegmentedLog {

@@ -7,7 +7,7 @@ extension SegmentedLog {
     ///
     /// - Parameter lookup: returns names that the segment uses but does not introduce.
     @discardableResult
-    public func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
+    package func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
         do { return try sealNext(behind: 0, lookup) != nil } catch let error as SealingFailure { throw error.cause }
     }
 
@@ -30,15 +30,15 @@ extension SegmentedLog {
     /// Seals closed segments in the background, until the log is closed.
     ///
     /// - Parameter lookup: returns names that a segment uses but does not introduce.
-    public func startSealing(lookup: @escaping NameLookup) throws {
+    package func startSealing(lookup: @escaping NameLookup) throws {
         try sealer.start { [weak self] in try self?.sealNext(behind: $0, lookup) }
     }
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.
-    public func stopSealing() { sealer.stop() }
+    package func stopSealing() { sealer.stop() }
 
     /// The first failure of the last round of sealing in the background; nil if there was none.
-    public var sealingFailure: StrataError? { sealer.failure }
+    package var sealingFailure: StrataError? { sealer.failure }
 
     private func seal(_ segment: SegmentFile, _ lookup: NameLookup) throws -> Bool {
         let files = platform.files

@@ -11,14 +11,14 @@ import StrataSystem
 /// ```
 ///
 /// Commits that are appended together share one write and one sync.
-public final class SegmentedLog: EventLog {
-    public let identity: StoreIdentity
-    public let options: LogOptions
+package final class SegmentedLog: EventLog {
+    package let identity: StoreIdentity
+    package let options: LogOptions
     /// The findings and the repairs of opening.
-    public let recovery: RecoveryReport
+    package let recovery: RecoveryReport
 
     /// Its files are anchored at the store's directory.
-    public let platform: Platform
+    package let platform: Platform
     let catalog: LogCatalog
     let writer: Lock<SegmentWriter>
     let space: SegmentPreallocator
@@ -56,30 +56,30 @@ public final class SegmentedLog: EventLog {
         try? close()
     }
 
-    public var end: Position { catalog.read { $0.end } }
-    public var durableEnd: Position { catalog.read { $0.durableEnd } }
-    public var endTime: Int64? { catalog.read { $0.endTime } }
-    public var floor: Position { catalog.read { $0.floor.position } }
-    public var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
-    public var assignsNextOffset: Bool { true }
+    package var end: Position { catalog.read { $0.end } }
+    package var durableEnd: Position { catalog.read { $0.durableEnd } }
+    package var endTime: Int64? { catalog.read { $0.endTime } }
+    package var floor: Position { catalog.read { $0.floor.position } }
+    package var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
+    package var assignsNextOffset: Bool { true }
 
-    public func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
-    public func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
-    public func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
-    public func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
-    public func waitForEnd(past offset: UInt64) async { await catalog.waitForEnd(past: offset) }
+    package func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
+    package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
+    package func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
+    package func waitForEnd(past offset: UInt64) async { await catalog.waitForEnd(past: offset) }
 
-    public func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         try catalog.touches(zone: zone, after: offset, limit: limit)
     }
 
-    public func touches(
+    package func touches(
         record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
     ) throws -> TouchPage {
         try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
     }
 
-    public func lastTouches(
+    package func lastTouches(
         record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
     ) throws -> LastTouches {
         try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
@@ -87,7 +87,7 @@ public final class SegmentedLog: EventLog {
 
     // MARK: Durability
 
-    public func sync() throws {
+    package func sync() throws {
         try catalog.requireOpen()
         // The lock is not held during the sync, so that appends can continue.
         let (file, end, refusal, isClosed) = writer.withLock { ($0.file, $0.end, $0.refusal, $0.isClosed) }
@@ -134,7 +134,7 @@ public final class SegmentedLog: EventLog {
 
     // MARK: Trimming
 
-    public func trim(to offset: UInt64) throws -> Position {
+    package func trim(to offset: UInt64) throws -> Position {
         try catalog.requireOpen()
         // The writing lock keeps the list of segments unchanged.
         return try writer.withLock { writer throws -> Position in
@@ -158,7 +158,7 @@ public final class SegmentedLog: EventLog {
 
     // MARK: Closing
 
-    public func close() throws {
+    package func close() throws {
         let wasClosed = writer.withLock { writer in
             defer { writer.isClosed = true }
             return writer.isClosed

@@ -1,35 +1,35 @@
 /// Reads the encodings of docs/format.md from untrusted bytes: every read is bounded, and an invalid one throws.
 // Functions called for every event and entry are inlinable: unspecialized, a byte costs as much as a commit should.
-public struct ByteReader {
+package struct ByteReader {
     // Valid only inside the `withUnsafeBytes` call that provided it; every access below is checked against its count.
     @usableFromInline let bytes: UnsafeRawBufferPointer
-    public var position: Int
+    package var position: Int
 
     /// Creates a reader. `bytes` must stay alive as long as the reader is used.
     @inlinable
-    public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+    package init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
         self.position = position
     }
 
-    @inlinable public var remaining: Int { bytes.count - position }
+    @inlinable package var remaining: Int { bytes.count - position }
 
     @inlinable
     @inline(__always)
-    public mutating func read<Number: FixedWidthInteger>(_: Number.Type, _ what: StaticString) throws -> Number {
+    package mutating func read<Number: FixedWidthInteger>(_: Number.Type, _ what: StaticString) throws -> Number {
         guard remaining >= MemoryLayout<Number>.size else { throw short(what, MemoryLayout<Number>.size) }
         defer { position += MemoryLayout<Number>.size }
         return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
     }
 
-    public mutating func readIdentifier(_ what: StaticString) throws -> Identifier {
+    package mutating func readIdentifier(_ what: StaticString) throws -> Identifier {
         Identifier(
             high: UInt64(bigEndian: try read(UInt64.self, what)), low: UInt64(bigEndian: try read(UInt64.self, what)))
     }
 
     @inlinable
     @inline(__always)
-    public mutating func readVarint(_ what: StaticString) throws -> UInt64 {
+    package mutating func readVarint(_ what: StaticString) throws -> UInt64 {
         guard position + 1 < bytes.count else { return try readLongVarint(what) }
         let low = bytes[position]
         if low < 0x80 {
@@ -64,7 +64,7 @@ public struct ByteReader {
     /// Reads a varint with an upper bound, for counts and ordinals.
     @inlinable
     @inline(__always)
-    public mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
+    package mutating func readVarint(_ what: StaticString, atMost limit: UInt64) throws -> UInt64 {
         let start = position
         let number = try readVarint(what)
         guard number <= limit else {
@@ -77,7 +77,7 @@ public struct ByteReader {
     /// Returns the range of the next `count` bytes and skips them.
     @inlinable
     @inline(__always)
-    public mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
+    package mutating func readRange(count: UInt64, _ what: StaticString) throws -> Range<Int> {
         guard count <= UInt64(remaining) else { throw short(what, Int(clamping: count)) }
         defer { position += Int(count) }
         return position..<position + Int(count)
@@ -86,18 +86,18 @@ public struct ByteReader {
     /// Returns the range of a string's bytes, which are not validated as UTF-8.
     @inlinable
     @inline(__always)
-    public mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
+    package mutating func readStringRange(_ what: StaticString, atMost limit: Int) throws -> Range<Int> {
         let count = try readVarint(what, atMost: UInt64(limit))
         return try readRange(count: count, what)
     }
 
-    public mutating func readString(_ what: StaticString, atMost limit: Int) throws -> String {
+    package mutating func readString(_ what: StaticString, atMost limit: Int) throws -> String {
         let start = position
         return try text(in: try readStringRange(what, atMost: limit), what, start)
     }
 
     /// Reads the remaining bytes as text.
-    public mutating func readRemainingText(_ what: StaticString, atMost limit: Int) throws -> String {
+    package mutating func readRemainingText(_ what: StaticString, atMost limit: Int) throws -> String {
         guard remaining <= limit else {
             throw malformed(what, expected: "at most \(limit) bytes", found: "\(remaining)")
         }
@@ -113,11 +113,11 @@ public struct ByteReader {
         return text
     }
 
-    public func expectEnd(_ what: StaticString) throws {
+    package func expectEnd(_ what: StaticString) throws {
         guard remaining == 0 else { throw malformed(what, expected: "the end", found: "\(remaining) more bytes") }
     }
 
-    public func malformed(_ what: StaticString, expected: String, found: String? = nil) -> StrataError {
+    package func malformed(_ what: StaticString, expected: String, found: String? = nil) -> StrataError {
         StrataError(
             .malformed, "Bytes do not follow the format.",
             .init(position: UInt64(position), expected: "\(what) to be \(expected)", found: found))
@@ -140,7 +140,7 @@ extension ByteReader {
         ByteReader(bytes, in: try readRange(count: count, what))
     }
 
-    public mutating func readRemainingBytes() -> ArraySlice<UInt8> {
+    package mutating func readRemainingBytes() -> ArraySlice<UInt8> {
         defer { position = bytes.count }
         return ArraySlice(bytes[position...])
     }

@@ -1,7 +1,7 @@
 extension String {
     /// Returns nil if the bytes are not valid UTF-8. Takes a quarter of the time of `String(validating:as:)`, which
     /// looks up types at run time for each text.
-    public init?(utf8 bytes: UnsafeRawBufferPointer) {
+    package init?(utf8 bytes: UnsafeRawBufferPointer) {
         // The caller keeps the bytes alive during the call, and the string is a copy.
         let span = unsafe RawSpan(_unsafeBytes: bytes)._unsafeView(as: UInt8.self)
         guard let valid = try? UTF8Span(validating: span) else { return nil }
@@ -24,7 +24,7 @@ extension UnsafeRawBufferPointer {
 
 extension String {
     /// Returns the longest prefix of whole Unicode scalars that fits in a number of bytes.
-    public func cut(toBytes limit: Int) -> String {
+    package func cut(toBytes limit: Int) -> String {
         if utf8.count <= limit { return self }
         var end = utf8.index(startIndex, offsetBy: limit)
         while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }

@@ -11,7 +11,7 @@ extension CommitBuilder {
     /// - Parameters:
     ///   - start: The first entry of the state's table to include; 0 for the record's first event.
     ///   - limit: The maximum bytes of values in an event; a single value may exceed it.
-    public mutating func append(
+    package mutating func append(
         stating state: RecordStateView, _ record: RecordKey, from start: Int, atMost limit: Int
     ) throws -> Int {
         let table = try state.fields()

@@ -5,30 +5,30 @@
 /// try commit.append(ZoneSavedEvent(zone: 3, database: 1))
 /// let payload = try commit.payload(EnvelopeHeader(user: 1))
 /// ```
-public struct CommitBuilder: Sendable {
+package struct CommitBuilder: Sendable {
     private var events = ByteWriter(reserving: 512)
     private var table = FieldTableBuilder()
     /// The number of events, which is the index of the next one.
-    public private(set) var count: UInt32 = 0
+    package private(set) var count: UInt32 = 0
 
-    public init() {}
+    package init() {}
 
-    public var byteCount: Int { events.bytes.count }
+    package var byteCount: Int { events.bytes.count }
 
     /// Starts the next payload in the same memory.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         events.removeAll()
         count = 0
     }
 
     /// Appends an event and returns its index.
     @discardableResult
-    public mutating func append(_ body: some EventBody) throws -> UInt32 {
+    package mutating func append(_ body: some EventBody) throws -> UInt32 {
         try append(type(of: body).kind) { try body.encode(into: &$0) }
     }
 
     @discardableResult
-    public mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
+    package mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
         // All records of a commit share the builder's memory.
         var table = self.table
         defer {
@@ -40,12 +40,12 @@ public struct CommitBuilder: Sendable {
     }
 
     @discardableResult
-    public mutating func append(_ event: Event) throws -> UInt32 {
+    package mutating func append(_ event: Event) throws -> UInt32 {
         try append(event.kind) { $0.append(bytes: event.body) }
     }
 
     @discardableResult
-    public mutating func append(_ name: InternedName) throws -> UInt32 {
+    package mutating func append(_ name: InternedName) throws -> UInt32 {
         try append(.nameInterned) { $0.append(bytes: name.event.body) }
     }
 
@@ -65,7 +65,7 @@ public struct CommitBuilder: Sendable {
         return count
     }
 
-    public func payload(_ header: EnvelopeHeader) -> [UInt8] {
+    package func payload(_ header: EnvelopeHeader) -> [UInt8] {
         precondition(count > 0, "a commit has an event at least")
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + events.bytes.count + 16)

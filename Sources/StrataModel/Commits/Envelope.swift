@@ -5,20 +5,20 @@
 /// envelope.events.append(Event(.recordSaved, body: bytes))
 /// let payload = envelope.encoded()
 /// ```
-public struct Envelope: Sendable, Equatable {
-    public static let version: UInt8 = 1
-    public static let maximumEventCount: UInt64 = 1 << Version.eventBits
-    public static let maximumNameBytes = 4_096
+package struct Envelope: Sendable, Equatable {
+    package static let version: UInt8 = 1
+    package static let maximumEventCount: UInt64 = 1 << Version.eventBits
+    package static let maximumNameBytes = 4_096
 
-    public var header: EnvelopeHeader
-    public var events: [Event]
+    package var header: EnvelopeHeader
+    package var events: [Event]
 
-    public init(header: EnvelopeHeader = EnvelopeHeader(), events: [Event] = []) {
+    package init(header: EnvelopeHeader = EnvelopeHeader(), events: [Event] = []) {
         self.header = header
         self.events = events
     }
 
-    public func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         precondition((1...Self.maximumEventCount).contains(UInt64(events.count)), "a commit has 1 to 1,048,576 events")
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + 16 + events.reduce(0) { $0 + $1.body.count + 4 })
@@ -34,7 +34,7 @@ public struct Envelope: Sendable, Equatable {
         return writer.bytes
     }
 
-    public init(decoding payload: ArraySlice<UInt8>) throws {
+    package init(decoding payload: ArraySlice<UInt8>) throws {
         var walker = try payload.withUnsafeBytes { try EnvelopeWalker($0) }
         header = try payload.withUnsafeBytes { try EnvelopeHeader(decoding: ByteReader($0, in: walker.headerRange)) }
         events = []

@@ -1,65 +1,65 @@
 /// The originator of a commit and its operation.
-public struct EnvelopeHeader: Sendable, Equatable {
+package struct EnvelopeHeader: Sendable, Equatable {
     /// The kinds of operations that commits record. The numbers are on disk.
-    public struct OperationKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        public let rawValue: UInt64
-        public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package struct OperationKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-        public static let none = Self(rawValue: 0)
-        public static let modifyRecords = Self(rawValue: 1)
-        public static let modifyZones = Self(rawValue: 2)
-        public static let modifySubscriptions = Self(rawValue: 3)
-        public static let schema = Self(rawValue: 4)
-        public static let console = Self(rawValue: 6)
-        public static let fetch = Self(rawValue: 8)
-        public static let query = Self(rawValue: 9)
-        public static let feed = Self(rawValue: 10)
+        package static let none = Self(rawValue: 0)
+        package static let modifyRecords = Self(rawValue: 1)
+        package static let modifyZones = Self(rawValue: 2)
+        package static let modifySubscriptions = Self(rawValue: 3)
+        package static let schema = Self(rawValue: 4)
+        package static let console = Self(rawValue: 6)
+        package static let fetch = Self(rawValue: 8)
+        package static let query = Self(rawValue: 9)
+        package static let feed = Self(rawValue: 10)
 
         static let names = [
             "none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",
             "accept shares", "fetch", "query", "feed",
         ]
 
-        public var description: String {
+        package var description: String {
             rawValue < UInt64(Self.names.count) ? Self.names[Int(rawValue)] : "unknown operation \(rawValue)"
         }
     }
 
     /// The quality of service of an operation. The numbers are on disk.
-    public struct QualityOfService: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        public let rawValue: UInt64
-        public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package struct QualityOfService: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-        public static let `default` = Self(rawValue: 0)
-        public static let background = Self(rawValue: 1)
-        public static let utility = Self(rawValue: 2)
-        public static let userInitiated = Self(rawValue: 3)
-        public static let userInteractive = Self(rawValue: 4)
+        package static let `default` = Self(rawValue: 0)
+        package static let background = Self(rawValue: 1)
+        package static let utility = Self(rawValue: 2)
+        package static let userInitiated = Self(rawValue: 3)
+        package static let userInteractive = Self(rawValue: 4)
 
         static let names = ["default", "background", "utility", "user-initiated", "user-interactive"]
 
-        public var description: String {
+        package var description: String {
             rawValue < UInt64(Self.names.count) ? Self.names[Int(rawValue)] : "unknown quality \(rawValue)"
         }
     }
 
     /// The maximum bytes of the operation ID, the group ID and the group name, each.
-    public static let maximumTextBytes = 255
+    package static let maximumTextBytes = 255
 
     /// The ordinal of the user; 0 for the system.
-    public var user: UInt64
+    package var user: UInt64
     /// The ordinal of the device; 0 for none.
-    public var device: UInt64
-    public var operationID: String
-    public var operationKind: OperationKind
-    public var qualityOfService: QualityOfService
-    public var groupID: String
-    public var groupName: String
+    package var device: UInt64
+    package var operationID: String
+    package var operationKind: OperationKind
+    package var qualityOfService: QualityOfService
+    package var groupID: String
+    package var groupName: String
     /// An encoded ``RequestShape``.
-    public var requestShape: ArraySlice<UInt8>
-    public var isLazy: Bool
+    package var requestShape: ArraySlice<UInt8>
+    package var isLazy: Bool
 
-    public init(
+    package init(
         user: UInt64 = 0, device: UInt64 = 0, operationID: String = "", operationKind: OperationKind = .none,
         qualityOfService: QualityOfService = .default, groupID: String = "", groupName: String = "",
         requestShape: ArraySlice<UInt8> = [], isLazy: Bool = false

@@ -1,9 +1,9 @@
 /// An event with its encoded body.
-public struct Event: Sendable, Equatable {
-    public var kind: EventKind
-    public var body: ArraySlice<UInt8>
+package struct Event: Sendable, Equatable {
+    package var kind: EventKind
+    package var body: ArraySlice<UInt8>
 
-    public init(_ kind: EventKind, body: ArraySlice<UInt8>) {
+    package init(_ kind: EventKind, body: ArraySlice<UInt8>) {
         self.kind = kind
         self.body = body
     }

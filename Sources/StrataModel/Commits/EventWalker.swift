@@ -7,28 +7,28 @@
 ///     try merger.apply(try RecordSavedView(payload, in: event.body), at: place, to: state, into: &writer)
 /// }
 /// ```
-public struct EventWalker {
+package struct EventWalker {
     // Valid only inside the `withUnsafeBytes` call that provided it.
     private let payload: UnsafeRawBufferPointer
     private var walker: EnvelopeWalker
 
     /// Creates a walker. `payload` must stay alive as long as the walker is used.
-    public init(_ payload: UnsafeRawBufferPointer) throws {
+    package init(_ payload: UnsafeRawBufferPointer) throws {
         self.payload = payload
         walker = try EnvelopeWalker(payload)
     }
 
-    public var eventCount: Int { walker.eventCount }
+    package var eventCount: Int { walker.eventCount }
 
     /// The number of events that `next` has returned, which is the index of the next one.
-    public var eventIndex: Int { walker.eventIndex }
+    package var eventIndex: Int { walker.eventIndex }
 
-    public func header() throws -> EnvelopeHeader {
+    package func header() throws -> EnvelopeHeader {
         try EnvelopeHeader(decoding: ByteReader(payload, in: walker.headerRange))
     }
 
     /// Returns the next event with the range of its body in the payload; nil at the end.
-    public mutating func next() throws -> (kind: EventKind, body: Range<Int>)? {
+    package mutating func next() throws -> (kind: EventKind, body: Range<Int>)? {
         try walker.next(in: payload)
     }
 }

@@ -45,7 +45,7 @@ public struct InternedName: Hashable, Sendable {
             }
         }
 
-        public var namespace: Namespace {
+        package var namespace: Namespace {
             switch self {
             case .user: .user
             case .device: .device
@@ -75,7 +75,7 @@ public struct InternedName: Hashable, Sendable {
         self.name = name
     }
 
-    public var event: Event {
+    package var event: Event {
         var writer = ByteWriter(reserving: 32)
         writer.append(name.namespace.rawValue)
         writer.appendVarint(ordinal)

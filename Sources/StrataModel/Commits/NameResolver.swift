@@ -3,31 +3,31 @@
 /// ```swift
 /// guard let (database, zone) = try names.zone(event.zone) else { return }
 /// ```
-public protocol NameResolver {
+package protocol NameResolver {
     /// Returns the name of an ordinal; nil if the source has none.
     func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name?
 }
 
 extension NameResolver {
-    public func user(_ ordinal: UInt64) throws -> String? { try name(.user, ordinal)?.text }
-    public func device(_ ordinal: UInt64) throws -> String? { try name(.device, ordinal)?.text }
-    public func recordType(_ ordinal: UInt64) throws -> String? { try name(.recordType, ordinal)?.text }
-    public func field(_ ordinal: UInt64) throws -> String? { try name(.field, ordinal)?.text }
+    package func user(_ ordinal: UInt64) throws -> String? { try name(.user, ordinal)?.text }
+    package func device(_ ordinal: UInt64) throws -> String? { try name(.device, ordinal)?.text }
+    package func recordType(_ ordinal: UInt64) throws -> String? { try name(.recordType, ordinal)?.text }
+    package func field(_ ordinal: UInt64) throws -> String? { try name(.field, ordinal)?.text }
 
     /// Returns a database with the name of its owner; nil if the database or its owner has no name.
-    public func database(_ ordinal: UInt64) throws -> DatabaseID? {
+    package func database(_ ordinal: UInt64) throws -> DatabaseID? {
         guard case .database(let scope, let owner)? = try name(.database, ordinal) else { return nil }
         return owner == 0 ? DatabaseID(scope) : try user(owner).map { DatabaseID(scope, owner: $0) }
     }
 
     /// Returns the ordinal of a zone's database; nil if the zone has no name.
-    public func databaseOrdinal(ofZone ordinal: UInt64) throws -> UInt64? {
+    package func databaseOrdinal(ofZone ordinal: UInt64) throws -> UInt64? {
         guard case .zone(let database, _, _)? = try name(.zone, ordinal) else { return nil }
         return database
     }
 
     /// Returns a zone by its name and its database; nil if the zone, the database or its owner has no name.
-    public func zone(_ ordinal: UInt64) throws -> (database: DatabaseID, name: String)? {
+    package func zone(_ ordinal: UInt64) throws -> (database: DatabaseID, name: String)? {
         guard case .zone(let database, _, let text)? = try name(.zone, ordinal),
             let database = try self.database(database)
         else { return nil }
@@ -38,7 +38,7 @@ extension NameResolver {
     /// device has no name.
     ///
     /// - Parameter interned: The names that the commit itself interns, which the source may not have yet.
-    public func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
+    package func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
         if header.user == 0 { return .service }
         func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String? {
             let new = interned.first { $0.ordinal == ordinal && $0.name.namespace == namespace }?.name
@@ -55,7 +55,7 @@ extension NameResolver {
     /// Returns the text of a name.
     ///
     /// - Throws: ``StrataError`` if the ordinal has no name.
-    public func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String {
+    package func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String {
         guard let text = try name(namespace, ordinal)?.text else { throw StrataError.unnamed(namespace, ordinal) }
         return text
     }
@@ -63,7 +63,7 @@ extension NameResolver {
     /// Returns a database with the name of its owner.
     ///
     /// - Throws: ``StrataError`` if the database or its owner has no name.
-    public func requiredDatabase(_ ordinal: UInt64) throws -> DatabaseID {
+    package func requiredDatabase(_ ordinal: UInt64) throws -> DatabaseID {
         guard case .database(let scope, let owner)? = try name(.database, ordinal) else {
             throw StrataError.unnamed(.database, ordinal)
         }
@@ -73,7 +73,7 @@ extension NameResolver {
     /// Returns a zone by its name and its database.
     ///
     /// - Throws: ``StrataError`` if the zone, its database or the database's owner has no name.
-    public func requiredZone(_ ordinal: UInt64) throws -> (database: DatabaseID, name: String) {
+    package func requiredZone(_ ordinal: UInt64) throws -> (database: DatabaseID, name: String) {
         guard case .zone(let database, _, let text)? = try name(.zone, ordinal) else {
             throw StrataError.unnamed(.zone, ordinal)
         }
@@ -83,7 +83,7 @@ extension NameResolver {
 
 extension StrataError {
     /// The error for an ordinal that must have a name and has none.
-    public static func unnamed(_ namespace: Namespace, _ ordinal: UInt64) -> StrataError {
+    package static func unnamed(_ namespace: Namespace, _ ordinal: UInt64) -> StrataError {
         StrataError(
             .malformed, "An ordinal has no name.",
             .init(expected: "the name of a \(namespace.noun)", found: "ordinal \(ordinal)"))

@@ -5,14 +5,14 @@
 /// try names.add(InternedName(decoding: event.body))
 /// try names.zone(3)?.name
 /// ```
-public struct NameTable: NameResolver, Sendable {
+package struct NameTable: NameResolver, Sendable {
     // Ordinal n is at n − 1.
     private var names: [Namespace: [InternedName.Name]] = [:]
 
-    public init() {}
+    package init() {}
 
     /// - Throws: ``StrataError`` if the ordinal already has another name, or leaves a gap.
-    public mutating func add(_ interned: InternedName) throws {
+    package mutating func add(_ interned: InternedName) throws {
         let namespace = interned.name.namespace
         // The array must have no second reference here, since appending would copy it.
         let count = UInt64(names[namespace]?.count ?? 0)
@@ -31,7 +31,7 @@ public struct NameTable: NameResolver, Sendable {
     }
 
     /// Returns the name of an ordinal; nil if it has none.
-    public func name(_ namespace: Namespace, _ ordinal: UInt64) -> InternedName.Name? {
+    package func name(_ namespace: Namespace, _ ordinal: UInt64) -> InternedName.Name? {
         guard let known = names[namespace], ordinal > 0, ordinal <= UInt64(known.count) else { return nil }
         return known[Int(ordinal) - 1]
     }

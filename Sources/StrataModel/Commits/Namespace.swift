@@ -1,12 +1,12 @@
 /// A kind of interned name, by its number on disk (docs/format.md §8). Each namespace has its own ordinals, from 1.
-public enum Namespace: UInt8, Sendable, CaseIterable {
+package enum Namespace: UInt8, Sendable, CaseIterable {
     case user = 1, device, database, zone, recordType, field
 
-    public static let count = allCases.count
+    package static let count = allCases.count
 
     /// The index of the namespace in an array with one element per namespace.
     // Applying a record's event reads it several times. Unlike a raw value, it is inlined into other modules.
-    @inlinable public var index: Int {
+    @inlinable package var index: Int {
         switch self {
         case .user: 0
         case .device: 1
@@ -18,7 +18,7 @@ public enum Namespace: UInt8, Sendable, CaseIterable {
     }
 
     /// The word for the namespace in errors and reports.
-    public var noun: String {
+    package var noun: String {
         switch self {
         case .user: "user"
         case .device: "device"

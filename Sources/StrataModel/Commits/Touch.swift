@@ -1,18 +1,18 @@
 /// A change by an event to a record or a zone; the log's change lists consist of touches (docs/format.md §7).
 ///
 /// The key is a range of the payload's bytes, so that collecting touches copies nothing.
-public struct Touch: Sendable, Equatable {
-    public enum Kind: UInt8, Sendable, CaseIterable {
+package struct Touch: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
         case recordSaved = 1, recordDeleted, zoneSaved, zoneDeleted
     }
 
-    public var zone: UInt64
-    public var eventIndex: UInt32
-    public var kind: Kind
-    public var type: UInt64
-    public var key: Range<Int>
+    package var zone: UInt64
+    package var eventIndex: UInt32
+    package var kind: Kind
+    package var type: UInt64
+    package var key: Range<Int>
 
-    public init(zone: UInt64, eventIndex: UInt32, kind: Kind, type: UInt64, key: Range<Int>) {
+    package init(zone: UInt64, eventIndex: UInt32, kind: Kind, type: UInt64, key: Range<Int>) {
         self.zone = zone
         self.eventIndex = eventIndex
         self.kind = kind
@@ -30,7 +30,7 @@ extension Envelope {
     ///
     /// - Parameter names: Called with the range of each ``InternedName`` in the payload.
     /// - Throws: ``StrataError`` if the payload is not an envelope.
-    public static func touches(
+    package static func touches(
         of payload: UnsafeRawBufferPointer, where isWanted: (Touch) -> Bool = { _ in true },
         names: (Range<Int>) -> Void = { _ in }
     ) throws -> [Touch] {

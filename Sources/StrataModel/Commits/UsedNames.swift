@@ -5,17 +5,17 @@
 /// names.add(payload)
 /// for key in names.keys { print(key.namespace, key.ordinal) }
 /// ```
-public struct UsedNames {
-    public struct Key: Hashable, Comparable, Sendable {
-        public var namespace: Namespace
-        public var ordinal: UInt64
+package struct UsedNames {
+    package struct Key: Hashable, Comparable, Sendable {
+        package var namespace: Namespace
+        package var ordinal: UInt64
 
-        public init(_ namespace: Namespace, _ ordinal: UInt64) {
+        package init(_ namespace: Namespace, _ ordinal: UInt64) {
             self.namespace = namespace
             self.ordinal = ordinal
         }
 
-        public static func < (left: Self, right: Self) -> Bool {
+        package static func < (left: Self, right: Self) -> Bool {
             (left.namespace.rawValue, left.ordinal) < (right.namespace.rawValue, right.ordinal)
         }
     }
@@ -27,10 +27,10 @@ public struct UsedNames {
     private var others: Set<Key> = []
     private var brought: [Key: InternedName] = [:]
 
-    public init() {}
+    package init() {}
 
     /// Adds the names of a payload, as far as it can be read.
-    public mutating func add(_ payload: UnsafeRawBufferPointer) { try? addAll(payload) }
+    package mutating func add(_ payload: UnsafeRawBufferPointer) { try? addAll(payload) }
 
     private mutating func addAll(_ payload: UnsafeRawBufferPointer) throws {
         var walker = try EventWalker(payload)
@@ -97,7 +97,7 @@ public struct UsedNames {
     }
 
     /// The keys in use, sorted by namespace and ordinal.
-    public var keys: [Key] {
+    package var keys: [Key] {
         var keys = Array(others)
         for namespace in Namespace.allCases {
             let used = direct[namespace.index]
@@ -112,7 +112,7 @@ public struct UsedNames {
     /// its owner.
     ///
     /// - Parameter name: Looks up a name that the payloads do not define; returns nil for an unknown one.
-    public mutating func resolved(_ name: (Key) throws -> InternedName?) rethrows -> [InternedName] {
+    package mutating func resolved(_ name: (Key) throws -> InternedName?) rethrows -> [InternedName] {
         var found: [Key: InternedName] = [:]
         var waiting = keys
         while let key = waiting.popLast() {

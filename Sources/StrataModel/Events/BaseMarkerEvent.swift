@@ -1,16 +1,16 @@
 /// The event that ends a base: the state up to an offset replaces its history.
-public struct BaseMarkerEvent: EventBody {
-    public static let kind = EventKind.baseMarker
+package struct BaseMarkerEvent: EventBody {
+    package static let kind = EventKind.baseMarker
 
-    public var horizon: Position
-    public var stateDigest: UInt128
-    public var contentDigest: UInt128
+    package var horizon: Position
+    package var stateDigest: UInt128
+    package var contentDigest: UInt128
     /// The number of payloads in the base before the marker's.
-    public var payloadCount: UInt64
+    package var payloadCount: UInt64
     /// The hash of these payloads (docs/compaction.md §3).
-    public var payloadHash: UInt128
+    package var payloadHash: UInt128
 
-    public init(
+    package init(
         horizon: Position, stateDigest: UInt128, contentDigest: UInt128, payloadCount: UInt64 = 0,
         payloadHash: UInt128 = 0
     ) {
@@ -24,7 +24,7 @@ public struct BaseMarkerEvent: EventBody {
     private static let payloadCount: UInt64 = 2
     private static let payloadHash: UInt64 = 4
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         try Self.check(horizon.offset)
         writer.appendVarint(horizon.offset)
         writer.append(horizon.chain)
@@ -36,7 +36,7 @@ public struct BaseMarkerEvent: EventBody {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         let offset = try reader.readVarint("a base's horizon", atMost: Version.maximumOffset)
         horizon = Position(offset: offset, chain: try reader.read(UInt32.self, "a base's chain value"))
         stateDigest = try reader.read(UInt128.self, "a base's digest")

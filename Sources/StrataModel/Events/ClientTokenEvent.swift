@@ -1,18 +1,18 @@
 /// The token that a client saves with a request and gets back with the changes of the zone.
-public struct ClientTokenEvent: StatedEvent {
-    public static let kind = EventKind.clientTokenKept
-    public static let maximumBytes = 65_536
+package struct ClientTokenEvent: StatedEvent {
+    package static let kind = EventKind.clientTokenKept
+    package static let maximumBytes = 65_536
 
-    public var zone: UInt64
-    public var device: UInt64
-    public var token: [UInt8]
+    package var zone: UInt64
+    package var device: UInt64
+    package var token: [UInt8]
     /// Distinguishes requests with the same token by the items that they save and delete; 0 if unknown.
-    public var items: UInt64
-    public var original: Version?
+    package var items: UInt64
+    package var original: Version?
 
     private static let items: UInt64 = 5
 
-    public init(zone: UInt64, device: UInt64, token: [UInt8], items: UInt64 = 0, original: Version? = nil) {
+    package init(zone: UInt64, device: UInt64, token: [UInt8], items: UInt64 = 0, original: Version? = nil) {
         self.zone = zone
         self.device = device
         self.token = token
@@ -20,7 +20,7 @@ public struct ClientTokenEvent: StatedEvent {
         self.original = original
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         guard token.count <= Self.maximumBytes else {
             throw StrataError.tooLarge("a client token's bytes", limit: Self.maximumBytes, found: token.count)
         }
@@ -34,7 +34,7 @@ public struct ClientTokenEvent: StatedEvent {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         zone = try reader.readVarint("a token's zone")
         device = try reader.readVarint("a token's device")
         token = Array(reader.bytes[try reader.readStringRange("a client token", atMost: Self.maximumBytes)])

@@ -4,7 +4,7 @@
 /// envelope.events.append(try ZoneDeletedEvent(zone: 3, database: 1, incarnation: life, reason: .purged).event())
 /// let deleted = try ZoneDeletedEvent(decoding: event.body)
 /// ```
-public protocol EventBody: Sendable, Hashable {
+package protocol EventBody: Sendable, Hashable {
     static var kind: EventKind { get }
     func encode(into writer: inout ByteWriter) throws
     /// Reads to the end of the reader.
@@ -12,19 +12,19 @@ public protocol EventBody: Sendable, Hashable {
 }
 
 /// An event that a base can state again (docs/compaction.md §2), with its original position in the log.
-public protocol StatedEvent: EventBody {
+package protocol StatedEvent: EventBody {
     var original: Version? { get set }
 }
 
 extension EventBody {
-    public func event() throws -> Event {
+    package func event() throws -> Event {
         var writer = ByteWriter(reserving: 32)
         try encode(into: &writer)
         return Event(Self.kind, body: writer.bytes[...])
     }
 
     /// - Throws: ``StrataError`` if the body does not encode an event of this kind.
-    public init(decoding body: ArraySlice<UInt8>) throws {
+    package init(decoding body: ArraySlice<UInt8>) throws {
         self = try body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             let value = try Self(from: &reader)
@@ -36,7 +36,7 @@ extension EventBody {
 
 extension EventKind {
     /// The body type of this kind; nil if this release knows none.
-    public var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
+    package var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
 
     static let bodies: [any EventBody.Type] = [
         DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, RecordErasedEvent.self,

@@ -1,35 +1,35 @@
 /// An audit event of a device's read request and its result.
-public struct FetchedEvent: EventBody {
-    public static let kind = EventKind.fetched
+package struct FetchedEvent: EventBody {
+    package static let kind = EventKind.fetched
     /// The maximum bytes of a part; larger parts are left out.
-    public static let maximumPartBytes = 256 << 10
+    package static let maximumPartBytes = 256 << 10
 
-    public enum Question: UInt8, Sendable, CaseIterable {
+    package enum Question: UInt8, Sendable, CaseIterable {
         case records = 1, query, databaseChanges, zoneChanges
     }
 
-    public var question: Question
-    public var database: DatabaseID
+    package var question: Question
+    package var database: DatabaseID
     /// The offset of the state that answered.
-    public var offset: UInt64
+    package var offset: UInt64
     /// The number of records found; for a feed, the number of changes and deletions.
-    public var resultCount: UInt64
+    package var resultCount: UInt64
     /// The requested records, each encoded as the owner and name of its zone and its own name; see ``ids()``.
-    public private(set) var encodedIDs: [UInt8]?
+    package private(set) var encodedIDs: [UInt8]?
     /// The zone whose changes were requested.
-    public var zone: ZoneID?
+    package var zone: ZoneID?
     /// The query, in the encoding of its own module. Cursors are not kept, since they contain values of the last match.
-    public var query: [UInt8]?
+    package var query: [UInt8]?
     /// True for a page of a query after the first.
-    public var isContinued = false
+    package var isContinued = false
     /// The encoded change token of the request; ``returnedToken`` is that of the response.
-    public var givenToken: [UInt8]?
-    public var returnedToken: [UInt8]?
-    public var moreComing = false
+    package var givenToken: [UInt8]?
+    package var returnedToken: [UInt8]?
+    package var moreComing = false
     /// The requested keys; nil for all.
-    public var desiredKeys: [String]?
+    package var desiredKeys: [String]?
 
-    public init(
+    package init(
         _ question: Question, in database: DatabaseID, at offset: UInt64, resultCount: Int, ids: [RecordID] = []
     ) {
         self.question = question
@@ -49,7 +49,7 @@ public struct FetchedEvent: EventBody {
     }
 
     /// Returns the requested records; empty if there were too many to keep.
-    public func ids() throws -> [RecordID] {
+    package func ids() throws -> [RecordID] {
         try (encodedIDs ?? []).withUnsafeBytes { bytes in
             guard bytes.count > 0 else { return [] }
             var reader = ByteReader(bytes)
@@ -75,7 +75,7 @@ public struct FetchedEvent: EventBody {
         static let isContinued: UInt64 = 19
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         func part(_ bytes: [UInt8]?) -> [UInt8]? { bytes.flatMap { $0.count > Self.maximumPartBytes ? nil : $0 } }
         writer.append(question.rawValue)
         try StrataError.checkName(database.owner, "a name's bytes")
@@ -103,7 +103,7 @@ public struct FetchedEvent: EventBody {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         let number = try reader.read(UInt8.self, "what was fetched")
         guard let question = Question(rawValue: number) else {
             throw StrataError.newer("what was fetched", number, reader)

@@ -124,7 +124,7 @@ func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int
 
 /// Returns true if two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
 /// `==` treats composed and decomposed letters as equal.
-public func isSameText(_ left: String, _ right: String) -> Bool {
+package func isSameText(_ left: String, _ right: String) -> Bool {
     // Nearly all texts are contiguous, and are equal or differ in length.
     let areSame = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { areSameBytes(.init(left), .init($0)) }

@@ -1,26 +1,26 @@
 /// An audit event of a request that had nothing to delete and nothing else to do (B91).
-public struct NothingToDeleteEvent: EventBody {
-    public static let kind = EventKind.nothingToDelete
+package struct NothingToDeleteEvent: EventBody {
+    package static let kind = EventKind.nothingToDelete
 
     /// The number of records to delete that did not exist.
-    public var count: UInt64
+    package var count: UInt64
     /// The complete request, encoded; nil if it was too large.
-    public private(set) var request: [UInt8]?
+    package private(set) var request: [UInt8]?
 
     /// Keeps the request unless it is larger than ``RequestRefusedEvent/maximumRequestBytes``.
-    public init(count: UInt64, request: [UInt8]?) {
+    package init(count: UInt64, request: [UInt8]?) {
         self.count = count
         self.request = request.flatMap { $0.count > RequestRefusedEvent.maximumRequestBytes ? nil : $0 }
     }
 
     private static let request: UInt64 = 5
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(count)
         writer.appendMeasured { $0.appendField(Self.request, bytes: request) }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         count = try reader.readVarint("the number of records")
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")
         while var field = try fields.next() {

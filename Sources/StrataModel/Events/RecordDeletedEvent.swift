@@ -1,15 +1,15 @@
 /// The event that deletes a record. It begins like every event of a record.
-public struct RecordDeletedEvent: EventBody {
-    public static let kind = EventKind.recordDeleted
+package struct RecordDeletedEvent: EventBody {
+    package static let kind = EventKind.recordDeleted
 
-    public var record: RecordKey
-    public var type: UInt64
+    package var record: RecordKey
+    package var type: UInt64
     /// The version that the event ends.
-    public var previous: Version?
+    package var previous: Version?
     /// True if the record was deleted along with another one, rather than by request.
-    public var isCascade: Bool
+    package var isCascade: Bool
 
-    public init(_ record: RecordKey, type: UInt64, previous: Version?, isCascade: Bool = false) {
+    package init(_ record: RecordKey, type: UInt64, previous: Version?, isCascade: Bool = false) {
         self.record = record
         self.type = type
         self.previous = previous
@@ -18,12 +18,12 @@ public struct RecordDeletedEvent: EventBody {
 
     private static let cascade: UInt64 = 5
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         try writer.appendRecordEnd(record, type: type, previous: previous)
         writer.appendMeasured { $0.appendField(Self.cascade, isCascade ? 1 : 0) }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         (record, type, previous) = try reader.readRecordEnd()
         isCascade = false
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")

@@ -1,16 +1,16 @@
 /// The event that erases a record's values from its entire history. It begins like every event of a record, and ends
 /// the record if it exists.
-public struct RecordErasedEvent: EventBody {
-    public static let kind = EventKind.recordErased
-    public static let maximumReasonBytes = 4_096
+package struct RecordErasedEvent: EventBody {
+    package static let kind = EventKind.recordErased
+    package static let maximumReasonBytes = 4_096
 
-    public var record: RecordKey
-    public var type: UInt64
+    package var record: RecordKey
+    package var type: UInt64
     /// The version that the event ends; nil if the record did not exist.
-    public var previous: Version?
-    public var reason: String
+    package var previous: Version?
+    package var reason: String
 
-    public init(_ record: RecordKey, type: UInt64, previous: Version?, reason: String = "") {
+    package init(_ record: RecordKey, type: UInt64, previous: Version?, reason: String = "") {
         self.record = record
         self.type = type
         self.previous = previous
@@ -19,7 +19,7 @@ public struct RecordErasedEvent: EventBody {
 
     private static let reason: UInt64 = 5
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         guard reason.utf8.count <= Self.maximumReasonBytes else {
             throw StrataError.tooLarge("a reason's bytes", limit: Self.maximumReasonBytes, found: reason.utf8.count)
         }
@@ -27,7 +27,7 @@ public struct RecordErasedEvent: EventBody {
         writer.appendMeasured { $0.appendField(Self.reason, text: reason.isEmpty ? nil : reason) }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         (record, type, previous) = try reader.readRecordEnd()
         reason = ""
         var fields = try KeyedFields(from: &reader, "the fields of an erasure")

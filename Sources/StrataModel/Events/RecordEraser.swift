@@ -7,9 +7,9 @@
 /// let eraser = RecordEraser([.init(key, zone: "Notes", in: database, ownerOrdinal: 1, through: 4711)])
 /// if let erased = try eraser.erased(commit.payload, at: commit.offset) { rewrite(erased) }
 /// ```
-public struct RecordEraser: Sendable {
+package struct RecordEraser: Sendable {
     /// A record by ordinals, as in events, and by names, as in requests.
-    public struct Target: Sendable {
+    package struct Target: Sendable {
         var record: RecordKey
         var zone: String
         var database: DatabaseID
@@ -23,7 +23,7 @@ public struct RecordEraser: Sendable {
         ///   - ownerOrdinal: The ordinal of the database's owner; 0 in the public database.
         ///   - ownerNames: Other names by which requests denote that owner.
         ///   - offset: The offset of the erasure. A record created under the same name after it stays.
-        public init(
+        package init(
             _ record: RecordKey, zone: String, in database: DatabaseID, ownerOrdinal: UInt64,
             ownerNames: [String] = [], through offset: UInt64
         ) {
@@ -42,7 +42,7 @@ public struct RecordEraser: Sendable {
     private let keys: [RecordKey: UInt64]
     private let names: Set<ExactName>
 
-    public init(_ targets: [Target]) {
+    package init(_ targets: [Target]) {
         self.targets = targets
         keys = Dictionary(targets.map { ($0.record, $0.through) }, uniquingKeysWith: max)
         zones = Set(targets.map(\.record.zone))
@@ -50,7 +50,7 @@ public struct RecordEraser: Sendable {
     }
 
     /// Returns the payload without the values of the records; nil if it contains none.
-    public func erased(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws -> [UInt8]? {
+    package func erased(_ payload: ArraySlice<UInt8>, at offset: UInt64) throws -> [UInt8]? {
         guard try payload.withUnsafeBytes({ try mayHold($0) }) else { return nil }
         var envelope = try Envelope(decoding: payload)
         var isChanged = try erase(&envelope.header)

@@ -6,18 +6,18 @@
 ///     if event.zone == zone { keys.insert(try event.key) }
 /// }
 /// ```
-public struct RecordEvent {
-    public let kind: EventKind
+package struct RecordEvent {
+    package let kind: EventKind
     // Valid only inside the `withUnsafeBytes` call that provided it.
     /// The bytes of the event.
-    public let body: UnsafeRawBufferPointer
-    public let zone: UInt64
-    public let type: UInt64
+    package let body: UnsafeRawBufferPointer
+    package let zone: UInt64
+    package let type: UInt64
     /// The range of the record's name in the body.
     @usableFromInline let nameRange: Range<Int>
 
     /// Creates the event whose body fills `range` of a payload; nil if it is not an event of a record.
-    @inlinable public init?(_ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer) throws {
+    @inlinable package init?(_ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer) throws {
         guard kind.isOfRecord else { return nil }
         try self.init(kind, UnsafeRawBufferPointer(rebasing: payload[range]))
     }
@@ -25,31 +25,31 @@ public struct RecordEvent {
     /// Creates the event from its body.
     ///
     /// - Parameter kind: A kind for which ``EventKind/isOfRecord`` is true.
-    @inlinable public init(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws {
+    @inlinable package init(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(body)
         (self.kind, self.body) = (kind, body)
         (zone, type, nameRange) = try reader.readRecordStart()
     }
 
     /// The bytes of the record's name, which need not be valid UTF-8.
-    @inlinable public var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[nameRange]) }
+    @inlinable package var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[nameRange]) }
 
     /// The name of the record.
     ///
     /// - Throws: ``StrataError`` if the name is not valid UTF-8.
-    public var name: String {
+    package var name: String {
         get throws {
             guard let name = String(utf8: nameBytes) else { throw malformedName() }
             return name
         }
     }
 
-    public var key: RecordKey { get throws { RecordKey(zone: zone, name: try name) } }
+    package var key: RecordKey { get throws { RecordKey(zone: zone, name: try name) } }
 
     /// Checks that the name is valid UTF-8, without copying it.
     ///
     /// - Throws: ``StrataError`` if it is not.
-    public func requireText() throws {
+    package func requireText() throws {
         guard nameBytes.isUTF8 else { throw malformedName() }
     }
 
@@ -58,7 +58,7 @@ public struct RecordEvent {
     }
 
     /// True if the event changes the state of the record: an erasure that found no record does not.
-    @inlinable public var changesRecord: Bool {
+    @inlinable package var changesRecord: Bool {
         get throws { try kind != .recordErased || erasesRecord() }
     }
 
@@ -72,11 +72,11 @@ public struct RecordEvent {
     /// Returns the event as a save.
     ///
     /// - Throws: ``StrataError`` if it is not a save.
-    public func saved() throws -> RecordSavedView { try RecordSavedView(body, in: 0..<body.count) }
+    package func saved() throws -> RecordSavedView { try RecordSavedView(body, in: 0..<body.count) }
 }
 
 extension EventKind {
-    @inlinable public var isOfRecord: Bool {
+    @inlinable package var isOfRecord: Bool {
         switch self {
         case .recordSaved, .recordDeleted, .recordErased: true
         default: false
@@ -84,12 +84,12 @@ extension EventKind {
     }
 
     /// True for events of a zone or of a record in a zone. Their bodies begin with the zone.
-    public var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
+    package var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
 }
 
 extension ByteReader {
     /// Reads the zone at the beginning of an event of a record or a zone.
-    @inlinable public mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
+    @inlinable package mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
 
     /// Reads the zone, the type and the range of the name at the beginning of a record's event.
     @inlinable mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {

@@ -1,12 +1,12 @@
 /// The position of an event in the log and its originator: the context in which the event's body is applied.
-public struct EventPlace: Sendable, Hashable {
-    public var version: Version
+package struct EventPlace: Sendable, Hashable {
+    package var version: Version
     /// The time of the commit.
-    public var time: Int64
-    public var user: UInt64
-    public var device: UInt64
+    package var time: Int64
+    package var user: UInt64
+    package var device: UInt64
 
-    public init(version: Version, time: Int64, user: UInt64, device: UInt64 = 0) {
+    package init(version: Version, time: Int64, user: UInt64, device: UInt64 = 0) {
         self.version = version
         self.time = time
         self.user = user
@@ -22,18 +22,18 @@ public struct EventPlace: Sendable, Hashable {
 /// var merger = RecordMerger()
 /// try merger.apply(event, at: place, to: stateBytes, into: &writer)
 /// ```
-public struct RecordMerger: Sendable {
+package struct RecordMerger: Sendable {
     private var builder = FieldTableBuilder()
     /// The only fields to include in the states; nil for all.
-    public var keptFields: [UInt32]?
+    package var keptFields: [UInt32]?
 
-    public init() {}
+    package init() {}
 
     /// - Parameters:
     ///   - state: The encoded state of the previous version; nil if there is none, or the record was deleted.
     ///   - startsHere: True to accept a full event whatever came before it.
     /// - Throws: ``StrataError`` if the event does not fit the state, or one of them is malformed.
-    public mutating func apply(
+    package mutating func apply(
         _ event: RecordSavedView, at place: EventPlace, to state: UnsafeRawBufferPointer?, startsHere: Bool = false,
         into writer: inout ByteWriter
     ) throws {

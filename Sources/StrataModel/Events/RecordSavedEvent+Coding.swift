@@ -1,13 +1,13 @@
 extension RecordSavedEvent: EventBody {
-    public static let kind = EventKind.recordSaved
+    package static let kind = EventKind.recordSaved
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         var builder = FieldTableBuilder()
         try encode(into: &writer, with: &builder)
     }
 
     /// Appends the body, using the memory of a builder that is empty before and after.
-    public func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
+    package func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
         try encodeFront(into: &writer)
         builder.removeAll()
         try builder.append(fields)
@@ -62,7 +62,7 @@ extension RecordSavedEvent: EventBody {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         let range = reader.position..<reader.position + reader.remaining
         self = try RecordSavedView(reader.bytes, in: range).decoded()
         reader.position = range.upperBound

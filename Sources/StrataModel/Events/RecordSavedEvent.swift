@@ -6,8 +6,8 @@
 /// event.fields = [FieldChange(1, .string("Groceries"))]
 /// envelope.events.append(try event.event())
 /// ```
-public struct RecordSavedEvent: Sendable, Hashable {
-    public enum Change: UInt8, Sendable, CaseIterable {
+package struct RecordSavedEvent: Sendable, Hashable {
+    package enum Change: UInt8, Sendable, CaseIterable {
         /// The record does not exist, or was deleted.
         case create
         case update
@@ -15,37 +15,37 @@ public struct RecordSavedEvent: Sendable, Hashable {
         case touch
     }
 
-    public var change: Change
-    public var record: RecordKey
-    public var type: UInt64
-    public var policy: SavePolicy
+    package var change: Change
+    package var record: RecordKey
+    package var type: UInt64
+    package var policy: SavePolicy
     /// True if fields and links are complete, false if they are only the changes.
-    public var isFull: Bool
+    package var isFull: Bool
     /// True if fields and links have been erased since.
-    public internal(set) var isErased = false
+    package internal(set) var isErased = false
     /// The previous version of the record.
-    public var previous: Version?
+    package var previous: Version?
     /// The version that the client specified.
-    public var base: Version?
+    package var base: Version?
     /// The original position of the event in the log; only in a base.
-    public var original: Version?
+    package var original: Version?
     /// The number of log events since the last full one; only in a base.
-    public var eventsSinceFull = 0
+    package var eventsSinceFull = 0
     /// The time of modification; nil for the commit's time or, in a touch, for an unchanged time.
-    public var modified: Int64?
-    public var modifiedBy: UInt64?
-    public var modifiedWith: UInt64?
-    public var created: Int64?
-    public var createdBy: UInt64?
-    public var parent: LinkChange
+    package var modified: Int64?
+    package var modifiedBy: UInt64?
+    package var modifiedWith: UInt64?
+    package var created: Int64?
+    package var createdBy: UInt64?
+    package var parent: LinkChange
     /// True if the user who set the parent lacked write permission on it (docs/rules.md §5.12).
-    public var isParentLoose = false
-    public var share: LinkChange
+    package var isParentLoose = false
+    package var share: LinkChange
     /// The sent fields, in the order of their ordinals.
-    public var fields: [FieldChange]
+    package var fields: [FieldChange]
 
     /// Creates an event that is full if it is a creation. The other kinds become full by setting ``isFull``.
-    public init(
+    package init(
         _ change: Change, _ record: RecordKey, type: UInt64, policy: SavePolicy = .ifServerRecordUnchanged,
         previous: Version? = nil, base: Version? = nil, parent: LinkChange = .kept, fields: [FieldChange] = []
     ) {
@@ -62,7 +62,7 @@ public struct RecordSavedEvent: Sendable, Hashable {
     }
 
     /// The same event without the record's values: no fields, no links.
-    public var erased: RecordSavedEvent {
+    package var erased: RecordSavedEvent {
         var event = self
         event.isErased = true
         (event.fields, event.parent, event.isParentLoose, event.share) = ([], .kept, false, .kept)

@@ -4,26 +4,26 @@
 /// let view = try RecordSavedView(payload, in: bodyRange)
 /// let title = try view.fields.value(of: titleField)
 /// ```
-public struct RecordSavedView {
+package struct RecordSavedView {
     // Valid only inside the `withUnsafeBytes` call that provided it.
     let bytes: UnsafeRawBufferPointer
-    public let zone: UInt64
-    public let type: UInt64
+    package let zone: UInt64
+    package let type: UInt64
     /// The range of the record's name in the bytes.
-    public let name: Range<Int>
-    public let change: RecordSavedEvent.Change
-    public let policy: SavePolicy
-    public let isFull: Bool
+    package let name: Range<Int>
+    package let change: RecordSavedEvent.Change
+    package let policy: SavePolicy
+    package let isFull: Bool
     /// True if its values have been erased since (docs/format.md §28).
-    public let isErased: Bool
-    public let previous: Version?
-    public let base: Version?
+    package let isErased: Bool
+    package let previous: Version?
+    package let base: Version?
     private let keyed: Range<Int>
     private let table: Range<Int>
 
     /// Creates a view of the event whose body fills `range` of the bytes, which must stay alive as long as the view is
     /// used.
-    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+    package init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
         (zone, type, name) = try reader.readRecordStart()
@@ -57,10 +57,10 @@ public struct RecordSavedView {
     static let erasedFlag: UInt8 = 128
 
     /// The sent fields. Creating the table reads only a few bytes.
-    public var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
+    package var fields: FieldTable { get throws { try FieldTable(bytes, in: table) } }
 
     /// True if the event gives the record a parent, a share or a reference.
-    public var hasLinks: Bool {
+    package var hasLinks: Bool {
         get throws {
             let rest = try rest()
             if rest.parent?.isEmpty == false || rest.share?.isEmpty == false { return true }
@@ -127,7 +127,7 @@ public struct RecordSavedView {
     }
 
     /// Returns the whole event as a plain value.
-    public func decoded() throws -> RecordSavedEvent {
+    package func decoded() throws -> RecordSavedEvent {
         var reader = ByteReader(bytes, in: name)
         let name = try reader.readRemainingText("a record name", atMost: Envelope.maximumNameBytes)
         let rest = try rest()

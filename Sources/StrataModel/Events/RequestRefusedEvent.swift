@@ -1,23 +1,23 @@
 /// An audit event of a rejected request, or a rejected part of it, with the reason.
-public struct RequestRefusedEvent: EventBody {
-    public static let kind = EventKind.requestRefused
-    public static let maximumRequestBytes = 256 << 10
-    public static let maximumMessageBytes = 65_536
+package struct RequestRefusedEvent: EventBody {
+    package static let kind = EventKind.requestRefused
+    package static let maximumRequestBytes = 256 << 10
+    package static let maximumMessageBytes = 65_536
 
     /// An item that caused the rejection.
-    public struct Culprit: Sendable, Hashable {
-        public enum List: UInt8, Sendable, CaseIterable {
+    package struct Culprit: Sendable, Hashable {
+        package enum List: UInt8, Sendable, CaseIterable {
             case saves, deletes
         }
 
-        public var list: List
-        public var index: UInt64
+        package var list: List
+        package var index: UInt64
         /// The code of the item's `CKError`.
-        public var code: UInt64
+        package var code: UInt64
         /// The stored version.
-        public var version: Version?
+        package var version: Version?
 
-        public init(_ list: List, index: UInt64, code: UInt64, version: Version? = nil) {
+        package init(_ list: List, index: UInt64, code: UInt64, version: Version? = nil) {
             self.list = list
             self.index = index
             self.code = code
@@ -25,16 +25,16 @@ public struct RequestRefusedEvent: EventBody {
         }
     }
 
-    public var code: UInt64
-    public var message: String?
+    package var code: UInt64
+    package var message: String?
     /// The complete request, encoded; nil if it was too large.
-    public private(set) var request: [UInt8]?
+    package private(set) var request: [UInt8]?
     /// The length of a request that was too large to keep.
-    public private(set) var requestBytes: UInt64
-    public var culprits: [Culprit]
+    package private(set) var requestBytes: UInt64
+    package var culprits: [Culprit]
 
     /// Keeps the request, or only its length if it is larger than 256 KiB.
-    public init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
+    package init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
         self.code = code
         self.message = message
         let isTooLarge = request.map { $0.count > Self.maximumRequestBytes } ?? false
@@ -51,7 +51,7 @@ public struct RequestRefusedEvent: EventBody {
     private static let requestBytes: UInt64 = 9
     private static let culprits: UInt64 = 11
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         if let message, message.utf8.count > Self.maximumMessageBytes {
             throw StrataError.tooLarge(
                 "a message's bytes", limit: Self.maximumMessageBytes, found: message.utf8.count)
@@ -73,7 +73,7 @@ public struct RequestRefusedEvent: EventBody {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         self.init(code: try reader.readVarint("an error code"))
         var fields = try KeyedFields(from: &reader, "the fields of a refusal")
         while var field = try fields.next() {

@@ -1,13 +1,13 @@
 /// The event that expires the change tokens from before an offset.
-public struct TokensExpiredEvent: StatedEvent {
-    public static let kind = EventKind.tokensExpired
+package struct TokensExpiredEvent: StatedEvent {
+    package static let kind = EventKind.tokensExpired
 
-    public var offset: UInt64
+    package var offset: UInt64
     /// The ordinal of the database; 0 for all databases.
-    public var database: UInt64
-    public var original: Version?
+    package var database: UInt64
+    package var original: Version?
 
-    public init(offset: UInt64, database: UInt64 = 0, original: Version? = nil) {
+    package init(offset: UInt64, database: UInt64 = 0, original: Version? = nil) {
         self.offset = offset
         self.database = database
         self.original = original
@@ -15,7 +15,7 @@ public struct TokensExpiredEvent: StatedEvent {
 
     private static let database: UInt64 = 4
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         try Self.check(offset)
         writer.appendVarint(offset)
         writer.appendMeasured { writer in
@@ -24,7 +24,7 @@ public struct TokensExpiredEvent: StatedEvent {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
         database = 0
         var fields = try KeyedFields(from: &reader, "the fields of an expiry")

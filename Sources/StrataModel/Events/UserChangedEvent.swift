@@ -1,14 +1,14 @@
 /// The event that sets the account status and the quota of a user.
-public struct UserChangedEvent: StatedEvent {
-    public static let kind = EventKind.userChanged
+package struct UserChangedEvent: StatedEvent {
+    package static let kind = EventKind.userChanged
 
-    public var user: UInt64
-    public var status: AccountStatus
+    package var user: UInt64
+    package var status: AccountStatus
     /// The quota in bytes; 0 for no limit.
-    public var quota: UInt64
-    public var original: Version?
+    package var quota: UInt64
+    package var original: Version?
 
-    public init(user: UInt64, status: AccountStatus = .available, quota: UInt64 = 0, original: Version? = nil) {
+    package init(user: UInt64, status: AccountStatus = .available, quota: UInt64 = 0, original: Version? = nil) {
         self.user = user
         self.status = status
         self.quota = quota
@@ -18,7 +18,7 @@ public struct UserChangedEvent: StatedEvent {
     private static let status: UInt64 = 4
     private static let quota: UInt64 = 6
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(user)
         writer.appendMeasured { writer in
             writer.appendField(CommonField.original, original?.packed ?? 0)
@@ -27,7 +27,7 @@ public struct UserChangedEvent: StatedEvent {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         self.init(user: try reader.readVarint("a user"), status: .couldNotDetermine)
         var fields = try KeyedFields(from: &reader, "the fields of a user")
         while var field = try fields.next() {

@@ -1,19 +1,17 @@
 /// The event that deletes a zone with all its records.
-public struct ZoneDeletedEvent: StatedEvent {
-    public static let kind = EventKind.zoneDeleted
+package struct ZoneDeletedEvent: StatedEvent {
+    package static let kind = EventKind.zoneDeleted
 
-    public enum Reason: UInt8, Sendable, CaseIterable {
-        case deleted = 1, purged, encryptedDataReset
-    }
+    package typealias Reason = ZoneDeletionReason
 
-    public var zone: UInt64
-    public var database: UInt64
+    package var zone: UInt64
+    package var database: UInt64
     /// The incarnation of the zone that the event ends.
-    public var incarnation: Version?
-    public var reason: Reason
-    public var original: Version?
+    package var incarnation: Version?
+    package var reason: Reason
+    package var original: Version?
 
-    public init(
+    package init(
         zone: UInt64, database: UInt64, incarnation: Version?, reason: Reason = .deleted, original: Version? = nil
     ) {
         self.zone = zone
@@ -23,7 +21,7 @@ public struct ZoneDeletedEvent: StatedEvent {
         self.original = original
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(zone)
         writer.appendVarint(database)
         writer.appendVersion(incarnation)
@@ -31,7 +29,7 @@ public struct ZoneDeletedEvent: StatedEvent {
         writer.appendFields(original: original)
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         zone = try reader.readEventZone()
         database = try reader.readVarint("a zone's database")
         incarnation = try reader.readVersion("a zone's incarnation")

@@ -15,22 +15,22 @@ public enum EncryptionScope: UInt8, Sendable, CaseIterable {
 }
 
 /// The event that creates or changes a zone.
-public struct ZoneSavedEvent: StatedEvent {
-    public static let kind = EventKind.zoneSaved
+package struct ZoneSavedEvent: StatedEvent {
+    package static let kind = EventKind.zoneSaved
 
-    public var zone: UInt64
-    public var database: UInt64
+    package var zone: UInt64
+    package var database: UInt64
     /// The version of the event that began this incarnation of the zone; nil for this event.
-    public var incarnation: Version?
-    public var capabilities: ZoneCapabilities
-    public var encryptionScope: EncryptionScope
-    public var share: RecordKey?
-    public var original: Version?
+    package var incarnation: Version?
+    package var capabilities: ZoneCapabilities
+    package var encryptionScope: EncryptionScope
+    package var share: RecordKey?
+    package var original: Version?
     /// The last commit that changed the zone or one of its records, if it is not the zone's own version; only in a
     /// base.
-    public var lastChanged: UInt64?
+    package var lastChanged: UInt64?
 
-    public init(
+    package init(
         zone: UInt64, database: UInt64, incarnation: Version? = nil, capabilities: ZoneCapabilities = [],
         encryptionScope: EncryptionScope = .record, share: RecordKey? = nil, original: Version? = nil,
         lastChanged: UInt64? = nil
@@ -49,7 +49,7 @@ public struct ZoneSavedEvent: StatedEvent {
     private static let share: UInt64 = 6
     private static let lastChanged: UInt64 = 8
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(zone)
         writer.appendVarint(database)
         writer.appendVersion(incarnation)
@@ -62,7 +62,7 @@ public struct ZoneSavedEvent: StatedEvent {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         self.init(
             zone: try reader.readEventZone(), database: try reader.readVarint("a zone's database"),
             incarnation: try reader.readVersion("a zone's incarnation"),

@@ -1,6 +1,6 @@
 /// A request by the service, on behalf of operators or of a user in Settings. Most kinds apply to the database that the
 /// request names (docs/rules.md §3 and §13).
-public enum AdministerRequest: Sendable, Hashable {
+package enum AdministerRequest: Sendable, Hashable {
     /// Deletes a zone, an ordinal of the request's own names.
     case purgeZone(UInt64)
     /// Deletes every custom zone that contains encrypted values.
@@ -85,12 +85,12 @@ public enum AdministerRequest: Sendable, Hashable {
 }
 
 /// A record and its type, which only the log knows if the record was deleted.
-public struct RecordToErase: Sendable, Hashable {
+package struct RecordToErase: Sendable, Hashable {
     /// The record. Its zone, and the type, are ordinals of the request's own names.
-    public var record: RecordKey
-    public var type: UInt64
+    package var record: RecordKey
+    package var type: UInt64
 
-    public init(_ record: RecordKey, type: UInt64) {
+    package init(_ record: RecordKey, type: UInt64) {
         self.record = record
         self.type = type
     }
@@ -109,15 +109,15 @@ public struct RecordToErase: Sendable, Hashable {
 }
 
 /// A note about a console action that changes no state, such as losing a response.
-public struct ConsoleNote: Sendable, Hashable {
-    public static let maximumTextBytes = 4_096
+package struct ConsoleNote: Sendable, Hashable {
+    package static let maximumTextBytes = 4_096
 
     /// The name of the affected user; empty for none. The user and the device need not be known.
-    public var user: String
-    public var device: String
-    public var text: String
+    package var user: String
+    package var device: String
+    package var text: String
 
-    public init(_ text: String, user: String = "", device: String = "") {
+    package init(_ text: String, user: String = "", device: String = "") {
         self.text = text
         self.user = user
         self.device = device
@@ -141,19 +141,19 @@ public struct ConsoleNote: Sendable, Hashable {
 }
 
 /// An audit event of a console action that changes no state.
-public struct ConsoleActedEvent: EventBody {
-    public static let kind = EventKind.consoleActed
+package struct ConsoleActedEvent: EventBody {
+    package static let kind = EventKind.consoleActed
 
-    public var note: ConsoleNote
+    package var note: ConsoleNote
 
-    public init(_ note: ConsoleNote) { self.note = note }
+    package init(_ note: ConsoleNote) { self.note = note }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         try note.encode(into: &writer)
         writer.appendVarint(0)
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         note = try ConsoleNote(from: &reader)
         var fields = try KeyedFields(from: &reader, "the fields of a note")
         try fields.skipAll()

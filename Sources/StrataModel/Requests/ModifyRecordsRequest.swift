@@ -1,16 +1,16 @@
 /// A request to save and delete records. Its ordinals, also those in values, are those of the request's own names.
-public struct ModifyRecordsRequest: Sendable, Hashable {
-    public struct Save: Sendable, Hashable {
-        public var record: RecordKey
-        public var type: UInt64
+package struct ModifyRecordsRequest: Sendable, Hashable {
+    package struct Save: Sendable, Hashable {
+        package var record: RecordKey
+        package var type: UInt64
         /// The version that the client's change tag denotes.
-        public var base: Version?
-        public var parent: LinkChange
-        public var share: LinkChange
+        package var base: Version?
+        package var parent: LinkChange
+        package var share: LinkChange
         /// The sent keys, in the order of their ordinals; a key without a value is removed.
-        public var fields: [FieldChange]
+        package var fields: [FieldChange]
 
-        public init(
+        package init(
             _ record: RecordKey, type: UInt64, base: Version? = nil, parent: LinkChange = .kept,
             share: LinkChange = .kept, fields: [FieldChange] = []
         ) {
@@ -23,13 +23,13 @@ public struct ModifyRecordsRequest: Sendable, Hashable {
         }
     }
 
-    public var saves: [Save]
-    public var deletes: [RecordKey]
-    public var policy: SavePolicy
-    public var isAtomic: Bool
-    public var clientToken: [UInt8]?
+    package var saves: [Save]
+    package var deletes: [RecordKey]
+    package var policy: SavePolicy
+    package var isAtomic: Bool
+    package var clientToken: [UInt8]?
 
-    public init(
+    package init(
         saves: [Save] = [], deletes: [RecordKey] = [], policy: SavePolicy = .ifServerRecordUnchanged,
         isAtomic: Bool = true, clientToken: [UInt8]? = nil
     ) {

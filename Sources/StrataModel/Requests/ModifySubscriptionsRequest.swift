@@ -1,9 +1,9 @@
 /// A request to save subscriptions, and to delete subscriptions by their IDs.
-public struct ModifySubscriptionsRequest: Sendable, Hashable {
-    public var saves: [Subscription]
-    public var deletes: [String]
+package struct ModifySubscriptionsRequest: Sendable, Hashable {
+    package var saves: [Subscription]
+    package var deletes: [String]
 
-    public init(saves: [Subscription] = [], deletes: [String] = []) {
+    package init(saves: [Subscription] = [], deletes: [String] = []) {
         self.saves = saves
         self.deletes = deletes
     }

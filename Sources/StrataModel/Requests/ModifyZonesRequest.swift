@@ -1,19 +1,19 @@
 /// A request to save and delete zones, as ordinals of the request's own names.
-public struct ModifyZonesRequest: Sendable, Hashable {
-    public struct Save: Sendable, Hashable {
-        public var zone: UInt64
-        public var encryptionScope: EncryptionScope
+package struct ModifyZonesRequest: Sendable, Hashable {
+    package struct Save: Sendable, Hashable {
+        package var zone: UInt64
+        package var encryptionScope: EncryptionScope
 
-        public init(_ zone: UInt64, encryptionScope: EncryptionScope = .record) {
+        package init(_ zone: UInt64, encryptionScope: EncryptionScope = .record) {
             self.zone = zone
             self.encryptionScope = encryptionScope
         }
     }
 
-    public var saves: [Save]
-    public var deletes: [UInt64]
+    package var saves: [Save]
+    package var deletes: [UInt64]
 
-    public init(saves: [Save] = [], deletes: [UInt64] = []) {
+    package init(saves: [Save] = [], deletes: [UInt64] = []) {
         self.saves = saves
         self.deletes = deletes
     }

@@ -1,14 +1,14 @@
 /// The service's record of a user's notifications: the delivery progress of devices, and the subscriptions that fire
 /// only once and have fired.
-public struct NotifyRequest: Sendable, Hashable {
+package struct NotifyRequest: Sendable, Hashable {
     /// The offset through which a device has been notified.
-    public struct Delivery: Sendable, Hashable {
-        public var device: String
-        public var through: UInt64
+    package struct Delivery: Sendable, Hashable {
+        package var device: String
+        package var through: UInt64
         /// The number on the app's badge.
-        public var badge: UInt64
+        package var badge: UInt64
 
-        public init(device: String, through: UInt64, badge: UInt64 = 0) {
+        package init(device: String, through: UInt64, badge: UInt64 = 0) {
             self.device = device
             self.through = through
             self.badge = badge
@@ -16,22 +16,22 @@ public struct NotifyRequest: Sendable, Hashable {
     }
 
     /// A subscription in the request's database that has fired, and thereby ended.
-    public struct Fired: Sendable, Hashable {
-        public var id: String
+    package struct Fired: Sendable, Hashable {
+        package var id: String
         /// The event that made it fire.
-        public var by: Version
+        package var by: Version
 
-        public init(id: String, by: Version) {
+        package init(id: String, by: Version) {
             self.id = id
             self.by = by
         }
     }
 
-    public var user: String
-    public var deliveries: [Delivery]
-    public var fired: [Fired]
+    package var user: String
+    package var deliveries: [Delivery]
+    package var fired: [Fired]
 
-    public init(user: String, deliveries: [Delivery] = [], fired: [Fired] = []) {
+    package init(user: String, deliveries: [Delivery] = [], fired: [Fired] = []) {
         self.user = user
         self.deliveries = deliveries
         self.fired = fired
@@ -69,30 +69,30 @@ public struct NotifyRequest: Sendable, Hashable {
 
 /// An event that notes the offset through which a device has been notified. A reader that does not know it may notify
 /// a device twice.
-public struct NotificationDeliveredEvent: StatedEvent {
-    public static let kind = EventKind.notificationDelivered
+package struct NotificationDeliveredEvent: StatedEvent {
+    package static let kind = EventKind.notificationDelivered
 
-    public var device: UInt64
-    public var through: UInt64
+    package var device: UInt64
+    package var through: UInt64
     /// The number on the app's badge.
-    public var badge: UInt64
-    public var original: Version?
+    package var badge: UInt64
+    package var original: Version?
 
-    public init(device: UInt64, through: UInt64, badge: UInt64 = 0, original: Version? = nil) {
+    package init(device: UInt64, through: UInt64, badge: UInt64 = 0, original: Version? = nil) {
         self.device = device
         self.through = through
         self.badge = badge
         self.original = original
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(device)
         writer.appendVarint(through)
         writer.appendVarint(badge)
         writer.appendFields(original: original)
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         device = try reader.readVarint("a device")
         through = try reader.readVarint("an offset", atMost: Version.maximumOffset)
         badge = try reader.readVarint("a badge")

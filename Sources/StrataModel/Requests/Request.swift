@@ -8,7 +8,7 @@ public struct Request: Sendable, Hashable {
     public static let version: UInt8 = 1
     public static let maximumCount: UInt64 = 1 << 20
 
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         case modifyRecords(ModifyRecordsRequest)
         case modifyZones(ModifyZonesRequest)
         case modifySubscriptions(ModifySubscriptionsRequest)
@@ -18,10 +18,10 @@ public struct Request: Sendable, Hashable {
     }
 
     public var database: DatabaseID
-    public var names: RequestNames
-    public var content: Content
+    package var names: RequestNames
+    package var content: Content
 
-    public init(database: DatabaseID, names: RequestNames = RequestNames(), _ content: Content) {
+    package init(database: DatabaseID, names: RequestNames = RequestNames(), _ content: Content) {
         self.database = database
         self.names = names
         self.content = content
@@ -33,7 +33,7 @@ public struct Request: Sendable, Hashable {
         return writer.bytes
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.append(Self.version)
         switch content {
         case .modifyRecords: writer.append(1 as UInt8)
@@ -84,12 +84,12 @@ public struct Request: Sendable, Hashable {
 }
 
 /// The names of one request. Its ordinals count from 1 in each table.
-public struct RequestNames: Sendable, Hashable {
-    public private(set) var zones: [ZoneID] = []
-    public private(set) var recordTypes: [String] = []
-    public private(set) var keys: [String] = []
+package struct RequestNames: Sendable, Hashable {
+    package private(set) var zones: [ZoneID] = []
+    package private(set) var recordTypes: [String] = []
+    package private(set) var keys: [String] = []
 
-    public init() {}
+    package init() {}
 
     /// The number of names up to which comparing is faster than hashing.
     private static let comparedNames = 8
@@ -99,15 +99,15 @@ public struct RequestNames: Sendable, Hashable {
     private var typePlaces: [ExactName: Int] = [:]
     private var keyPlaces: [ExactName: Int] = [:]
 
-    public mutating func ordinal(of zone: ZoneID) -> UInt64 {
+    package mutating func ordinal(of zone: ZoneID) -> UInt64 {
         UInt64(Self.place(of: zone, in: &zones, &zonePlaces) { $0 })
     }
 
-    public mutating func ordinal(ofType name: String) -> UInt64 {
+    package mutating func ordinal(ofType name: String) -> UInt64 {
         UInt64(Self.place(of: name, in: &recordTypes, &typePlaces) { ExactName(text: $0) })
     }
 
-    public mutating func ordinal(ofKey name: String) -> UInt32 {
+    package mutating func ordinal(ofKey name: String) -> UInt32 {
         UInt32(Self.place(of: name, in: &keys, &keyPlaces) { ExactName(text: $0) })
     }
 
@@ -130,9 +130,9 @@ public struct RequestNames: Sendable, Hashable {
         return items.count
     }
 
-    public func zone(_ ordinal: UInt64) -> ZoneID? { Self.item(ordinal, of: zones) }
-    public func recordType(_ ordinal: UInt64) -> String? { Self.item(ordinal, of: recordTypes) }
-    public func key(_ ordinal: UInt32) -> String? { Self.item(UInt64(ordinal), of: keys) }
+    package func zone(_ ordinal: UInt64) -> ZoneID? { Self.item(ordinal, of: zones) }
+    package func recordType(_ ordinal: UInt64) -> String? { Self.item(ordinal, of: recordTypes) }
+    package func key(_ ordinal: UInt32) -> String? { Self.item(UInt64(ordinal), of: keys) }
 
     private static func item<Item>(_ ordinal: UInt64, of items: [Item]) -> Item? {
         ordinal > 0 && ordinal <= UInt64(items.count) ? items[Int(ordinal) - 1] : nil
@@ -161,12 +161,12 @@ public struct RequestNames: Sendable, Hashable {
         }
     }
 
-    public static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.zones == right.zones && left.recordTypes.elementsEqual(right.recordTypes, by: isSameText)
             && left.keys.elementsEqual(right.keys, by: isSameText)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(zones)
         for name in recordTypes + keys { hasher.combine(bytesOf: name) }
     }

@@ -1,25 +1,25 @@
 /// The parts of a request that the events of its commit do not contain (docs/format.md §20).
-public struct RequestShape: Sendable, Hashable {
-    public static let version: UInt8 = 1
+package struct RequestShape: Sendable, Hashable {
+    package static let version: UInt8 = 1
 
-    public enum Kind: UInt8, Sendable, CaseIterable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
         case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify
     }
 
-    public enum List: UInt8, Sendable, CaseIterable {
+    package enum List: UInt8, Sendable, CaseIterable {
         case saves, deletes
     }
 
     /// An item without an event.
-    public struct LeftOut: Sendable, Hashable {
-        public var list: List
-        public var index: Int
+    package struct LeftOut: Sendable, Hashable {
+        package var list: List
+        package var index: Int
         /// The refusal of the item; nil if there was nothing to do.
-        public var refusal: Refusal?
+        package var refusal: Refusal?
         /// The version of a zone that needed no save.
-        public var version: Version?
+        package var version: Version?
 
-        public init(_ list: List, index: Int, refusal: Refusal? = nil, version: Version? = nil) {
+        package init(_ list: List, index: Int, refusal: Refusal? = nil, version: Version? = nil) {
             self.list = list
             self.index = index
             self.refusal = refusal
@@ -27,18 +27,18 @@ public struct RequestShape: Sendable, Hashable {
         }
     }
 
-    public var kind: Kind
-    public var policy: SavePolicy
-    public var isAtomic: Bool
+    package var kind: Kind
+    package var policy: SavePolicy
+    package var isAtomic: Bool
     /// The index of the first event that may belong to an item. The events before it are names and first writes.
-    public var firstItemEvent: UInt32
-    public var saveCount: Int
-    public var deleteCount: Int
-    public private(set) var leftOut: [LeftOut] = []
+    package var firstItemEvent: UInt32
+    package var saveCount: Int
+    package var deleteCount: Int
+    package private(set) var leftOut: [LeftOut] = []
     /// The items that were left out, in order; nil if there are none.
-    public private(set) var request: Request?
+    package private(set) var request: Request?
 
-    public init(
+    package init(
         _ kind: Kind, policy: SavePolicy = .ifServerRecordUnchanged, isAtomic: Bool = false, firstItemEvent: UInt32,
         saveCount: Int, deleteCount: Int
     ) {
@@ -50,7 +50,7 @@ public struct RequestShape: Sendable, Hashable {
         self.deleteCount = deleteCount
     }
 
-    public mutating func leaveOut(_ items: [LeftOut], request: Request) {
+    package mutating func leaveOut(_ items: [LeftOut], request: Request) {
         guard !items.isEmpty else { return }
         leftOut = items
         self.request = request
@@ -59,7 +59,7 @@ public struct RequestShape: Sendable, Hashable {
     /// Replaces the items that were left out by others in the same number and order.
     mutating func replaceRequest(_ request: Request) { self.request = request }
 
-    public func encoded() throws -> [UInt8] {
+    package func encoded() throws -> [UInt8] {
         var writer = ByteWriter(reserving: 16)
         writer.append(Self.version)
         writer.append(kind.rawValue)
@@ -81,7 +81,7 @@ public struct RequestShape: Sendable, Hashable {
         return writer.bytes
     }
 
-    public init(decoding bytes: ArraySlice<UInt8>) throws {
+    package init(decoding bytes: ArraySlice<UInt8>) throws {
         self = try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
             return try RequestShape(from: &reader)

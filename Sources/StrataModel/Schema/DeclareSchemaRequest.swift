@@ -1,27 +1,27 @@
 /// The service's declaration of record types: fields with their kinds and indexes, and grants.
 ///
 /// Anything that is not named stays unchanged. ``SchemaDefinition/request`` creates a request from a schema by names.
-public struct DeclareSchemaRequest: Sendable, Hashable {
-    public struct Declaration: Sendable, Hashable {
+package struct DeclareSchemaRequest: Sendable, Hashable {
+    package struct Declaration: Sendable, Hashable {
         /// The record type, an ordinal of the request's own names.
-        public var type: UInt64
+        package var type: UInt64
         /// The fields, with ordinals of the request's own names; their kinds are 0 if only indexes are added.
-        public var fields: [SchemaField]
+        package var fields: [SchemaField]
         /// The grants that replace those of the type; if empty, the existing ones stay.
-        public var grants: [SchemaGrant]
+        package var grants: [SchemaGrant]
 
-        public init(_ type: UInt64, fields: [SchemaField] = [], grants: [SchemaGrant] = []) {
+        package init(_ type: UInt64, fields: [SchemaField] = [], grants: [SchemaGrant] = []) {
             self.type = type
             self.fields = fields
             self.grants = grants
         }
     }
 
-    public var declarations: [Declaration]
+    package var declarations: [Declaration]
     /// True if the fields exist already and only receive missing indexes.
-    public var onlyAddsIndexes: Bool
+    package var onlyAddsIndexes: Bool
 
-    public init(_ declarations: [Declaration], onlyAddsIndexes: Bool = false) {
+    package init(_ declarations: [Declaration], onlyAddsIndexes: Bool = false) {
         self.declarations = declarations
         self.onlyAddsIndexes = onlyAddsIndexes
     }

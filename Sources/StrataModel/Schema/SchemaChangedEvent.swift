@@ -25,26 +25,26 @@ public struct SchemaField: Sendable, Hashable {
 
 /// The event that declares the fields of a record type. Fields that are not named stay, and so do grants if none are
 /// named.
-public struct SchemaChangedEvent: StatedEvent {
-    public static let kind = EventKind.schemaChanged
+package struct SchemaChangedEvent: StatedEvent {
+    package static let kind = EventKind.schemaChanged
 
-    public var type: UInt64
-    public var fields: [SchemaField]
+    package var type: UInt64
+    package var fields: [SchemaField]
     /// The permissions of roles in the public database; empty to leave them unchanged.
-    public var grants: [SchemaGrant]
-    public var original: Version?
+    package var grants: [SchemaGrant]
+    package var original: Version?
 
     /// An optional key: a reader that does not know it can still read the fields.
     private static let grantsKey: UInt64 = 5
 
-    public init(type: UInt64, fields: [SchemaField], grants: [SchemaGrant] = [], original: Version? = nil) {
+    package init(type: UInt64, fields: [SchemaField], grants: [SchemaGrant] = [], original: Version? = nil) {
         self.type = type
         self.fields = fields
         self.grants = grants
         self.original = original
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         guard fields.count <= FieldTable.maximumCount else {
             throw StrataError.tooLarge("the number of fields", limit: FieldTable.maximumCount, found: fields.count)
         }
@@ -66,7 +66,7 @@ public struct SchemaChangedEvent: StatedEvent {
         }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         type = try reader.readVarint("a record type")
         let count = try reader.readVarint("the number of fields", atMost: UInt64(FieldTable.maximumCount))
         fields = []

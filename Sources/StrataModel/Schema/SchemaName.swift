@@ -1,29 +1,29 @@
 /// The permitted names of record types, keys and roles (docs/rules.md §5).
-public enum SchemaName {
-    public static let maximumCharacters = 255
+package enum SchemaName {
+    package static let maximumCharacters = 255
 
     /// The fields that every record has, by their names in the schema language. No record can be saved with such a key.
-    public static let systemFields: [(name: String, kind: FieldKind)] = [
+    package static let systemFields: [(name: String, kind: FieldKind)] = [
         ("___createTime", .date), ("___createdBy", .reference), ("___etag", .string), ("___modTime", .date),
         ("___modifiedBy", .reference), ("___recordID", .reference), ("___parent", .reference),
     ]
     /// The system fields that the service exports for every record type, indexed or not.
-    public static let exportedSystemFields = systemFields.filter { $0.name != "___parent" }
+    package static let exportedSystemFields = systemFields.filter { $0.name != "___parent" }
 
-    public static let systemRoles = ["_creator", "_icloud", "_world"]
+    package static let systemRoles = ["_creator", "_icloud", "_world"]
 
     /// Returns true if a name is a letter, then letters, digits and `_`, all ASCII, 255 characters at most.
-    public static func isIdentifier(_ name: String) -> Bool {
+    package static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.utf8.first, isLetter(first), name.utf8.count <= maximumCharacters else { return false }
         return name.utf8.allSatisfy { isPart($0) }
     }
 
-    public static func isRole(_ name: String) -> Bool {
+    package static func isRole(_ name: String) -> Bool {
         isIdentifier(name) || systemRoles.contains { isSameText($0, name) }
     }
 
     /// Returns the kind of a system field; nil for any other name.
-    public static func systemKind(of field: String) -> FieldKind? {
+    package static func systemKind(of field: String) -> FieldKind? {
         // Nearly all fields begin with another character.
         guard field.utf8.first == UInt8(ascii: "_") else { return nil }
         return systemFields.first { isSameText($0.name, field) }?.kind

@@ -20,14 +20,14 @@ public struct DatabaseID: Sendable, Hashable {
 }
 
 extension ByteWriter {
-    public mutating func append(_ database: DatabaseID) {
+    package mutating func append(_ database: DatabaseID) {
         append(database.scope.rawValue)
         appendString(database.owner)
     }
 }
 
 extension ByteReader {
-    public mutating func readDatabaseID() throws -> DatabaseID {
+    package mutating func readDatabaseID() throws -> DatabaseID {
         let number = try read(UInt8.self, "a database's scope")
         guard let scope = InternedName.Scope(rawValue: number) else {
             throw malformed("a database's scope", expected: "1, 2 or 3", found: "\(number)")

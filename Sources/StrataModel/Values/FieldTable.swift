@@ -6,14 +6,14 @@
 /// let table = try FieldTable(bytes, in: range)
 /// if let place = try table.range(of: titleField) { title = try FieldValue(decoding: bytes, in: place) }
 /// ```
-public struct FieldTable {
-    public static let maximumCount = 65_535
-    public static let maximumOrdinal = UInt64(UInt32.max)
+package struct FieldTable {
+    package static let maximumCount = 65_535
+    package static let maximumOrdinal = UInt64(UInt32.max)
 
     // Valid only inside the `withUnsafeBytes` call that provided it; `init` checked that all reads below are in bounds.
     let bytes: UnsafeRawBufferPointer
     /// The number of entries, including removed keys.
-    public let count: Int
+    package let count: Int
     private let ordinals: Int
     private let ends: Int
     private let values: Int
@@ -24,7 +24,7 @@ public struct FieldTable {
 
     /// Creates a view of the table that fills `range` of the bytes, which must stay alive as long as the table is used.
     @inline(__always)
-    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+    package init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         var reader = ByteReader(bytes, in: range)
         self.bytes = bytes
         start = range.lowerBound
@@ -69,14 +69,14 @@ public struct FieldTable {
 
     /// Returns the field of the entry at an index, which must be below ``count``.
     @inline(__always)
-    public func ordinal(at index: Int) -> UInt32 {
+    package func ordinal(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < count, "an entry that is not there")
         return Self.load(bytes, ordinals + index * ordinalBytes, ordinalBytes)
     }
 
     /// Returns the range of an entry's value in the bytes; empty for a removed key.
     @inline(__always)
-    public func range(at index: Int) throws -> Range<Int> {
+    package func range(at index: Int) throws -> Range<Int> {
         precondition(index >= 0 && index < count, "an entry that is not there")
         let lower = index == 0 ? values : values + Int(Self.load(bytes, ends + (index - 1) * endBytes, endBytes))
         let upper = values + Int(Self.load(bytes, ends + index * endBytes, endBytes))
@@ -88,7 +88,7 @@ public struct FieldTable {
     }
 
     /// Returns the index of a field's entry; nil if there is none.
-    public func index(of field: UInt32) -> Int? {
+    package func index(of field: UInt32) -> Int? {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
@@ -98,24 +98,24 @@ public struct FieldTable {
     }
 
     /// Returns the range of a field's value in the bytes; nil if the field has no entry, empty if it is removed.
-    public func range(of field: UInt32) throws -> Range<Int>? {
+    package func range(of field: UInt32) throws -> Range<Int>? {
         try index(of: field).map { try range(at: $0) }
     }
 
     /// Returns the value of a field; nil if it has none or is removed.
-    public func value(of field: UInt32) throws -> FieldValue? {
+    package func value(of field: UInt32) throws -> FieldValue? {
         guard let range = try range(of: field), !range.isEmpty else { return nil }
         return try FieldValue(decoding: bytes, in: range)
     }
 
     /// Returns the kind of an entry's value without decoding it; nil for a removed key.
-    public func kind(at index: Int) throws -> FieldKind? {
+    package func kind(at index: Int) throws -> FieldKind? {
         let range = try range(at: index)
         return range.isEmpty ? nil : FieldKind(rawValue: bytes[range.lowerBound])
     }
 
     /// Returns the bitwise OR of all values' kinds. Reads one byte of each value.
-    public func kindBits() throws -> UInt8 {
+    package func kindBits() throws -> UInt8 {
         var bits: UInt8 = 0
         for index in 0..<count {
             let range = try range(at: index)
@@ -135,7 +135,7 @@ public struct FieldTable {
     }
 
     /// Returns all entries, decoded.
-    public func changes() throws -> [FieldChange] {
+    package func changes() throws -> [FieldChange] {
         try (0..<count).map { index in
             try checkOrder(at: index)
             let range = try range(at: index)
@@ -146,11 +146,11 @@ public struct FieldTable {
 }
 
 /// A sent key, with its new value; nil removes the key.
-public struct FieldChange: Sendable, Hashable {
-    public var field: UInt32
-    public var value: FieldValue?
+package struct FieldChange: Sendable, Hashable {
+    package var field: UInt32
+    package var value: FieldValue?
 
-    public init(_ field: UInt32, _ value: FieldValue?) {
+    package init(_ field: UInt32, _ value: FieldValue?) {
         self.field = field
         self.value = value
     }

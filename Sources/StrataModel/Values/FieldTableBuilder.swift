@@ -5,29 +5,29 @@
 /// try builder.append(4, .int64(3))
 /// builder.finish(into: &writer)
 /// ```
-public struct FieldTableBuilder: Sendable {
+package struct FieldTableBuilder: Sendable {
     private var ordinals: [UInt32] = []
     private var ends: [UInt32] = []
     private var values = ByteWriter()
 
-    public init() {}
+    package init() {}
 
     /// - Throws: ``StrataError`` if the field is not above the previous one, or the table is full.
-    public mutating func append(_ field: UInt32, _ value: FieldValue) throws {
+    package mutating func append(_ field: UInt32, _ value: FieldValue) throws {
         try begin(field)
         try value.encode(into: &values)
         try end()
     }
 
     /// Appends an encoded value.
-    public mutating func append(_ field: UInt32, encoded value: UnsafeRawBufferPointer) throws {
+    package mutating func append(_ field: UInt32, encoded value: UnsafeRawBufferPointer) throws {
         try begin(field)
         values.append(raw: value)
         try end()
     }
 
     /// Appends an entry without a value, which removes the key.
-    public mutating func appendRemoved(_ field: UInt32) throws {
+    package mutating func appendRemoved(_ field: UInt32) throws {
         try begin(field)
         try end()
     }
@@ -59,7 +59,7 @@ public struct FieldTableBuilder: Sendable {
     }
 
     /// Appends the table to a writer and begins the next table.
-    public mutating func finish(into writer: inout ByteWriter) {
+    package mutating func finish(into writer: inout ByteWriter) {
         writer.appendVarint(UInt64(ordinals.count))
         if let last = ordinals.last, let length = ends.last {
             let widths = (FieldTable.width(of: last), FieldTable.width(of: length))
@@ -72,7 +72,7 @@ public struct FieldTableBuilder: Sendable {
     }
 
     /// Discards the collected entries, as after an error.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         ordinals.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         values.removeAll()

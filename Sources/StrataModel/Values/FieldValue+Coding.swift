@@ -6,7 +6,7 @@ extension FieldValue {
     }
 
     /// Appends the value without its length, which its container stores.
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         let start = writer.bytes.count
         writer.append(byte: kind.rawValue)
         try encodeContent(into: &writer)
@@ -228,14 +228,14 @@ extension StrataError {
 }
 
 /// Reads the numbers of encoded values without creating a value.
-public enum EncodedNumber {
+package enum EncodedNumber {
     /// - Parameter content: The bytes of the value after its kind.
-    public static func int64(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Int64 {
+    package static func int64(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Int64 {
         var reader = ByteReader(bytes, in: content)
         return unzigzag(try reader.readVarint("a number"))
     }
 
-    public static func double(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Double {
+    package static func double(_ bytes: UnsafeRawBufferPointer, in content: Range<Int>) throws -> Double {
         var reader = ByteReader(bytes, in: content)
         return try reader.readShortestDouble("a double")
     }

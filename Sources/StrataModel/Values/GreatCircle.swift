@@ -1,12 +1,12 @@
 import Foundation
 
 /// Computes distances on the globe between places in degrees.
-public enum GreatCircle {
-    public static let earthRadiusMetres = 6_371_008.8
+package enum GreatCircle {
+    package static let earthRadiusMetres = 6_371_008.8
 
     /// Returns the distance in meters along the great circle; NaN for a coordinate that is not finite, and possibly for
     /// one that is out of range.
-    public static func distanceMetres(
+    package static func distanceMetres(
         fromLatitude: Double, longitude fromLongitude: Double, toLatitude: Double, longitude toLongitude: Double
     ) -> Double {
         let radians = Double.pi / 180

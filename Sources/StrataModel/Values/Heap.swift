@@ -6,19 +6,19 @@
 /// while let place = nearest.pop() { use(place) }
 /// ```
 // Inlinable, so that it is specialized where it is used: merges call it for each entry.
-public struct Heap<Element> {
+package struct Heap<Element> {
     @usableFromInline var storage: [Element] = []
     @usableFromInline let isBefore: (Element, Element) -> Bool
 
     @inlinable
-    public init(_ isBefore: @escaping (Element, Element) -> Bool) { self.isBefore = isBefore }
+    package init(_ isBefore: @escaping (Element, Element) -> Bool) { self.isBefore = isBefore }
 
     /// The elements: the first in the order, then the others in no particular order.
-    @inlinable public var elements: [Element] { storage }
-    @inlinable public var first: Element? { storage.first }
+    @inlinable package var elements: [Element] { storage }
+    @inlinable package var first: Element? { storage.first }
 
     @inlinable
-    public mutating func push(_ element: Element) {
+    package mutating func push(_ element: Element) {
         storage.append(element)
         var index = storage.count - 1
         while index > 0, isBefore(storage[index], storage[(index - 1) / 2]) {
@@ -28,7 +28,7 @@ public struct Heap<Element> {
     }
 
     @inlinable
-    public mutating func pop() -> Element? {
+    package mutating func pop() -> Element? {
         guard let first = storage.first, let last = storage.popLast() else { return nil }
         if !storage.isEmpty { replaceFirst(by: last) }
         return first
@@ -36,7 +36,7 @@ public struct Heap<Element> {
 
     /// Replaces the first element; there must be one.
     @inlinable
-    public mutating func replaceFirst(by element: Element) {
+    package mutating func replaceFirst(by element: Element) {
         storage[0] = element
         var index = 0
         while true {

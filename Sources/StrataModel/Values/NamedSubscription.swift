@@ -37,7 +37,7 @@ extension Request {
     /// ```swift
     /// try store.modify(.subscriptions(deleting: ["bargains"], in: DatabaseID(.public)), as: anna)
     /// ```
-    public static func subscriptions(
+    package static func subscriptions(
         saving saves: [NamedSubscription] = [], deleting deletes: [String] = [],
         in database: DatabaseID = DatabaseID(.private)
     ) -> Request {

@@ -1,23 +1,23 @@
 /// The metadata of a record, besides its name and its fields.
-public struct RecordHeader: Sendable, Hashable {
+package struct RecordHeader: Sendable, Hashable {
     /// The maximum number of events since the last full one.
-    public static let maximumEventsSinceFull = 15
+    package static let maximumEventsSinceFull = 15
 
     /// The event that produced this state; its text is the change tag.
-    public var version: Version
-    public var type: UInt64
+    package var version: Version
+    package var type: UInt64
     /// The time of creation in microseconds since 1970; so is ``modified``.
-    public var created: Int64
-    public var createdBy: UInt64
-    public var modified: Int64
-    public var modifiedBy: UInt64
+    package var created: Int64
+    package var createdBy: UInt64
+    package var modified: Int64
+    package var modifiedBy: UInt64
     /// The ordinal of the device; 0 for none.
-    public var modifiedWith: UInt64
-    public var eventsSinceFull: Int
-    public var stateDigest: UInt128
-    public var contentDigest: UInt128
+    package var modifiedWith: UInt64
+    package var eventsSinceFull: Int
+    package var stateDigest: UInt128
+    package var contentDigest: UInt128
 
-    public init(
+    package init(
         version: Version, type: UInt64, created: Int64, createdBy: UInt64, modified: Int64, modifiedBy: UInt64,
         modifiedWith: UInt64 = 0, eventsSinceFull: Int = 0, stateDigest: UInt128 = 0, contentDigest: UInt128 = 0
     ) {
@@ -41,22 +41,22 @@ public struct RecordHeader: Sendable, Hashable {
 /// state.header.version.tag
 /// state.fields.first { $0.field == title }?.value
 /// ```
-public struct RecordState: Sendable, Hashable {
+package struct RecordState: Sendable, Hashable {
     /// The maximum bytes of a name that the keys of the views contain whole. For a longer name they contain a short
     /// form, and the state contains the name.
-    public static let longestKeyName = 300
+    package static let longestKeyName = 300
 
-    public var header: RecordHeader
-    public var parent: RecordKey?
+    package var header: RecordHeader
+    package var parent: RecordKey?
     /// True if the user who set the parent lacked write permission on it (docs/rules.md §5.12).
-    public var isParentLoose = false
-    public var share: RecordKey?
+    package var isParentLoose = false
+    package var share: RecordKey?
     /// The record's name if it is longer than ``longestKeyName`` bytes.
-    public var longName: String?
+    package var longName: String?
     /// The fields, in the order of their ordinals.
-    public var fields: [RecordField]
+    package var fields: [RecordField]
 
-    public init(
+    package init(
         header: RecordHeader, parent: RecordKey? = nil, share: RecordKey? = nil, longName: String? = nil,
         fields: [RecordField] = []
     ) {
@@ -67,7 +67,7 @@ public struct RecordState: Sendable, Hashable {
         self.fields = fields
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         guard (0...RecordHeader.maximumEventsSinceFull).contains(header.eventsSinceFull) else {
             throw StrataError.tooLarge(
                 "the events since the last full one", limit: RecordHeader.maximumEventsSinceFull,
@@ -87,7 +87,7 @@ public struct RecordState: Sendable, Hashable {
         builder.finish(into: &writer)
     }
 
-    public init(decoding bytes: ArraySlice<UInt8>) throws {
+    package init(decoding bytes: ArraySlice<UInt8>) throws {
         self = try bytes.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let links = try view.links()
@@ -103,11 +103,11 @@ public struct RecordState: Sendable, Hashable {
 }
 
 /// A key of a record, with its value.
-public struct RecordField: Sendable, Hashable {
-    public var field: UInt32
-    public var value: FieldValue
+package struct RecordField: Sendable, Hashable {
+    package var field: UInt32
+    package var value: FieldValue
 
-    public init(_ field: UInt32, _ value: FieldValue) {
+    package init(_ field: UInt32, _ value: FieldValue) {
         self.field = field
         self.value = value
     }

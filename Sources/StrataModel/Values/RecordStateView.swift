@@ -5,14 +5,14 @@
 /// guard view.version == wanted else { return nil }
 /// let title = try view.fields().value(of: titleField)
 /// ```
-public struct RecordStateView {
+package struct RecordStateView {
     // Valid only inside the `withUnsafeBytes` call that provided it.
     let bytes: UnsafeRawBufferPointer
     let range: Range<Int>
     private let tableStart: Int
 
     /// Creates a view of the state that fills `range` of the bytes, which must stay alive as long as the view is used.
-    public init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
+    package init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) throws {
         // Every record that is read passes through here: an intact state is recognized without a reader.
         tableStart = range.lowerBound + (try Self.sizeIfWhole(bytes, range) ?? Self.size(bytes, range))
         self.bytes = bytes
@@ -51,12 +51,12 @@ public struct RecordStateView {
     }
 
     /// The stored form of the change tag, which readers of feeds compare first.
-    public var version: Version { Version(packed: load(StateLayout.version, as: UInt64.self)) }
-    public var stateDigest: UInt128 { load(StateLayout.stateDigest, as: UInt128.self) }
-    public var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
-    public var created: Int64 { load(StateLayout.created, as: Int64.self) }
+    package var version: Version { Version(packed: load(StateLayout.version, as: UInt64.self)) }
+    package var stateDigest: UInt128 { load(StateLayout.stateDigest, as: UInt128.self) }
+    package var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
+    package var created: Int64 { load(StateLayout.created, as: Int64.self) }
 
-    public func header() throws -> RecordHeader {
+    package func header() throws -> RecordHeader {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         return try readHeader(from: &reader)
     }
@@ -76,17 +76,17 @@ public struct RecordStateView {
     }
 
     /// The parts that a state may have between its header and its fields, as ranges of the bytes.
-    public struct Links {
+    package struct Links {
         /// The range of the parent, for ``key(_:)``.
-        public var parent: Range<Int>?
+        package var parent: Range<Int>?
         /// True if the user who set the parent lacked write permission on it.
-        public var isParentLoose = false
-        public var share: Range<Int>?
+        package var isParentLoose = false
+        package var share: Range<Int>?
         /// The range of the record's name, valid text, if its key contains only the short form.
-        public var longName: Range<Int>?
+        package var longName: Range<Int>?
     }
 
-    public func links() throws -> Links {
+    package func links() throws -> Links {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         _ = try readHeader(from: &reader)
         var links = Links()
@@ -107,7 +107,7 @@ public struct RecordStateView {
     }
 
     /// - Throws: ``StrataError`` if the record has another type than the event states.
-    public func require(type: UInt64) throws {
+    package func require(type: UInt64) throws {
         let known = try header().type
         guard type == known else {
             throw StrataError(
@@ -118,20 +118,20 @@ public struct RecordStateView {
 
     /// - Throws: ``StrataError`` if the state, found by its key, belongs to a record with another name. Keys contain
     ///   only a short form of long names.
-    public func require(name: UnsafeRawBufferPointer) throws {
+    package func require(name: UnsafeRawBufferPointer) throws {
         guard name.count > RecordState.longestKeyName else { return }
         guard let longName = try links().longName, bytes[longName].elementsEqual(name) else {
             throw StrataError(.malformed, "Two long names have the same short form.")
         }
     }
 
-    public func require(name: String) throws {
+    package func require(name: String) throws {
         var name = name
         try name.withUTF8 { try require(name: UnsafeRawBufferPointer($0)) }
     }
 
     /// Returns the type alone, which scans read of every record.
-    public func type() throws -> UInt64 {
+    package func type() throws -> UInt64 {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         _ = try reader.readVarint("the time of modification")
         return try reader.readVarint("a record's type")
@@ -141,7 +141,7 @@ public struct RecordStateView {
     /// record has none.
     ///
     /// - Parameter hint: The index of the field in the previous record. Many records have the same fields.
-    public static func look(
+    package static func look(
         at state: UnsafeRawBufferPointer, for field: UInt32, hint: inout Int
     ) throws -> (type: UInt64, value: Range<Int>?) {
         let size = try sizeIfWhole(state, 0..<state.count) ?? Self.size(state, 0..<state.count)
@@ -156,15 +156,15 @@ public struct RecordStateView {
     }
 
     /// Returns the text in a range from ``links()``.
-    public func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+    package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     /// Returns the key in a range from ``links()``.
-    public func key(_ range: Range<Int>) throws -> RecordKey {
+    package func key(_ range: Range<Int>) throws -> RecordKey {
         var reader = ByteReader(bytes, in: range)
         return try reader.readRecordKey()
     }
 
-    public func fields() throws -> FieldTable { try FieldTable(bytes, in: tableStart..<range.upperBound) }
+    package func fields() throws -> FieldTable { try FieldTable(bytes, in: tableStart..<range.upperBound) }
 
     func allFields() throws -> [RecordField] {
         try fields().changes().map { change in
@@ -176,7 +176,7 @@ public struct RecordStateView {
     }
 
     /// Sets the contributions to the digests in an encoded state.
-    public static func setDigests(
+    package static func setDigests(
         state: UInt128, content: UInt128, in bytes: UnsafeMutableRawBufferPointer
     ) throws {
         guard bytes.count >= StateLayout.rest else {

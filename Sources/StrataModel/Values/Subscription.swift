@@ -101,28 +101,28 @@ public struct Subscription: Sendable, Hashable {
 }
 
 /// The event that creates or changes a user's subscription.
-public struct SubscriptionSavedEvent: StatedEvent {
-    public static let kind = EventKind.subscriptionSaved
+package struct SubscriptionSavedEvent: StatedEvent {
+    package static let kind = EventKind.subscriptionSaved
 
-    public var database: UInt64
-    public var user: UInt64
-    public var subscription: Subscription
-    public var original: Version?
+    package var database: UInt64
+    package var user: UInt64
+    package var subscription: Subscription
+    package var original: Version?
 
-    public init(database: UInt64, user: UInt64, _ subscription: Subscription, original: Version? = nil) {
+    package init(database: UInt64, user: UInt64, _ subscription: Subscription, original: Version? = nil) {
         self.database = database
         self.user = user
         self.subscription = subscription
         self.original = original
     }
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(database)
         writer.appendVarint(user)
         try subscription.encode(into: &writer, original: original)
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         database = try reader.readVarint("a subscription's database")
         user = try reader.readVarint("a subscription's user")
         (subscription, original) = try Subscription.read(from: &reader)
@@ -130,16 +130,16 @@ public struct SubscriptionSavedEvent: StatedEvent {
 }
 
 /// The event that deletes a subscription.
-public struct SubscriptionDeletedEvent: EventBody {
-    public static let kind = EventKind.subscriptionDeleted
+package struct SubscriptionDeletedEvent: EventBody {
+    package static let kind = EventKind.subscriptionDeleted
 
-    public var database: UInt64
-    public var user: UInt64
-    public var id: String
+    package var database: UInt64
+    package var user: UInt64
+    package var id: String
     /// The event that the subscription fired for, if it ended because it fires only once.
-    public var firedBy: Version?
+    package var firedBy: Version?
 
-    public init(database: UInt64, user: UInt64, id: String, firedBy: Version? = nil) {
+    package init(database: UInt64, user: UInt64, id: String, firedBy: Version? = nil) {
         self.database = database
         self.user = user
         self.id = id
@@ -148,7 +148,7 @@ public struct SubscriptionDeletedEvent: EventBody {
 
     private static let firedBy: UInt64 = 5
 
-    public func encode(into writer: inout ByteWriter) throws {
+    package func encode(into writer: inout ByteWriter) throws {
         try StrataError.checkName(id, "a subscription id's bytes")
         writer.appendVarint(database)
         writer.appendVarint(user)
@@ -156,7 +156,7 @@ public struct SubscriptionDeletedEvent: EventBody {
         writer.appendMeasured { $0.appendField(Self.firedBy, firedBy?.packed ?? 0) }
     }
 
-    public init(from reader: inout ByteReader) throws {
+    package init(from reader: inout ByteReader) throws {
         database = try reader.readVarint("a subscription's database")
         user = try reader.readVarint("a subscription's user")
         id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)

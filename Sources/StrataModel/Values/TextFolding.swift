@@ -5,18 +5,18 @@ import Foundation
 /// ```swift
 /// TextFolding.fold("Café", [.caseInsensitive, .diacriticInsensitive])  // "cafe"
 /// ```
-public enum TextFolding {
-    public struct Options: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+package enum TextFolding {
+    package struct Options: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        public static let caseInsensitive = Self(rawValue: 1)
-        public static let diacriticInsensitive = Self(rawValue: 2)
-        public static let normalized = Self(rawValue: 4)
-        public static let localeSensitive = Self(rawValue: 8)
+        package static let caseInsensitive = Self(rawValue: 1)
+        package static let diacriticInsensitive = Self(rawValue: 2)
+        package static let normalized = Self(rawValue: 4)
+        package static let localeSensitive = Self(rawValue: 8)
     }
 
-    public static func fold(_ text: String, _ options: Options) -> String {
+    package static func fold(_ text: String, _ options: Options) -> String {
         // ASCII has no accents and a single form; Foundation takes a hundred times as long to determine that.
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             return options.contains(.caseInsensitive) ? String(decoding: text.utf8.map(lowercase), as: UTF8.self) : text
@@ -30,20 +30,20 @@ public enum TextFolding {
 
     /// Returns the lowercase form of an ASCII letter; other bytes stay unchanged.
     @inlinable
-    public static func lowercase(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+    package static func lowercase(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }
 
 /// Splits texts into words for `self CONTAINS 'words'` (B132, B133).
-public enum SearchWords {
+package enum SearchWords {
     /// The words that are too frequent to distinguish records.
-    public static let stopWords: Set<String> = [
+    package static let stopWords: Set<String> = [
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not",
         "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was",
         "will", "with",
     ]
 
     /// Returns the words to search for, without case and accents.
-    public static func words(in text: String) -> Set<String> {
+    package static func words(in text: String) -> Set<String> {
         let folded = TextFolding.fold(text, [.caseInsensitive, .diacriticInsensitive])
         var words: Set<String> = []
         if folded.utf8.allSatisfy({ $0 < 0x80 }) {

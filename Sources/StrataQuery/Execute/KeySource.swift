@@ -95,6 +95,6 @@ final class KeySource {
 }
 
 /// A reason why a query ends early.
-public enum QueryError: Error, Sendable {
+package enum QueryError: Error, Sendable {
     case cancelled
 }

@@ -1,14 +1,14 @@
 import StrataModel
 
 /// A page of a query's matches.
-public struct QueryAnswer: Sendable {
-    public var matches: [QueryMatch]
+package struct QueryAnswer: Sendable {
+    package var matches: [QueryMatch]
     /// Nil if there are no more matches; ``cursor(for:in:of:now:)`` adds the query and database.
     var next: (order: QueryOrder, place: SortPlace)?
-    public var plan: QueryPlan
+    package var plan: QueryPlan
 
     /// The cursor for the next page; nil at the end of the query.
-    public func cursor(
+    package func cursor(
         for query: Query, in database: DatabaseID, of store: Identifier, now: Double
     ) -> QueryCursor? {
         next.map { next in
@@ -22,14 +22,14 @@ extension QueryContext {
     /// Chooses a plan without executing it.
     ///
     /// - Throws: ``StrataError`` for an invalid query.
-    public func plan(_ query: Query, continuing cursor: QueryCursor? = nil, limit: Int) throws -> QueryPlan {
+    package func plan(_ query: Query, continuing cursor: QueryCursor? = nil, limit: Int) throws -> QueryPlan {
         try prepare(query, cursor, limit).plan
     }
 
     /// The first matches, or those after a cursor's place.
     ///
     /// - Throws: ``StrataError`` for an invalid query; ``QueryError/cancelled``.
-    public func answer(
+    package func answer(
         _ query: Query, continuing cursor: QueryCursor? = nil, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> QueryAnswer {
@@ -49,7 +49,7 @@ extension QueryContext {
     /// The predicate as bound to this database.
     ///
     /// - Throws: ``StrataError`` for an invalid query.
-    public func bound(_ query: Query) throws -> PredicateTree {
+    package func bound(_ query: Query) throws -> PredicateTree {
         guard query.predicate.depth <= PredicateTree.maximumDepth else {
             throw StrataError(
                 .invalidArgument, "The predicate is nested too deeply.",

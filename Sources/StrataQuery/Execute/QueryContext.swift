@@ -3,22 +3,22 @@ import StrataTree
 import StrataViews
 
 /// The scope of a query: one state of one database, as seen by one actor.
-public final class QueryContext: Sendable {
-    public let trees: Snapshot
+package final class QueryContext: Sendable {
+    package let trees: Snapshot
     /// The keys of records that index rows may not represent correctly.
-    public let touched: Set<[UInt8]>
-    public let names: any QueryNames
-    public let database: UInt64
-    public let type: UInt64
+    package let touched: Set<[UInt8]>
+    package let names: any QueryNames
+    package let database: UInt64
+    package let type: UInt64
     /// The only zone to search; nil for all.
-    public let zone: UInt64?
+    package let zone: UInt64?
     /// The declarations of the record type's fields.
     let fields: [UInt32: SchemaField]
-    public let rules: QueryRules
+    package let rules: QueryRules
     /// The value of `now()`, in seconds since 2001.
-    public let now: Double
+    package let now: Double
 
-    public init(
+    package init(
         _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
         zone: UInt64?, rules: QueryRules, now: Double
     ) throws {
@@ -68,20 +68,20 @@ public final class QueryContext: Sendable {
     }
 
     /// Returns true if a record with this zone in its key is in the scope of the query.
-    public func covers(zone other: UInt64) throws -> Bool {
+    package func covers(zone other: UInt64) throws -> Bool {
         try zone.map { $0 == other } ?? (names.database(ofZone: other) == database)
     }
 }
 
 /// The rules of a store for its queries.
-public struct QueryRules: Sendable, Hashable {
-    public var dialect: PredicateDialect
+package struct QueryRules: Sendable, Hashable {
+    package var dialect: PredicateDialect
     /// True if a query may use only fields that the schema declares queryable, sortable or searchable.
-    public var asksDeclaredFieldsOnly: Bool
+    package var asksDeclaredFieldsOnly: Bool
     /// True if a record type that was never saved or declared is an error (B142).
-    public var unknownTypesAreErrors: Bool
+    package var unknownTypesAreErrors: Bool
 
-    public init(
+    package init(
         dialect: PredicateDialect, asksDeclaredFieldsOnly: Bool = false, unknownTypesAreErrors: Bool = false
     ) {
         self.dialect = dialect
@@ -91,7 +91,7 @@ public struct QueryRules: Sendable, Hashable {
 }
 
 /// Resolves the names in a query. Names never change, so any later state gives the same results.
-public protocol QueryNames: Sendable {
+package protocol QueryNames: Sendable {
     func fieldOrdinal(_ name: String) throws -> UInt32?
     func fieldName(_ ordinal: UInt32) throws -> String
     /// The zone with that name in the database, if `owner` denotes the owner of the database in any form.

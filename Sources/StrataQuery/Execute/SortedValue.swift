@@ -1,16 +1,16 @@
 /// A value in a total order: missing values come first, values of different types are kept apart, and NaN comes after
 /// all numbers.
-public struct SortedValue: Comparable, Sendable {
-    public let value: PredicateValue
+package struct SortedValue: Comparable, Sendable {
+    package let value: PredicateValue
 
-    public init(_ value: PredicateValue?) { self.value = value ?? .null }
+    package init(_ value: PredicateValue?) { self.value = value ?? .null }
 
-    public static func < (left: SortedValue, right: SortedValue) -> Bool {
+    package static func < (left: SortedValue, right: SortedValue) -> Bool {
         if left.rank != right.rank { return left.rank < right.rank }
         return left.value.isOrdered(before: right.value) ?? (!left.isNaN && right.isNaN)
     }
 
-    public static func == (left: SortedValue, right: SortedValue) -> Bool { !(left < right) && !(right < left) }
+    package static func == (left: SortedValue, right: SortedValue) -> Bool { !(left < right) && !(right < left) }
 
     private var isNaN: Bool {
         switch value {

@@ -1,13 +1,13 @@
 import StrataModel
 
 /// A matching record.
-public struct QueryMatch: Sendable {
+package struct QueryMatch: Sendable {
     /// The record's place from ``SortEncoder``; empty if it is not needed.
     var place: [UInt8]
     /// The record's key in the tree of records.
-    public var key: [UInt8]
+    package var key: [UInt8]
     /// The record's encoded state.
-    public var state: [UInt8]
+    package var state: [UInt8]
 }
 
 /// The first of many matches, in order.

@@ -6,7 +6,7 @@ import StrataViews
 /// ```swift
 /// print(try store.query(query, in: database, as: anna).plan.text)
 /// ```
-public struct QueryPlan: Sendable {
+package struct QueryPlan: Sendable {
     /// The source of the records to examine.
     indirect enum Source: Hashable, Sendable {
         case nothing
@@ -41,42 +41,42 @@ public struct QueryPlan: Sendable {
     /// The predicate that is evaluated on each record of the source.
     var residual: PredicateTree
     /// The approximate number of rows or records of the source.
-    public internal(set) var estimatedRows: Double = 0
+    package internal(set) var estimatedRows: Double = 0
     /// The approximate number of records to examine for a page.
     var estimatedRecords: Double = 0
     /// Missing indexes that would have helped.
-    public internal(set) var missingIndexes: [MissingIndex] = []
+    package internal(set) var missingIndexes: [MissingIndex] = []
     /// Notes about the query for the caller.
-    public internal(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
     /// The actual figures; nil before execution.
-    public internal(set) var actual: Actual?
+    package internal(set) var actual: Actual?
     /// Describes the plan on demand; nil if nothing can match.
     var writer: PlanWriter?
 
     /// A field without an index that a query could have used.
-    public struct MissingIndex: Hashable, Sendable {
-        public var key: String
-        public var indexes: SchemaField.Indexes
+    package struct MissingIndex: Hashable, Sendable {
+        package var key: String
+        package var indexes: SchemaField.Indexes
     }
 
     /// The actual figures of an execution.
-    public struct Actual: Sendable, Hashable {
+    package struct Actual: Sendable, Hashable {
         /// The number of index rows.
-        public var rowsRead = 0
-        public var recordsRead = 0
-        public var matches = 0
+        package var rowsRead = 0
+        package var recordsRead = 0
+        package var matches = 0
     }
 
     /// The plan of a query that nothing can match.
-    public static var empty: QueryPlan {
+    package static var empty: QueryPlan {
         QueryPlan(source: .nothing, sorting: .none, order: QueryOrder(keys: []), residual: .constant(false))
     }
 
     /// The steps in words.
-    public var steps: [String] { writer?.lines(self) ?? ["nothing can match"] }
+    package var steps: [String] { writer?.lines(self) ?? ["nothing can match"] }
 
     /// The plan in words, with the actual figures and the notes.
-    public var text: String {
+    package var text: String {
         var lines = steps
         if let actual {
             lines.append("read: \(actual.rowsRead) rows, \(actual.recordsRead) records; \(actual.matches) matches")

@@ -1,18 +1,18 @@
 import StrataModel
 
 /// A necessary condition of a predicate, simple enough to find predicates by the values of a record.
-public enum SelectiveCondition: Sendable, Hashable {
+package enum SelectiveCondition: Sendable, Hashable {
     case equal(key: String, Value)
     case atLeast(key: String, Double)
     case atMost(key: String, Double)
 
-    public enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// The bytes of a text, as compared by comparisons without options.
         case text([UInt8])
         case number(UInt64)
 
         /// Nil for a value that can be compared in several ways.
-        public init?(_ value: FieldValue) {
+        package init?(_ value: FieldValue) {
             switch value {
             case .string(let text): self = .text(Array(text.utf8))
             case .int64(let number): self = .number(Self.bits(Double(number)))
@@ -35,14 +35,14 @@ public enum SelectiveCondition: Sendable, Hashable {
         private static func bits(_ number: Double) -> UInt64 { number == 0 ? 0 : number.bitPattern }
     }
 
-    public var key: String {
+    package var key: String {
         switch self {
         case .equal(let key, _), .atLeast(let key, _), .atMost(let key, _): key
         }
     }
 
     /// The best condition of a predicate, an equality if possible; nil if it has none.
-    public init?(_ tree: PredicateTree) {
+    package init?(_ tree: PredicateTree) {
         let conditions = Self.conditions(of: tree)
         let equal = conditions.first { condition in
             if case .equal = condition { true } else { false }

@@ -15,12 +15,12 @@ public enum PredicateDialect: Sendable, Hashable {
 /// try PredicateCheck(.cloudKit).check(tree)  // throws: OR is refused
 /// try PredicateCheck(.extended).check(tree)
 /// ```
-public struct PredicateCheck {
+package struct PredicateCheck {
     let dialect: PredicateDialect
 
-    public init(_ dialect: PredicateDialect) { self.dialect = dialect }
+    package init(_ dialect: PredicateDialect) { self.dialect = dialect }
 
-    public func check(_ tree: PredicateTree) throws(StrataError) {
+    package func check(_ tree: PredicateTree) throws(StrataError) {
         switch tree {
         case .constant: return
         case .comparison(let comparison): try check(comparison)

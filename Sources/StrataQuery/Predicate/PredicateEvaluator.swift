@@ -2,7 +2,7 @@ import Foundation
 import StrataModel
 
 /// An object on which a predicate can be evaluated.
-public protocol PredicateSubject {
+package protocol PredicateSubject {
     /// Returns nil for a key without a value.
     func predicateValue(forKey key: String) -> PredicateValue?
     /// All texts that `self CONTAINS 'words'` searches.
@@ -36,13 +36,13 @@ final class PredicateFailure {
 ///
 /// A comparison with a missing value, or of two values that cannot be compared, does not hold; its negation then does
 /// (B129).
-public struct PredicateEvaluator {
+package struct PredicateEvaluator {
     let subject: any PredicateSubject
     let variables: [String: PredicateValue]
     let now: Double
     private let failure: PredicateFailure
 
-    public init(subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double) {
+    package init(subject: any PredicateSubject, variables: [String: PredicateValue] = [:], now: Double) {
         self.init(subject: subject, variables: variables, now: now, PredicateFailure(ExpressionBudget()))
     }
 
@@ -58,7 +58,7 @@ public struct PredicateEvaluator {
     }
 
     /// - Throws: ``StrataError`` `tooLarge` if a regular expression takes too many steps.
-    public func holds(_ tree: PredicateTree) throws -> Bool {
+    package func holds(_ tree: PredicateTree) throws -> Bool {
         let holds = answer(tree)
         try failure.rethrow()
         return holds

@@ -63,12 +63,12 @@ public struct PredicateComparison: Sendable, Hashable {
         case tokenMatches = "TOKENMATCHES"
     }
 
-    public typealias Options = TextFolding.Options
+    package typealias Options = TextFolding.Options
 
     public var quantifier: Quantifier?
     public var left: PredicateExpression
     public var relation: Relation
-    public var options: Options = []
+    package var options: Options = []
     public var right: PredicateExpression
     /// The position of the relation.
     public var place = TextPlace(nil)

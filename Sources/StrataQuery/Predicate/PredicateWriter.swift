@@ -1,8 +1,8 @@
 /// Writes a predicate as text that parses to the same tree.
-public struct PredicateWriter {
+package struct PredicateWriter {
     private(set) var text = ""
 
-    public static func text(of tree: PredicateTree) -> String {
+    package static func text(of tree: PredicateTree) -> String {
         var writer = PredicateWriter()
         writer.append(tree)
         return writer.text

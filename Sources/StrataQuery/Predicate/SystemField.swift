@@ -1,9 +1,9 @@
 /// A property that every record has, under either of its names (B129).
-public enum SystemField: String, CaseIterable, Sendable {
+package enum SystemField: String, CaseIterable, Sendable {
     case recordID, creationDate, modificationDate, creatorUserRecordID, lastModifiedUserRecordID, parent, share
 
     /// The name in the schema language.
-    public var storedName: String {
+    package var storedName: String {
         switch self {
         case .recordID: "___recordID"
         case .creationDate: "___createTime"
@@ -18,7 +18,7 @@ public enum SystemField: String, CaseIterable, Sendable {
     private static let byName: [String: SystemField] = Dictionary(
         uniqueKeysWithValues: allCases.flatMap { [($0.rawValue, $0), ($0.storedName, $0)] })
 
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         guard let field = Self.byName[name] else { return nil }
         self = field
     }

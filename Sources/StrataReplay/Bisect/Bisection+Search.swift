@@ -1,7 +1,7 @@
 import StrataModel
 
 /// The answer of a probe about one state.
-public enum BisectionVerdict: Sendable, Hashable {
+package enum BisectionVerdict: Sendable, Hashable {
     /// The event searched for has not happened yet.
     case doesNotHold
     /// The event has happened.
@@ -11,7 +11,7 @@ public enum BisectionVerdict: Sendable, Hashable {
 }
 
 /// The result of a binary search.
-public enum BisectionOutcome: Sendable, Hashable {
+package enum BisectionOutcome: Sendable, Hashable {
     /// The condition holds after this commit, and not before it.
     case found(UInt64)
     /// One of these commits; the states between them give no answer.
@@ -36,7 +36,7 @@ extension Bisection {
     /// - Parameters:
     ///   - from: the state to begin with. It is probed too, unless it is 0, the empty state.
     ///   - probe: called at most once for each offset.
-    public static func search(
+    package static func search(
         from: UInt64, to: UInt64, probe: (_ offset: UInt64) throws -> BisectionVerdict
     ) rethrows -> BisectionOutcome {
         guard from < to else { return .never }

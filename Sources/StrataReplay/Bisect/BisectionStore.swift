@@ -12,7 +12,7 @@ import StrataSystem
 /// ```
 /// The new store has the same commits, with the same IDs and times at the same offsets, and the same assets and keys.
 /// Its own ID differs. Changes to it leave the original as it is.
-public struct BisectionStore {
+package struct BisectionStore {
     /// Commits are appended in batches of this many, or of this many bytes.
     private static let batchCount = 512
     private static let batchBytes = 4 << 20
@@ -23,7 +23,7 @@ public struct BisectionStore {
     private let files = RealFileSystem()
 
     /// - Parameter directory: the directory of the store's files.
-    public init(of store: Store, at directory: String) throws {
+    package init(of store: Store, at directory: String) throws {
         log = store.log
         self.directory = directory
         container = try LogReader.open(at: directory).identity.containerIdentifier
@@ -33,7 +33,7 @@ public struct BisectionStore {
     ///   - path: a path where nothing exists yet, in an existing directory.
     ///   - offset: the offset of a commit, or the floor.
     /// - Throws: ``StrataError`` if the log cannot be read or the new store cannot be written.
-    public func make(at path: String, through offset: UInt64) throws {
+    package func make(at path: String, through offset: UInt64) throws {
         let options = LogOptions(durability: .system, spaceStepBytes: 0, containerIdentifier: container)
         if var base = try log.readBase() {
             try SegmentedLog.make(at: path, behind: base.horizon, time: base.time, options: options) {

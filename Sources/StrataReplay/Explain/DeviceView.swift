@@ -10,68 +10,68 @@ import StrataStore
 /// let view = try DeviceView.of(Actor(user: "anna", device: "phone"), in: store)
 /// for zone in view.zones { print(zone.zone.name, zone.given?.offset ?? 0, zone.changesBehind ?? 0) }
 /// ```
-public struct DeviceView: Sendable {
+package struct DeviceView: Sendable {
     /// A token that the device was given, and whether it would be served.
-    public struct Given: Sendable, Hashable {
+    package struct Given: Sendable, Hashable {
         /// The offset of the audit that has the token.
-        public let audit: UInt64
+        package let audit: UInt64
         /// The time of the audit, in microseconds since 1970.
-        public let time: Int64
+        package let time: Int64
         /// The offset that the token reaches.
-        public let offset: UInt64
+        package let offset: UInt64
         /// True if everything up to there was given: no page of a first fetch and no rest of a commit was left.
-        public let isWhole: Bool
+        package let isWhole: Bool
         /// True if the fetch reported that more was to come.
-        public let moreComing: Bool
+        package let moreComing: Bool
         /// The reason the token would be refused; nil if it would be served.
-        public let refusal: Refusal?
+        package let refusal: Refusal?
     }
 
     /// A zone of the user's private database, or another zone whose changes the device fetched.
-    public struct Zone: Sendable {
-        public let database: DatabaseID
-        public let zone: ZoneID
-        public let isThere: Bool
+    package struct Zone: Sendable {
+        package let database: DatabaseID
+        package let zone: ZoneID
+        package let isThere: Bool
         /// Nil if the log has no fetch of its changes by the device.
-        public let given: Given?
+        package let given: Given?
         /// The number of record changes in the zone that the device was not given; nil if unknown.
-        public let changesBehind: UInt64?
+        package let changesBehind: UInt64?
         /// The last request with a client token by which the device changed the zone.
-        public let lastClientToken: UInt64?
+        package let lastClientToken: UInt64?
     }
 
     /// The feed of a database.
-    public struct Database: Sendable {
-        public let database: DatabaseID
-        public let given: Given
+    package struct Database: Sendable {
+        package let database: DatabaseID
+        package let given: Given
         /// The number of zones that have changed since.
-        public let zonesBehind: Int
+        package let zonesBehind: Int
     }
 
     /// The offset of the state.
-    public let offset: UInt64
-    public let actor: Actor
+    package let offset: UInt64
+    package let actor: Actor
     /// The commit with which the device first wrote; nil if it has written nothing.
-    public let firstSeen: UInt64?
+    package let firstSeen: UInt64?
     /// The device's last commit, not counting fetches and refusals.
-    public internal(set) var lastCommit: UInt64?
-    public let account: AccountStatus
+    package internal(set) var lastCommit: UInt64?
+    package let account: AccountStatus
     /// The offset up to which the device was notified of changes, as noted in the log, and the number on its badge.
-    public let toldThrough: UInt64?
-    public let badge: UInt64?
+    package let toldThrough: UInt64?
+    package let badge: UInt64?
     /// The number of fetches in the log, by this device and by all devices.
-    public let fetchCount: Int
-    public let allFetchCount: Int
-    public let databases: [Database]
-    public let zones: [Zone]
+    package let fetchCount: Int
+    package let allFetchCount: Int
+    package let databases: [Database]
+    package let zones: [Zone]
     /// Nil unless a record was asked for.
-    public let record: RecordKnowledge?
+    package let record: RecordKnowledge?
     /// Notes on what is unknown, and why.
-    public let notes: [String]
+    package let notes: [String]
 
     /// The knowledge that a device has of the newest state of a record.
-    public struct RecordKnowledge: Sendable {
-        public enum Verdict: String, Sendable, CaseIterable {
+    package struct RecordKnowledge: Sendable {
+        package enum Verdict: String, Sendable, CaseIterable {
             /// The device made the state itself.
             case madeIt
             /// A fetch gave the state to the device.
@@ -92,20 +92,20 @@ public struct DeviceView: Sendable {
             case notKnown
         }
 
-        public let id: RecordID
-        public let database: DatabaseID
-        public let verdict: Verdict
+        package let id: RecordID
+        package let database: DatabaseID
+        package let verdict: Verdict
         /// The commit that made the state, or deleted the record.
-        public let version: Version?
-        public let time: Int64?
-        public let madeBy: Actor?
-        public let isDeleted: Bool
+        package let version: Version?
+        package let time: Int64?
+        package let madeBy: Actor?
+        package let isDeleted: Bool
         /// The audit of the fetch that gave the state, or of the last one that asked for the record or its zone.
-        public let audit: UInt64?
-        public let refusal: Refusal?
+        package let audit: UInt64?
+        package let refusal: Refusal?
         /// The device's last save of the record, and the version that it named as its base.
-        public let lastSave: Version?
-        public let lastSaveBase: Version?
+        package let lastSave: Version?
+        package let lastSaveBase: Version?
     }
 
     /// - Parameters:
@@ -113,7 +113,7 @@ public struct DeviceView: Sendable {
     ///   - store: the store as it was, or as it is now.
     ///   - record: the record of which the device may know the state.
     /// - Throws: ``Refusal`` for a user or a device that the store does not know.
-    public static func of(
+    package static func of(
         _ actor: Actor, in store: Store, record: (id: RecordID, database: DatabaseID)? = nil
     ) throws -> DeviceView {
         try DeviceViewBuilder(actor, store).make(record)

@@ -12,42 +12,42 @@ import StrataStore
 /// let why = try Explanation.of(4_711, in: store)
 /// for item in why.items { print(item.name, item.rules.map(\.number), item.conflict?.fields ?? []) }
 /// ```
-public struct Explanation: Sendable {
-    public enum Outcome: String, Sendable, CaseIterable {
+package struct Explanation: Sendable {
+    package enum Outcome: String, Sendable, CaseIterable {
         case accepted, acceptedInPart, refused, nothingToDo
         /// The commit has no request to judge.
         case withoutRequest
     }
 
     /// The offset of the explained commit.
-    public let offset: UInt64
+    package let offset: UInt64
     /// The time of the commit, in microseconds since 1970.
-    public let time: Int64
+    package let time: Int64
     /// The actor of the request; the user's name is empty if the client was not signed in.
-    public internal(set) var actor: Actor
-    public let operation: EnvelopeHeader.OperationKind
-    public internal(set) var outcome: Outcome
+    package internal(set) var actor: Actor
+    package let operation: EnvelopeHeader.OperationKind
+    package internal(set) var outcome: Outcome
     /// Nil if it was not kept.
-    public internal(set) var database: DatabaseID?
-    public internal(set) var policy: SavePolicy?
-    public internal(set) var isAtomic: Bool?
+    package internal(set) var database: DatabaseID?
+    package internal(set) var policy: SavePolicy?
+    package internal(set) var isAtomic: Bool?
     /// The offset of the state that the request was judged against; nil if no state gives the same answer.
-    public internal(set) var judgedAt: UInt64?
+    package internal(set) var judgedAt: UInt64?
     /// The reason the request failed as a whole; nil if it did not.
-    public internal(set) var code: Refusal.Code?
-    public internal(set) var message: String?
+    package internal(set) var code: Refusal.Code?
+    package internal(set) var message: String?
     /// The rules that decided on the whole request.
-    public internal(set) var rules: [ExplanationRule] = []
-    public internal(set) var items: [Item] = []
+    package internal(set) var rules: [ExplanationRule] = []
+    package internal(set) var items: [Item] = []
     /// The facts for which the whole request was refused.
-    public internal(set) var facts: [Fact] = []
+    package internal(set) var facts: [Fact] = []
     /// Notes on what is unknown, and why.
-    public internal(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
 
     /// A fact of the state, and the commit that made it so, if known.
-    public struct Fact: Sendable, Hashable {
-        public let text: String
-        public let offset: UInt64?
+    package struct Fact: Sendable, Hashable {
+        package let text: String
+        package let offset: UInt64?
 
         init(_ text: String, by offset: UInt64? = nil) {
             self.text = text
@@ -56,29 +56,29 @@ public struct Explanation: Sendable {
     }
 
     /// A save or a delete of the request.
-    public struct Item: Sendable {
-        public let list: RequestShape.List
-        public let index: Int
+    package struct Item: Sendable {
+        package let list: RequestShape.List
+        package let index: Int
         /// The zone of a record; nil for other items.
-        public let zone: ZoneID?
+        package let zone: ZoneID?
         /// The name of the record, the zone or the subscription.
-        public let name: String
+        package let name: String
         /// Nil if the item was accepted or needed nothing.
-        public internal(set) var code: Refusal.Code?
-        public internal(set) var message: String?
-        public internal(set) var rules: [ExplanationRule] = []
+        package internal(set) var code: Refusal.Code?
+        package internal(set) var message: String?
+        package internal(set) var rules: [ExplanationRule] = []
         /// The version of the record that the client had seen.
-        public internal(set) var base: Version?
+        package internal(set) var base: Version?
         /// The version of the record that the store had.
-        public internal(set) var stored: Version?
+        package internal(set) var stored: Version?
         /// The version that the save made.
-        public internal(set) var made: Version?
-        public internal(set) var facts: [Fact] = []
+        package internal(set) var made: Version?
+        package internal(set) var facts: [Fact] = []
         /// The conflict of a save that was made from another state than the stored one.
-        public internal(set) var conflict: RecordConflict?
+        package internal(set) var conflict: RecordConflict?
 
         /// True if the item was refused only because another item of its zone was.
-        public var isBystander: Bool { code == .batchRequestFailed }
+        package var isBystander: Bool { code == .batchRequestFailed }
 
         init(_ list: RequestShape.List, _ index: Int, zone: ZoneID? = nil, name: String) {
             self.list = list
@@ -89,15 +89,15 @@ public struct Explanation: Sendable {
     }
 
     /// The items that were refused for reasons of their own.
-    public var culprits: [Item] { items.filter { $0.code != nil && !$0.isBystander } }
-    public var bystanders: [Item] { items.filter(\.isBystander) }
+    package var culprits: [Item] { items.filter { $0.code != nil && !$0.isBystander } }
+    package var bystanders: [Item] { items.filter(\.isBystander) }
 
     /// Explains the outcome of a request as a commit records it. The log has refused requests only if the store keeps
     /// audits of them.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose preceding state was
     ///   compacted away.
-    public static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
+    package static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
         if let audit = commit.event(.requestRefused) {
             return try ExplanationBuilder(commit, store).refusal(RequestRefusedEvent(decoding: audit.body))

@@ -12,38 +12,38 @@ import StrataViews
 /// let why = try NotificationExplanation.of(4_711, in: store, user: "anna", device: "phone")
 /// for one in why.subscriptions where !one.fires { print(one.subscription.id, one.findings.map(\.verdict)) }
 /// ```
-public struct NotificationExplanation: Sendable {
+package struct NotificationExplanation: Sendable {
     /// A device of a user whose subscriptions were considered.
-    public struct Device: Sendable, Hashable {
-        public let user: String
-        public let name: String
+    package struct Device: Sendable, Hashable {
+        package let user: String
+        package let name: String
         /// True if the commit came from this device, which is therefore not notified.
-        public let isOrigin: Bool
+        package let isOrigin: Bool
         /// True if the device had been seen by then.
-        public let isKnown: Bool
+        package let isKnown: Bool
         /// The offset up to which it was notified, as noted in the log; nil if it never was.
-        public let toldThrough: UInt64?
+        package let toldThrough: UInt64?
     }
 
     /// The offset of the commit.
-    public let offset: UInt64
+    package let offset: UInt64
     /// Microseconds since 1970.
-    public let time: Int64
+    package let time: Int64
     /// The actor of the commit; the service has no name.
-    public let actor: Actor
+    package let actor: Actor
     /// The changes of the commit that subscriptions may report.
-    public let changes: [SubscriptionEvaluation.Change]
-    public let subscriptions: [SubscriptionEvaluation]
+    package let changes: [SubscriptionEvaluation.Change]
+    package let subscriptions: [SubscriptionEvaluation]
     /// The devices of the users whose subscriptions were considered.
-    public let devices: [Device]
-    public let notes: [String]
+    package let devices: [Device]
+    package let notes: [String]
 
     /// - Parameters:
     ///   - user: limits the result to this user's subscriptions.
     ///   - device: limits the result to this device.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have; ``Refusal`` for a user or a
     ///   device that the store does not know.
-    public static func of(
+    package static func of(
         _ offset: UInt64, in store: Store, user: String? = nil, device: String? = nil
     ) throws -> NotificationExplanation {
         let commit = try ExplainedCommit(offset, in: store)

@@ -8,9 +8,9 @@ import StrataModel
 ///     for field in conflict.fields where field.side == .conflict { print(field.key, field.client, field.server) }
 /// }
 /// ```
-public struct RecordConflict: Sendable {
+package struct RecordConflict: Sendable {
     /// Indicates whether the state that the client began with is known.
-    public enum Ancestor: String, Sendable, CaseIterable {
+    package enum Ancestor: String, Sendable, CaseIterable {
         case known
         /// The client knew of no record.
         case none
@@ -24,7 +24,7 @@ public struct RecordConflict: Sendable {
     }
 
     /// The side that changed a field since the ancestor.
-    public enum Side: String, Sendable, CaseIterable {
+    package enum Side: String, Sendable, CaseIterable {
         case client, server
         /// Both sides, to the same value.
         case same
@@ -36,49 +36,49 @@ public struct RecordConflict: Sendable {
         case unknown
     }
 
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// `___parent` and `___share` are the record's links.
-        public let key: String
+        package let key: String
         /// Nil for no value, or if the ancestor is unknown.
-        public let ancestor: FieldValue?
+        package let ancestor: FieldValue?
         /// True if the client sent the key; keys that it did not send keep their values.
-        public let isSent: Bool
+        package let isSent: Bool
         /// The value that the client wanted; nil for no value.
-        public let client: FieldValue?
-        public let server: FieldValue?
-        public let side: Side
+        package let client: FieldValue?
+        package let server: FieldValue?
+        package let side: Side
     }
 
     /// An event of the record after the ancestor.
-    public struct Change: Sendable, Hashable {
-        public enum Kind: String, Sendable, CaseIterable {
+    package struct Change: Sendable, Hashable {
+        package enum Kind: String, Sendable, CaseIterable {
             case saved
             /// It got a new tag because a child was saved.
             case tagged
             case deleted, erased
         }
 
-        public let version: Version
+        package let version: Version
         /// Microseconds since 1970.
-        public let time: Int64
-        public let user: String
-        public let device: String
-        public let kind: Kind
+        package let time: Int64
+        package let user: String
+        package let device: String
+        package let kind: Kind
         /// The keys whose values it changed; nil if unknown.
-        public let keys: [String]?
+        package let keys: [String]?
     }
 
-    public let ancestor: Ancestor
+    package let ancestor: Ancestor
     /// The version that the client had seen.
-    public let base: Version?
-    public let server: Version
+    package let base: Version?
+    package let server: Version
     /// True if the log still has the state that the store had.
-    public let isServerKnown: Bool
+    package let isServerKnown: Bool
     /// In the order of keys.
-    public let fields: [Field]
+    package let fields: [Field]
     /// The changes in order, up to the version that the store had.
-    public let changes: [Change]
+    package let changes: [Change]
     /// The number of earlier events, which are not listed.
-    public let earlierChangeCount: Int
-    public let notes: [String]
+    package let earlierChangeCount: Int
+    package let notes: [String]
 }

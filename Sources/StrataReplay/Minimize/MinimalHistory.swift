@@ -11,7 +11,7 @@ public struct MinimalRequest: Sendable {
     /// The offset of its commit in the minimal history; nil if it wrote nothing.
     public let newOffset: UInt64?
     public let actor: Actor
-    public let operation: OperationInfo
+    package let operation: OperationInfo
     /// Microseconds since 1970.
     public let time: Int64
     public let commitID: Identifier
@@ -59,7 +59,7 @@ public struct MinimalHistory: Sendable {
     ///   - store: the store that the history was taken from.
     ///   - log: an empty log, or one that begins with the store's base.
     ///   - didFinish: receives the state at the end, after the log has all commits.
-    public func write(
+    package func write(
         of store: Store, into log: any EventLog, _ didFinish: (Snapshot) throws -> Void = { _ in }
     ) throws {
         guard log.end.offset == floor else {

@@ -28,7 +28,7 @@ public struct Minimization {
     }
 
     /// The rules that judge the requests; those of the store by default.
-    public var rules: Rules
+    package var rules: Rules
     /// True if saves also lose keys that the match does not need. The result may then match for another reason than in
     /// the log: two saves that each keep a different key no longer overwrite each other.
     public var reducesKeys = false

@@ -71,7 +71,7 @@ public struct Stepper {
     }
 
     /// Returns the current commit; nil before the first one.
-    public func commit() throws -> Commit? { offset > floor ? try store.log.commit(at: offset) : nil }
+    package func commit() throws -> Commit? { offset > floor ? try store.log.commit(at: offset) : nil }
 
     /// Returns the offset of the commit before the current one, or the floor.
     public func previousOffset() throws -> UInt64 { try neighbours.previous(before: offset)?.offset ?? floor }

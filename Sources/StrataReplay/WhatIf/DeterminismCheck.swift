@@ -16,28 +16,28 @@ import StrataViews
 /// When requests are judged again, every commit must be the same byte by byte, and so the state after it. Digests of
 /// both states are compared at every offset of a log of up to 4,096 commits, at 4,096 offsets or more of a longer one,
 /// and at each checkpoint.
-public struct DeterminismCheck {
+package struct DeterminismCheck {
     /// Digests are compared at no fewer offsets than this if the log has as many.
     private static let comparedOffsets: UInt64 = 4_096
 
     /// The rules that judge the requests; those of the store by default.
-    public var rules: Rules
+    package var rules: Rules
     /// The first commit that is compared.
-    public var first: UInt64 = 1
+    package var first: UInt64 = 1
     private let store: Store
     private let platform: Platform
 
     /// - Parameters:
     ///   - store: is only read.
     ///   - platform: the platform that reads the store's page file.
-    public init(of store: Store, platform: Platform = Platform()) {
+    package init(of store: Store, platform: Platform = Platform()) {
         self.store = store
         self.platform = platform
         rules = store.rules
     }
 
     /// - Throws: ``StrataError`` if the log cannot be read, `outOfRange` if it does not have the first commit.
-    public func run() throws -> DeterminismReport {
+    package func run() throws -> DeterminismReport {
         let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
         let first = max(first, floor + 1)
         guard first <= end + 1 else {
@@ -128,47 +128,47 @@ public struct DeterminismCheck {
 }
 
 /// The result of a determinism check.
-public struct DeterminismReport: Sendable {
+package struct DeterminismReport: Sendable {
     /// The way of replaying that gave another result than folding the log from its beginning.
-    public enum Way: Sendable, Hashable {
+    package enum Way: Sendable, Hashable {
         case judgedAgain
         /// Folding on from the checkpoint at this offset.
         case checkpoint(UInt64)
     }
 
-    public struct Difference: Sendable {
-        public var way: Way
+    package struct Difference: Sendable {
+        package var way: Way
         /// The first commit after which the states differ, or that made the first differing entry.
-        public var offset: UInt64
-        public var reason: String
+        package var offset: UInt64
+        package var reason: String
     }
 
     private static let maximumDifferences = 100
 
-    public let first: UInt64
-    public let end: UInt64
+    package let first: UInt64
+    package let end: UInt64
     /// The number of offsets at which digests were compared.
-    public internal(set) var comparedCount = 0
+    package internal(set) var comparedCount = 0
     /// The offsets of the checkpoints that were compared entry by entry.
-    public internal(set) var checkpoints: [UInt64] = []
+    package internal(set) var checkpoints: [UInt64] = []
     /// The differences in the order of offsets, up to a limit.
-    public internal(set) var differences: [Difference] = []
+    package internal(set) var differences: [Difference] = []
     /// The commits that could not be judged again, in order, up to a limit.
-    public internal(set) var unjudged: [RerunReport.Unjudged] = []
+    package internal(set) var unjudged: [RerunReport.Unjudged] = []
     /// The number of commits that could not be judged again.
-    public internal(set) var unjudgedCount = 0
+    package internal(set) var unjudgedCount = 0
     /// The number of commits that only record a note, such as a fetch, and have no request.
-    public internal(set) var noteCount = 0
+    package internal(set) var noteCount = 0
     /// The number of commits to judge again.
-    public var commitCount: Int { Int(end + 1 - first) }
-    public var judgedCount: Int { commitCount - unjudgedCount }
+    package var commitCount: Int { Int(end + 1 - first) }
+    package var judgedCount: Int { commitCount - unjudgedCount }
     /// The digests of the state at the end.
-    public internal(set) var digests: Digests?
+    package internal(set) var digests: Digests?
 
     /// True if no difference was found, or if nothing could be judged.
-    public var isSame: Bool { differences.isEmpty }
+    package var isSame: Bool { differences.isEmpty }
 
-    public enum Verdict: String, Sendable {
+    package enum Verdict: String, Sendable {
         case same
         case differs
         /// The range has requests, but none of them could be judged.
@@ -177,14 +177,14 @@ public struct DeterminismReport: Sendable {
         case empty
     }
 
-    public var verdict: Verdict {
+    package var verdict: Verdict {
         if !isSame { return .differs }
         if commitCount == 0 { return .empty }
         return unjudgedCount > 0 && judgedCount == noteCount ? .nothingJudged : .same
     }
 
     /// True if fewer than half of the commits with requests could be judged again.
-    public var hasJudgedFew: Bool { (judgedCount - noteCount) * 2 < commitCount - noteCount }
+    package var hasJudgedFew: Bool { (judgedCount - noteCount) * 2 < commitCount - noteCount }
 
     init(first: UInt64, end: UInt64) { (self.first, self.end) = (first, end) }
 

@@ -17,7 +17,7 @@ public struct RequestOutcome: Sendable, Hashable {
 
     /// An item that was refused.
     public struct Item: Sendable, Hashable {
-        public var list: RequestShape.List
+        package var list: RequestShape.List
         public var index: Int
         /// The name of the record, the zone or the subscription.
         public var name: String

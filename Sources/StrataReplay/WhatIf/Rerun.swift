@@ -21,7 +21,7 @@ import StrataViews
 public struct Rerun {
     public var changes: [RerunChange]
     /// The rules that judge the requests; those of the store by default.
-    public var rules: Rules
+    package var rules: Rules
     /// Smaller in tests.
     var partLimits = RerunPart.Limits()
     /// True in tests, to judge refusals after each commit, whatever they depend on, where requests are judged in order.
@@ -35,6 +35,15 @@ public struct Rerun {
         rules = store.rules
     }
 
+    /// Judges all requests again, from the first change on, and keeps only the state at the end.
+    ///
+    /// - Parameter body: called in order with each request that was changed or has another outcome.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
+    ///   that does not fit its commit.
+    public func run(each body: (RerunCommit) throws -> Void = { _ in }) throws -> RerunReport {
+        try run(into: nil, each: body)
+    }
+
     /// Judges all requests again, from the first change on.
     ///
     /// - Parameters:
@@ -43,8 +52,8 @@ public struct Rerun {
     ///   - body: called in order with each request that was changed or has another outcome.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
     ///   that does not fit its commit.
-    public func run(
-        into log: (any EventLog)? = nil, each body: (RerunCommit) throws -> Void = { _ in }
+    package func run(
+        into log: (any EventLog)?, each body: (RerunCommit) throws -> Void = { _ in }
     ) throws -> RerunReport {
         let before = store.snapshot()
         let floor = store.log.floor.offset

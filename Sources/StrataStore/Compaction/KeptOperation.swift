@@ -8,18 +8,18 @@ import StrataSystem
 /// let file = KeptOperation(user: "anna", device: "phone", offset: store.offset, content: archive)
 /// try files.replace(path, in: directory, with: file.encoded())
 /// ```
-public struct KeptOperation: Sendable, Hashable {
+package struct KeptOperation: Sendable, Hashable {
     private static let magic = [UInt8]("STRATAOP".utf8)
-    public static let maximumBytes = 64 << 20
+    package static let maximumBytes = 64 << 20
 
-    public var user: String
-    public var device: String
+    package var user: String
+    package var device: String
     /// The end of the log when the operation was kept; the operation's commits come after it.
-    public var offset: UInt64
+    package var offset: UInt64
     /// The kind of the operation and its properties.
-    public var content: [UInt8]
+    package var content: [UInt8]
 
-    public init(user: String, device: String, offset: UInt64, content: [UInt8]) {
+    package init(user: String, device: String, offset: UInt64, content: [UInt8]) {
         self.user = user
         self.device = device
         self.offset = offset
@@ -27,9 +27,9 @@ public struct KeptOperation: Sendable, Hashable {
     }
 
     /// Returns the path of the directory beside the log that contains the files.
-    public static func directory(inStore path: String) -> String { path + "/operations" }
+    package static func directory(inStore path: String) -> String { path + "/operations" }
 
-    public func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var body = ByteWriter(reserving: content.count + 64)
         body.appendString(user)
         body.appendString(device)
@@ -43,7 +43,7 @@ public struct KeptOperation: Sendable, Hashable {
     }
 
     /// Returns nil for a file that is damaged or of another kind: an unreadable operation will not be carried out.
-    public init?(decoding bytes: [UInt8]) {
+    package init?(decoding bytes: [UInt8]) {
         guard bytes.starts(with: Self.magic) else { return nil }
         let read = try? bytes.withUnsafeBytes { bytes -> KeptOperation? in
             var reader = ByteReader(bytes)
@@ -62,7 +62,7 @@ public struct KeptOperation: Sendable, Hashable {
     }
 
     /// Returns true if a string can be the ID of an operation. Callers may pass anything, but only an ID names a file.
-    public static func isID(_ id: String) -> Bool {
+    package static func isID(_ id: String) -> Bool {
         !id.isEmpty && id.utf8.count <= 64
             && id.utf8.allSatisfy { byte in
                 switch byte {

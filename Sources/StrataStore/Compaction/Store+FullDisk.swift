@@ -11,8 +11,14 @@ extension Store {
     /// - Throws: as ``compact(before:)``; `invalidArgument` also if no file would be removed; `locked` while a program
     ///   has the store open for writing. If even this does not make enough room, the log is unchanged and the page file
     ///   is gone.
-    public static func compactWithoutRoom(
-        at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform()
+    package static func compactWithoutRoom(
+        at path: String, before offset: UInt64, options: StoreOptions = .service
+    ) throws -> Compaction {
+        try compactWithoutRoom(at: path, before: offset, options: options, platform: Platform())
+    }
+
+    package static func compactWithoutRoom(
+        at path: String, before offset: UInt64, options: StoreOptions = .service, platform: Platform
     ) throws -> Compaction {
         var options = options.log
         options.createsStore = false

@@ -7,7 +7,7 @@ public struct DatabaseFeedPage: Sendable {
     /// A deleted zone.
     public struct Deletion: Sendable, Hashable {
         public var zone: ZoneID
-        public var reason: ZoneDeletedEvent.Reason
+        public var reason: ZoneDeletionReason
     }
 
     /// Zones that are new, were changed, or have changes of their records.

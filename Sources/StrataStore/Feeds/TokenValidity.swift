@@ -4,11 +4,11 @@ import StrataTree
 import StrataViews
 
 /// The store's answer to a token, without any changes fetched (docs/feeds.md §3).
-public struct TokenValidity: Sendable {
+package struct TokenValidity: Sendable {
     /// The zone of the token; nil for a database's token, and for a zone that the store does not know.
-    public internal(set) var zone: ZoneID?
+    package internal(set) var zone: ZoneID?
     /// The reason why the token would not be served; nil if it would be.
-    public internal(set) var refusal: Refusal?
+    package internal(set) var refusal: Refusal?
 }
 
 extension Store {
@@ -18,7 +18,7 @@ extension Store {
     /// let standing = try store.standing(of: try FeedToken(decoding: bytes))
     /// print(standing.zone?.name ?? "a database", standing.refusal?.message ?? "is served")
     /// ```
-    public func standing(of token: FeedToken) throws -> TokenValidity {
+    package func standing(of token: FeedToken) throws -> TokenValidity {
         let snapshot = snapshot()
         return try snapshot.reading { trees in
             var standing = TokenValidity()

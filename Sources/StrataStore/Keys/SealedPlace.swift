@@ -1,7 +1,7 @@
 import StrataModel
 
 /// The place of sealed bytes, which open nowhere else, and only with the key of the place's user.
-public struct SealedPlace: Sendable {
+package struct SealedPlace: Sendable {
     private enum Kind {
         static let field: UInt8 = 1
         static let document: UInt8 = 2
@@ -34,7 +34,7 @@ public struct SealedPlace: Sendable {
     /// ```swift
     /// SealedPlace(document: "operation 4711", of: "anna")
     /// ```
-    public init(document name: String, of user: String) {
+    package init(document name: String, of user: String) {
         self.user = user
         text = name
         var writer = ByteWriter(reserving: 64)

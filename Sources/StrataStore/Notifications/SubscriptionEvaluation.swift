@@ -10,39 +10,39 @@ import StrataViews
 ///     print(one.subscription.id, one.findings.map(\.verdict))
 /// }
 /// ```
-public struct SubscriptionEvaluation: Sendable {
+package struct SubscriptionEvaluation: Sendable {
     /// A change that subscriptions may report.
-    public struct Change: Sendable, Hashable {
-        public var version: Version
-        public var database: DatabaseID
-        public var zone: ZoneID
+    package struct Change: Sendable, Hashable {
+        package var version: Version
+        package var database: DatabaseID
+        package var zone: ZoneID
         /// Nil if a zone changed, or a record only got a new tag.
-        public var record: String?
-        public var reason: Push.Reason?
-        public var type: String?
-        public var isOfZone = false
+        package var record: String?
+        package var reason: Push.Reason?
+        package var type: String?
+        package var isOfZone = false
     }
 
-    public struct Finding: Sendable {
+    package struct Finding: Sendable {
         /// The index of the change in the list of changes.
-        public var change: Int
-        public var verdict: SubscriptionVerdict
+        package var change: Int
+        package var verdict: SubscriptionVerdict
         /// True if the predicate held before the change, and if it holds after it; nil if it was not evaluated, or if
         /// the state does not exist or is no longer known.
-        public var heldBefore: Bool?
-        public var holdsAfter: Bool?
+        package var heldBefore: Bool?
+        package var holdsAfter: Bool?
     }
 
-    public var user: String
-    public var database: DatabaseID
-    public var subscription: NamedSubscription
+    package var user: String
+    package var database: DatabaseID
+    package var subscription: NamedSubscription
     /// The event that had last saved it by then; nil for a subscription that has ended.
-    public var saved: Version?
+    package var saved: Version?
     /// The event for which it fired, if it fires once.
-    public var firedBy: Version?
-    public var findings: [Finding]
+    package var firedBy: Version?
+    package var findings: [Finding]
 
-    public var fires: Bool { findings.contains { $0.verdict == .fires } }
+    package var fires: Bool { findings.contains { $0.verdict == .fires } }
 }
 
 extension Store {

@@ -1,6 +1,6 @@
 /// The result of matching a subscription with an event: it fires, or why it does not. Determined where pushes are
 /// built.
-public enum SubscriptionVerdict: String, Sendable, CaseIterable {
+package enum SubscriptionVerdict: String, Sendable, CaseIterable {
     case fires
     case otherDatabase
     case otherZone

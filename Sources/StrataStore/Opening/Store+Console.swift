@@ -82,10 +82,10 @@ extension Store {
     }
 
     /// Notes in the log a console command that changes no state.
-    public func noteConsole(_ note: ConsoleNote) throws { try administer(.note(note)) }
+    package func noteConsole(_ note: ConsoleNote) throws { try administer(.note(note)) }
 
     /// Notes in the log a fault that a console had arranged, as a lazy commit; the caller does not wait.
-    public func noteFault(_ note: ConsoleNote) {
+    package func noteFault(_ note: ConsoleNote) {
         guard access != .readOnly else { return }
         pipeline.noteFault(note)
     }

@@ -39,7 +39,7 @@ extension Store {
     /// Seals bytes that are kept outside the log for a user, so that only that user's key opens them.
     ///
     /// - Throws: ``StrataError`` if the store's key file cannot be read or written.
-    public func seal(_ bytes: [UInt8], at place: SealedPlace) throws -> FieldValue.Sealed {
+    package func seal(_ bytes: [UInt8], at place: SealedPlace) throws -> FieldValue.Sealed {
         try requireWritable()
         return try engine.keys.seal(bytes, at: place)
     }
@@ -47,7 +47,7 @@ extension Store {
     /// Returns the bytes that were passed to ``seal(_:at:)``.
     ///
     /// - Throws: ``StrataError``: `keyMissing`, `keyDestroyed`, `sealBroken`, or the error from reading the keys.
-    public func open(_ sealed: FieldValue.Sealed, at place: SealedPlace) throws -> [UInt8] {
+    package func open(_ sealed: FieldValue.Sealed, at place: SealedPlace) throws -> [UInt8] {
         try gate.requireOpen()
         return try engine.keys.open(sealed, at: place)
     }

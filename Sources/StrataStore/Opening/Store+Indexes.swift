@@ -7,9 +7,9 @@ public struct IndexStatus: Sendable, Hashable {
     public let type: String
     /// A field of the record, or a system field as the schema language spells it.
     public let field: String
-    public let form: IndexID.Form
+    package let form: IndexID.Form
     /// The progress of building it; nil once it is ready.
-    public let progress: IndexBuild.Progress?
+    package let progress: IndexBuild.Progress?
     /// The reason why it is not being built; queries do without it. Declaring another index or reopening the store
     /// tries again.
     public let failure: String?

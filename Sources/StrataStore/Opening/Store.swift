@@ -38,9 +38,9 @@ public final class Store: Sendable {
 
     /// The result of opening a store.
     public struct Opening: Sendable {
-        public var recovery: RecoveryReport
+        package var recovery: RecoveryReport
         /// The condition of the page file; unless it was whole, the views were folded again.
-        public var views: PageFileFinding
+        package var views: PageFileFinding
         public var reasons: [StrataError]
     }
 
@@ -62,7 +62,11 @@ public final class Store: Sendable {
     /// The state is that of a kept checkpoint before the offset, if there is one, and the log from there on.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset past the end, and for one whose history was removed.
-    public static func open(
+    public static func open(at path: String, through offset: UInt64, options: StoreOptions = .service) throws -> Store {
+        try open(at: path, through: offset, options: options, platform: Platform())
+    }
+
+    package static func open(
         at path: String, through offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform(),
         progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
@@ -76,7 +80,13 @@ public final class Store: Sendable {
     ///
     /// - Throws: ``StrataError`` of the disk, if another process writes the store, for damage in the log, and for
     ///   options that differ from those of an open handle.
-    public static func open(
+    package static func open(
+        at path: String, options: StoreOptions = .service, access: AccessMode = .readWrite
+    ) throws -> Store {
+        try open(at: path, options: options, access: access, platform: Platform())
+    }
+
+    package static func open(
         at path: String, options: StoreOptions = .service, access: AccessMode = .readWrite,
         platform: Platform = Platform(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
@@ -91,12 +101,16 @@ public final class Store: Sendable {
     }
 
     /// Creates a store in memory that leaves no files.
-    public static func inMemory(options: StoreOptions = .service, platform: Platform = Platform()) throws -> Store {
+    public static func inMemory(options: StoreOptions = .service) throws -> Store {
+        try inMemory(options: options, platform: Platform())
+    }
+
+    package static func inMemory(options: StoreOptions = .service, platform: Platform) throws -> Store {
         try Store(on: MemoryLog(), options: options, platform: platform)
     }
 
     /// Creates a store on any log, with its state in memory.
-    public convenience init(
+    package convenience init(
         on log: any EventLog, options: StoreOptions = .service, platform: Platform = Platform()
     ) throws {
         self.init(try StoreEngine(inMemory: log, options, platform), nil)
@@ -108,20 +122,27 @@ public final class Store: Sendable {
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     @discardableResult
-    public func modify(
-        _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
-    ) throws -> Answer {
+    public func modify(_ request: Request, as actor: Actor) throws -> Answer {
+        try modify(request, as: actor, operation: OperationInfo())
+    }
+
+    /// Like the other `modify`, suspending instead of blocking.
+    @discardableResult
+    public func modify(_ request: Request, as actor: Actor) async throws -> Answer {
+        try await modify(request, as: actor, operation: OperationInfo())
+    }
+
+    /// Records the client's operation in the commit.
+    @discardableResult
+    package func modify(_ request: Request, as actor: Actor, operation: OperationInfo) throws -> Answer {
         try requireWritable()
         // Even if the answer is lost: the commit may exist.
         defer { noteSubscriptions(request) }
         return try pipeline.submit(request, as: actor, operation)
     }
 
-    /// Like the other `modify`, suspending instead of blocking.
     @discardableResult
-    public func modify(
-        _ request: Request, as actor: Actor, operation: OperationInfo = OperationInfo()
-    ) async throws -> Answer {
+    package func modify(_ request: Request, as actor: Actor, operation: OperationInfo) async throws -> Answer {
         try requireWritable()
         defer { noteSubscriptions(request) }
         return try await pipeline.submit(request, as: actor, operation)

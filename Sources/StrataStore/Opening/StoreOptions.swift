@@ -28,8 +28,8 @@ public struct StoreOptions: Sendable {
     /// True if a missing store is created.
     public var createsStore: Bool
     public var segmentBytes: Int
-    public var pages: PageStoreOptions
-    public var checkpoints: Checkpointer.Policy
+    package var pages: PageStoreOptions
+    package var checkpoints: Checkpointer.Policy
     /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
     /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
@@ -41,7 +41,7 @@ public struct StoreOptions: Sendable {
     /// See ``LogOptions/spaceStepBytes``.
     var spaceStepBytes = LogOptions().spaceStepBytes
 
-    public init(
+    package init(
         containerIdentifier: String = LogOptions().containerIdentifier,
         durability: Durability = LogOptions().durability, limits: Limits = .service,
         assetBytes: UInt64 = 50_000_000,

@@ -11,11 +11,11 @@ import StrataViews
 /// ```swift
 /// for asked in try RequestRebuilder.requests(of: log) { try store.modify(asked.request, as: asked.actor) }
 /// ```
-public struct RequestRebuilder {
+package struct RequestRebuilder {
     package let fold: Fold
     private let names: OrdinalNames
 
-    public init() throws { self.init(Fold(try PageStore.inMemory().fork())) }
+    package init() throws { self.init(Fold(try PageStore.inMemory().fork())) }
 
     /// Starts from a state.
     package init(_ fold: Fold) {
@@ -24,7 +24,7 @@ public struct RequestRebuilder {
     }
 
     /// Returns all requests of a log, or those after its base.
-    public static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
+    package static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
         let rebuilder = try RequestRebuilder()
         if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon) { try base.next() } }
         var requests: [RebuiltRequest] = []
@@ -36,7 +36,7 @@ public struct RequestRebuilder {
     }
 
     /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has no request.
-    public func next(_ commit: Commit) throws -> RebuiltRequest? {
+    package func next(_ commit: Commit) throws -> RebuiltRequest? {
         let request = try request(of: commit)
         try pass(commit)
         return request

@@ -3,14 +3,14 @@ import StrataModel
 import StrataRules
 
 /// A request rebuilt from its commit, with everything that the commit depended on except the state before it.
-public struct RebuiltRequest: Sendable, Hashable {
-    public var request: Request
-    public var actor: Actor
-    public var operation: OperationInfo
+package struct RebuiltRequest: Sendable, Hashable {
+    package var request: Request
+    package var actor: Actor
+    package var operation: OperationInfo
     /// The time of the commit, in microseconds since 1970.
-    public var time: Int64
-    public var commitID: Identifier
-    public var offset: UInt64
+    package var time: Int64
+    package var commitID: Identifier
+    package var offset: UInt64
 
     init(_ request: Request, _ actor: Actor, _ header: EnvelopeHeader, _ commit: Commit) {
         self.request = request

@@ -27,7 +27,7 @@ public struct QueryPage: Sendable {
     public var matches: [Record]
     /// Where the next page begins; nil if there is none.
     public var cursor: QueryCursor?
-    public var plan: QueryPlan
+    package var plan: QueryPlan
 }
 
 extension Store {
@@ -74,7 +74,7 @@ extension Store {
     }
 
     /// Returns the plan of a query without running it.
-    public func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
+    package func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
         let (snapshot, touched) = try indexedSnapshot()
         return try snapshot.plan(
             query, in: database, limit: try pageLimit(limit), as: actor, queryRules, touched: touched,

@@ -10,7 +10,7 @@ import StrataViews
 /// let notes = try snapshot.records(ids, in: DatabaseID(.private), as: anna)
 /// ```
 public struct StoreSnapshot: Sendable {
-    public let trees: Snapshot
+    package let trees: Snapshot
     let context: SnapshotContext
     var gate: StoreGate
     /// True if a later state is acceptable when a page of this one is damaged.
@@ -27,7 +27,7 @@ public struct StoreSnapshot: Sendable {
     public var offset: UInt64 { trees.foldedOffset(ViewTree.records) }
 
     /// Returns both digests of the state; the cost grows with the number of zones.
-    public func digests() throws -> Digests {
+    package func digests() throws -> Digests {
         try reading { try $0.digests() }
     }
 

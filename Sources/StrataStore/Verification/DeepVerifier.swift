@@ -11,9 +11,9 @@ import StrataSystem
 /// ```
 /// Use it on a log that ``LogVerifier`` finds whole. Trees that do not fit in a little memory go to unnamed files in
 /// the system's temporary directory.
-public enum DeepVerifier {
+package enum DeepVerifier {
     /// The current step, and its progress.
-    public enum Progress: Sendable {
+    package enum Progress: Sendable {
         case folding(done: UInt64, total: UInt64)
         case comparing
         case readingAssets(done: UInt64, total: UInt64)
@@ -24,7 +24,7 @@ public enum DeepVerifier {
 
     /// - Parameter platform: used to read the store; its files are opened for reading only.
     /// - Throws: ``StrataError`` if the store cannot be read, or there is no room for the second fold.
-    public static func verify(
+    package static func verify(
         at path: String, platform: Platform = Platform(), progress: @escaping (Progress) -> Void = { _ in }
     ) throws -> DeepReport {
         var attempt = 1

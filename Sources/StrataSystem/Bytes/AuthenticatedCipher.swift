@@ -7,16 +7,16 @@ import CSodium
 /// let sealed = cipher.seal(text, nonce: nonce, bound: place)
 /// let text = cipher.open(sealed, nonce: nonce, bound: place)
 /// ```
-public struct AuthenticatedCipher: Sendable {
-    public static let keyBytes = 32
-    public static let nonceBytes = 24
+package struct AuthenticatedCipher: Sendable {
+    package static let keyBytes = 32
+    package static let nonceBytes = 24
     /// The number of bytes by which sealed bytes exceed the text.
-    public static let tagBytes = 16
+    package static let tagBytes = 16
 
     private let key: [UInt8]
 
     /// - Parameter key: ``keyBytes`` random bytes.
-    public init(key: [UInt8]) {
+    package init(key: [UInt8]) {
         precondition(key.count == Self.keyBytes, "a key has 32 bytes")
         Sodium.prepare()
         self.key = key
@@ -25,7 +25,7 @@ public struct AuthenticatedCipher: Sendable {
     /// - Parameters:
     ///   - nonce: ``nonceBytes`` bytes that were never used with this key; random ones are sufficient.
     ///   - place: the place that the text is bound to; the text opens there and nowhere else.
-    public func seal(_ text: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8] {
+    package func seal(_ text: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8] {
         precondition(nonce.count == Self.nonceBytes, "a nonce has 24 bytes")
         var sealed = [UInt8](repeating: 0, count: text.count + Self.tagBytes)
         crypto_aead_xchacha20poly1305_ietf_encrypt(
@@ -34,7 +34,7 @@ public struct AuthenticatedCipher: Sendable {
     }
 
     /// Returns the text; nil if the key, the nonce or the place differs, or a bit was changed.
-    public func open(_ sealed: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8]? {
+    package func open(_ sealed: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8]? {
         guard sealed.count >= Self.tagBytes, nonce.count == Self.nonceBytes else { return nil }
         // One byte more than needed, so that an empty text also has memory to point to.
         var text = [UInt8](repeating: 0, count: sealed.count - Self.tagBytes + 1)

@@ -7,26 +7,27 @@ import CStrata
 /// checksum.update(bytes)
 /// checksum.value
 /// ```
-public struct CRC32C: Sendable {
-    public private(set) var value: UInt32
+package struct CRC32C: Sendable {
+    package private(set) var value: UInt32
 
     /// Continues from the checksum of the preceding bytes.
-    public init(continuing value: UInt32 = 0) { self.value = value }
+    package init(continuing value: UInt32 = 0) { self.value = value }
 
-    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         value = strata_crc32c(value, bytes.baseAddress, bytes.count)
     }
 
-    public mutating func update<Number: FixedWidthInteger>(_ number: Number) {
+    @inlinable
+    package mutating func update<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    public static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    package static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         strata_crc32c(0, bytes.baseAddress, bytes.count)
     }
 
     /// Continues over bytes that are not at hand, given only their number and their checksum.
-    public mutating func update(_ byteCount: UInt64, checksum: UInt32) {
+    package mutating func update(_ byteCount: UInt64, checksum: UInt32) {
         // A checksum is a polynomial modulo that of CRC-32C: each later byte multiplies it by x⁸ and adds its own
         // value.
         var (power, factor, rest) = (Self.one, Self.eighthPower, byteCount)

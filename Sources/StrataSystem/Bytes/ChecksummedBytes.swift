@@ -1,10 +1,10 @@
 import StrataModel
 
 /// Bytes that leave the store and come back, such as tokens. A CRC-32C at their end shows whether they are intact.
-public enum ChecksummedBytes {
+package enum ChecksummedBytes {
     private static let checksumBytes = 4
 
-    public static func seal(_ writer: ByteWriter) -> [UInt8] {
+    package static func seal(_ writer: ByteWriter) -> [UInt8] {
         var writer = writer
         writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
         return writer.bytes
@@ -13,7 +13,7 @@ public enum ChecksummedBytes {
     /// Reads sealed bytes, all of which `body` must consume.
     ///
     /// - Throws: ``StrataError`` if the bytes are too short, too long, or do not match their checksum.
-    public static func open<Result>(
+    package static func open<Result>(
         _ bytes: [UInt8], _ what: StaticString, atMost maximumBytes: Int,
         _ body: (inout ByteReader, UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {

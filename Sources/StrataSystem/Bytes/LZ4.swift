@@ -1,19 +1,19 @@
 import CLZ4
 
 /// Compression and decompression of LZ4 blocks.
-public enum LZ4 {
+package enum LZ4 {
     /// The largest input that one block can hold.
-    public static let maximumInputBytes = Int(LZ4_MAX_INPUT_SIZE)
+    package static let maximumInputBytes = Int(LZ4_MAX_INPUT_SIZE)
 
     /// Returns the maximum size of a compressed block of `count` bytes.
-    public static func bound(_ count: Int) -> Int {
+    package static func bound(_ count: Int) -> Int {
         precondition(count <= maximumInputBytes, "an LZ4 block has an upper bound")
         return Int(LZ4_compressBound(CInt(count)))
     }
 
     /// Compresses into `target` and returns the size of the block; nil if it does not fit. The size of `target` is the
     /// caller's limit for what is worth compressing.
-    public static func compress(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {
+    package static func compress(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {
         precondition(source.count <= maximumInputBytes, "an LZ4 block has an upper bound")
         let count = LZ4_compress_default(
             source.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -24,7 +24,7 @@ public enum LZ4 {
 
     /// Decompresses a block that must yield exactly `target.count` bytes; returns false if it does not. Safe for any
     /// input.
-    public static func decompress(
+    package static func decompress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Bool {
         guard source.count <= Int(CInt.max), target.count <= Int(CInt.max) else { return false }

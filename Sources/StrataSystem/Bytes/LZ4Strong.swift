@@ -1,19 +1,19 @@
 import CLZ4
 
 /// Compresses harder than ``LZ4``, for data that is written once and read often. The blocks are decompressed alike.
-public struct LZ4Strong: ~Copyable {
+package struct LZ4Strong: ~Copyable {
     /// Higher levels take more processor time for nearly the same size.
     private static let level: CInt = 3
 
     // Working memory, allocated once; LZ4 would allocate it for every block.
     private let state: UnsafeMutableRawPointer
 
-    public init() { state = .allocate(byteCount: Int(LZ4_sizeofStateHC()), alignment: 16) }
+    package init() { state = .allocate(byteCount: Int(LZ4_sizeofStateHC()), alignment: 16) }
 
     deinit { state.deallocate() }
 
     /// As ``LZ4/compress(_:into:)``.
-    public mutating func compress(
+    package mutating func compress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Int? {
         precondition(source.count <= LZ4.maximumInputBytes, "an LZ4 block has an upper bound")

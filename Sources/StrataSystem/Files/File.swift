@@ -4,7 +4,7 @@ import StrataModel
 ///
 /// Each method of an implementation makes one system call and passes on its result, including short counts and
 /// interruptions. The loops that callers need are in the extension below, where they are tested with injected faults.
-public protocol File: AnyObject, Sendable {
+package protocol File: AnyObject, Sendable {
     var path: String { get }
     func size() throws -> Int
     /// The same for every opening of one file, and different for any two files that are open at the same time.
@@ -45,13 +45,13 @@ public protocol File: AnyObject, Sendable {
 }
 
 /// The bytes of a file as memory, until this object is released.
-public protocol MappedMemory: AnyObject, Sendable {
+package protocol MappedMemory: AnyObject, Sendable {
     /// Valid as long as this object is alive.
     var bytes: UnsafeRawBufferPointer { get }
 }
 
 /// The bytes of a file that grows, as memory that never moves.
-public protocol GrowingMap: AnyObject, Sendable {
+package protocol GrowingMap: AnyObject, Sendable {
     /// The address of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
     var base: UnsafeRawPointer { get }
     var byteCount: Int { get }
@@ -72,20 +72,20 @@ extension File {
         StrataError(.invalidArgument, "This kind of file cannot do that.", .init(path: path))
     }
 
-    public func identity() throws -> FileIdentity { throw isNoPageFile }
-    public func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
-    public func startWriteback(_ range: Range<Int>) {}
-    public func shareContent(of source: any File) throws -> Bool { false }
-    public func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
-    public func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
-    public func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }
-    public func unlock(byte position: Int) throws { throw isNoPageFile }
-    public func isLockedElsewhere(byte position: Int) throws -> Bool { throw isNoPageFile }
+    package func identity() throws -> FileIdentity { throw isNoPageFile }
+    package func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
+    package func startWriteback(_ range: Range<Int>) {}
+    package func shareContent(of source: any File) throws -> Bool { false }
+    package func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
+    package func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
+    package func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }
+    package func unlock(byte position: Int) throws { throw isNoPageFile }
+    package func isLockedElsewhere(byte position: Int) throws -> Bool { throw isNoPageFile }
 }
 
 extension File {
     /// Reads until `target` is full or the file ends; returns the number of bytes read.
-    public func read(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
+    package func read(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         var count = 0
         while count < target.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: target[count...])
@@ -97,14 +97,14 @@ extension File {
     }
 
     /// Returns `count` bytes from `position`, or fewer if the file ends before that.
-    public func read(count: Int, at position: Int) throws -> [UInt8] {
+    package func read(count: Int, at position: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             initializedCount = try read(into: UnsafeMutableRawBufferPointer(buffer), at: position)
         }
     }
 
     /// Writes all of `source`. After an error any part of it may have been written.
-    public func write(_ source: UnsafeRawBufferPointer, at position: Int) throws {
+    package func write(_ source: UnsafeRawBufferPointer, at position: Int) throws {
         var count = 0
         while count < source.count {
             let rest = UnsafeRawBufferPointer(rebasing: source[count...])
@@ -118,12 +118,12 @@ extension File {
         }
     }
 
-    public func write(_ source: [UInt8], at position: Int) throws {
+    package func write(_ source: [UInt8], at position: Int) throws {
         try source.withUnsafeBytes { try write($0, at: position) }
     }
 
     /// Calls `syncData` until no signal interrupts it.
-    public func sync() throws {
+    package func sync() throws {
         try retryingInterruptions { try syncData() }
     }
 

@@ -1,7 +1,7 @@
 import StrataModel
 
 /// The ways to open a file.
-public enum OpenMode: Sendable {
+package enum OpenMode: Sendable {
     /// An existing file, for reading.
     case read
     /// An existing file, for reading and writing.
@@ -15,7 +15,7 @@ public enum OpenMode: Sendable {
 }
 
 /// The file operations of the operating system that Strata uses; the product calls them nowhere else.
-public protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
     func open(_ path: String, _ mode: OpenMode) throws -> any File
     func exists(_ path: String) throws -> Bool
     /// Creates one directory; an existing one is not an error.
@@ -39,16 +39,16 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
-    public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? { nil }
-    public func anchored(at directory: String) throws -> any FileSystem { self }
-    public func checkAnchor() throws {}
-    public func openDirectory(_ path: String) throws -> (any File)? { nil }
+    package func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? { nil }
+    package func anchored(at directory: String) throws -> any FileSystem { self }
+    package func checkAnchor() throws {}
+    package func openDirectory(_ path: String) throws -> (any File)? { nil }
 
     /// Replaces the content of `path` with `bytes`: after a crash it is the old or the new content, and on return the
     /// new content is durable.
     ///
     /// - Parameter isPrivate: true if only the owner may read the file.
-    public func replace(
+    package func replace(
         _ path: String, in directory: String, with bytes: [UInt8], isPrivate: Bool = false
     ) throws {
         let draft = path + ".new"
@@ -62,14 +62,14 @@ extension FileSystem {
     }
 
     /// Creates a file without a name, whose space is freed when it is closed, at the latest when the process ends.
-    public func openUnnamed(_ path: String) throws -> any File {
+    package func openUnnamed(_ path: String) throws -> any File {
         if try exists(path) { try remove(path) }
         let file = try open(path, .create)
         try remove(path)
         return file
     }
 
-    public func readAll(_ path: String, atMost limit: Int) throws -> [UInt8] {
+    package func readAll(_ path: String, atMost limit: Int) throws -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }
         return try file.read(count: min(try file.size(), limit), at: 0)

@@ -11,7 +11,7 @@ extension RealFileSystem {
     /// try files.linkAll(in: "Notes.strata/assets", to: "Copy.strata/assets")
     /// ```
     /// - Parameter target: the directory to create; its parent must exist.
-    public func linkAll(in source: String, to target: String) throws {
+    package func linkAll(in source: String, to target: String) throws {
         try makeDirectory(target)
         for name in try list(source) {
             let (old, new) = ("\(source)/\(name)", "\(target)/\(name)")
@@ -29,7 +29,7 @@ extension RealFileSystem {
     /// Copies a file's bytes, piece by piece.
     ///
     /// - Parameter mode: how the target is opened.
-    public func copy(_ source: String, to target: String, _ mode: OpenMode) throws {
+    package func copy(_ source: String, to target: String, _ mode: OpenMode) throws {
         let old = try open(source, .read)
         defer { old.close() }
         let new = try open(target, mode)

@@ -3,10 +3,10 @@ import StrataModel
 
 /// The files of this machine. Only their owner may read new files and directories; below an anchor, other users may
 /// read them if they may read the anchor's directory.
-public struct RealFileSystem: FileSystem {
+package struct RealFileSystem: FileSystem {
     private let anchor: DirectoryAnchor?
 
-    public init() { anchor = nil }
+    package init() { anchor = nil }
     private init(_ anchor: DirectoryAnchor) { self.anchor = anchor }
 
     private var fileRights: mode_t { 0o600 | (anchor?.othersRights ?? 0) & 0o044 }
@@ -36,18 +36,18 @@ public struct RealFileSystem: FileSystem {
         return status.st_mode & S_IFMT == S_IFLNK
     }
 
-    public func anchored(at directory: String) throws -> any FileSystem {
+    package func anchored(at directory: String) throws -> any FileSystem {
         if anchor?.relativeName(of: directory) == "." { return self }
         return RealFileSystem(try DirectoryAnchor(directory))
     }
 
-    public func checkAnchor() throws { try anchor?.check() }
+    package func checkAnchor() throws { try anchor?.check() }
 
-    public func openDirectory(_ path: String) throws -> (any File)? {
+    package func openDirectory(_ path: String) throws -> (any File)? {
         RealFile(path: path, descriptor: try openDescriptor(path, O_RDONLY | O_DIRECTORY))
     }
 
-    public func open(_ path: String, _ mode: OpenMode) throws -> any File {
+    package func open(_ path: String, _ mode: OpenMode) throws -> any File {
         let flags =
             switch mode {
             // A pipe in place of a file is refused when it is read, not waited for.
@@ -60,7 +60,7 @@ public struct RealFileSystem: FileSystem {
         return RealFile(path: path, descriptor: try openDescriptor(path, flags, rights: rights))
     }
 
-    public func exists(_ path: String) throws -> Bool {
+    package func exists(_ path: String) throws -> Bool {
         let (directory, name, _) = place(path)
         if faccessat(directory, name, F_OK, 0) == 0 { return true }
         guard errno == ENOENT || errno == ENOTDIR else {
@@ -69,7 +69,7 @@ public struct RealFileSystem: FileSystem {
         return false
     }
 
-    public func makeDirectory(_ path: String) throws {
+    package func makeDirectory(_ path: String) throws {
         let (directory, name, _) = place(path)
         guard mkdirat(directory, name, 0o700 | (anchor?.othersRights ?? 0) & 0o055) != 0 else { return }
         let number = errno
@@ -78,21 +78,21 @@ public struct RealFileSystem: FileSystem {
         }
     }
 
-    public func rename(_ source: String, to target: String) throws {
+    package func rename(_ source: String, to target: String) throws {
         let (old, new) = (place(source), place(target))
         guard renameat(old.directory, old.name, new.directory, new.name) == 0 else {
             throw StrataError.systemCall("rename", path: source, errno: errno)
         }
     }
 
-    public func remove(_ path: String) throws {
+    package func remove(_ path: String) throws {
         let (directory, name, _) = place(path)
         guard unlinkat(directory, name, 0) == 0 else {
             throw StrataError.systemCall("unlink", path: path, errno: errno)
         }
     }
 
-    public func list(_ directory: String) throws -> [String] {
+    package func list(_ directory: String) throws -> [String] {
         let descriptor = try openDescriptor(directory, O_RDONLY | O_DIRECTORY, call: "opendir")
         guard let stream = fdopendir(descriptor) else {
             let number = errno
@@ -114,13 +114,13 @@ public struct RealFileSystem: FileSystem {
         return names
     }
 
-    public func syncDirectory(_ directory: String) throws {
+    package func syncDirectory(_ directory: String) throws {
         let descriptor = try openDescriptor(directory, O_RDONLY | O_DIRECTORY)
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StrataError.systemCall("fsync", path: directory, errno: errno) }
     }
 
-    public func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
+    package func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
         let (directory, name, _) = place(path)
         return try SharedPage(path, use, at: directory, named: name, rights: fileRights)
     }

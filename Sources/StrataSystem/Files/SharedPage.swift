@@ -3,7 +3,7 @@ import Glibc
 import StrataModel
 
 /// The ways to open a ``SharedPage``.
-public enum SharedPageUse: Sendable {
+package enum SharedPageUse: Sendable {
     /// By its only owner, who creates the file if it does not exist.
     case own
     /// By a reader that asks to be woken.
@@ -24,17 +24,17 @@ public enum SharedPageUse: Sendable {
 /// ```
 // @unchecked: the memory is mapped as long as the object lives, its content is shared by all processes, and one owner
 // at a time stores.
-public final class SharedPage: @unchecked Sendable {
-    public static let byteCount = 4_096
+package final class SharedPage: @unchecked Sendable {
+    package static let byteCount = 4_096
 
-    public let path: String
+    package let path: String
     private let descriptor: Int32
     private let start: UnsafeMutableRawPointer
     private let use: SharedPageUse
     /// The guard of the owner's mapping; other processes only wait on the page.
     private var guarded: MapGuard?
 
-    public convenience init(_ path: String, _ use: SharedPageUse) throws {
+    package convenience init(_ path: String, _ use: SharedPageUse) throws {
         try self.init(path, use, at: AT_FDCWD, named: path, rights: 0o600)
     }
 
@@ -101,11 +101,11 @@ public final class SharedPage: @unchecked Sendable {
 
     /// Shows other processes that the owner lives, until this object or the process ends; returns false if another
     /// owner does.
-    public func claim() -> Bool { strata_lock_byte(descriptor, 0) == 0 }
+    package func claim() -> Bool { strata_lock_byte(descriptor, 0) == 0 }
 
-    public func unclaim() { _ = strata_unlock_byte(descriptor, 0) }
+    package func unclaim() { _ = strata_unlock_byte(descriptor, 0) }
 
-    public func store(_ bytes: [UInt8], at position: Int) {
+    package func store(_ bytes: [UInt8], at position: Int) {
         requireOwner(position, bytes.count)
         let target = UnsafeMutableRawBufferPointer(start: start + position, count: bytes.count)
         target.copyBytes(from: bytes)
@@ -124,7 +124,7 @@ public final class SharedPage: @unchecked Sendable {
 
     /// Adds 1 to the number at `word`, and wakes its waiters if the number at `flag` says that there are any. Without
     /// waiters, this makes no system call.
-    public func announce(at word: Int, wakingIfSet flag: Int) {
+    package func announce(at word: Int, wakingIfSet flag: Int) {
         requireOwner(max(word, flag), 4)
         strata_increment(start + word)
         if strata_take(start + flag) != 0 { _ = strata_wake_waiters(start + word) }
@@ -138,9 +138,9 @@ public final class SharedPage: @unchecked Sendable {
     // MARK: The others
 
     /// Returns true if the owner's process lives and still holds the page.
-    public func isClaimed() -> Bool { strata_is_byte_locked(descriptor, 0) > 0 }
+    package func isClaimed() -> Bool { strata_is_byte_locked(descriptor, 0) > 0 }
 
-    public func read(_ range: Range<Int>) throws -> [UInt8] {
+    package func read(_ range: Range<Int>) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             let result = pread(descriptor, buffer.baseAddress, range.count, off_t(range.lowerBound))
             guard result >= 0 else { throw StrataError.systemCall("pread", path: path, errno: errno) }
@@ -152,7 +152,7 @@ public final class SharedPage: @unchecked Sendable {
     /// `value`.
     ///
     /// The owner does not know of a reader that may not write. For such a reader, this only rests for a while.
-    public func wait(at word: Int, while value: UInt32, flag: Int, milliseconds: Int) {
+    package func wait(at word: Int, while value: UInt32, flag: Int, milliseconds: Int) {
         // IMPORTANT: the flag is raised before the call compares the number: an announcement in between either changes
         // the number or sees the flag.
         if case .follow = use, raise(flag) {

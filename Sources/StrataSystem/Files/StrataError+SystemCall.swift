@@ -3,7 +3,7 @@ import StrataModel
 
 extension StrataError {
     /// Returns what a failed system call means to the caller, judged by the error number it left.
-    public static func systemCall(_ call: StaticString, path: String, errno number: Int32) -> StrataError {
+    package static func systemCall(_ call: StaticString, path: String, errno number: Int32) -> StrataError {
         let context = Context(path: path, found: "\(call): \(String(cString: strerror(number)))", errno: number)
         switch number {
         case ENOENT, ENOTDIR: return StrataError(.notFound, "There is no such file or directory.", context)

@@ -2,9 +2,9 @@ import Glibc
 import StrataModel
 
 /// The directory for files that are not kept.
-public enum TemporaryDirectory {
+package enum TemporaryDirectory {
     /// `$TMPDIR`, else `/tmp`.
-    public static var path: String {
+    package static var path: String {
         guard let named = getenv("TMPDIR"), case let path = String(cString: named), path.hasPrefix("/") else {
             return "/tmp"
         }
@@ -17,7 +17,7 @@ public enum TemporaryDirectory {
     /// let folder = try TemporaryDirectory.make("strata-test")
     /// ```
     /// - Parameter name: the beginning of the directory's name.
-    public static func make(_ name: String, in parent: String = path) throws -> String {
+    package static func make(_ name: String, in parent: String = path) throws -> String {
         // The system replaces these letters.
         let letters = String(repeating: "X", count: 6)
         var template = Array("\(parent)/\(name)-\(letters)".utf8CString)

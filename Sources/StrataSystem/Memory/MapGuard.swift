@@ -9,7 +9,7 @@ import Synchronization
 /// guard guarded.missingByte == nil else { throw … }   // the value is valid only now
 /// ```
 // @unchecked: the note is atomic, and the pointer to it never changes.
-public final class MapGuard: @unchecked Sendable {
+package final class MapGuard: @unchecked Sendable {
     // Allocated separately: the signal handler writes to it, so its address must not move.
     private let note: UnsafeMutablePointer<Atomic<UInt64>>
     private let range: Int32
@@ -31,7 +31,7 @@ public final class MapGuard: @unchecked Sendable {
 
     /// The first byte that could not be read; nil if all could.
     @inline(__always)
-    public var missingByte: Int? {
+    package var missingByte: Int? {
         let found = note.pointee.load(ordering: .acquiring)
         return found == 0 ? nil : Int(found) - 1
     }

@@ -4,14 +4,14 @@ import StrataModel
 
 /// A range of address space that never moves. Its pages take memory when they are first written; fresh ones are zero.
 // @unchecked: the object only owns the range; its users decide who may write where.
-public final class ReservedMemory: @unchecked Sendable {
-    public let base: UnsafeMutableRawPointer
-    public let byteCount: Int
+package final class ReservedMemory: @unchecked Sendable {
+    package let base: UnsafeMutableRawPointer
+    package let byteCount: Int
 
     /// - Parameters:
     ///   - byteCount: the size wanted.
     ///   - least: the size that suffices where the process lacks address space; nil if only `byteCount` does.
-    public convenience init(byteCount: Int, atLeast least: Int? = nil) throws {
+    package convenience init(byteCount: Int, atLeast least: Int? = nil) throws {
         try self.init(byteCount: byteCount, atLeast: least, isWritable: true)
         // Random accesses to a large range miss the processor's address cache at each step; huge pages avoid that. It
         // is no error if there are none.
@@ -63,36 +63,36 @@ public final class ReservedMemory: @unchecked Sendable {
     deinit { munmap(base, byteCount) }
 
     /// Returns memory to the system; the range then reads as zero, or as the file that is mapped there.
-    public func release(_ range: Range<Int>) {
+    package func release(_ range: Range<Int>) {
         madvise(base + range.lowerBound, range.count, MADV_DONTNEED)
     }
 }
 
 /// The freed memory that the C library keeps for reuse.
-public enum FreedMemory {
+package enum FreedMemory {
     /// Returns it to the system. Takes milliseconds: for the end of work that needed far more memory than what follows.
-    public static func giveBack() { strata_give_back_freed_memory() }
+    package static func giveBack() { strata_give_back_freed_memory() }
 }
 
 /// A number of the calling thread, to spread threads over counters.
-public enum ThreadStripe {
+package enum ThreadStripe {
     /// A number from 0 to 63 that another running thread rarely has.
-    public static var current: Int {
+    package static var current: Int {
         // Thread descriptors are at least a page apart; the multiplication mixes their upper bits.
         Int(truncatingIfNeeded: ((UInt64(pthread_self()) >> 12) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
     /// Lets other threads run for a moment.
-    public static func pause() { usleep(20) }
+    package static func pause() { usleep(20) }
 
     /// Sleeps for about that long.
-    public static func rest(microseconds: Int64) {
+    package static func rest(microseconds: Int64) {
         if microseconds > 0 { usleep(useconds_t(clamping: microseconds)) }
     }
 }
 
 /// Prefetching of memory that will soon be needed.
-public enum Prefetch {
+package enum Prefetch {
     /// Requests the bytes, so that several accesses overlap; guarantees nothing, and never faults.
-    public static func ask(_ start: UnsafeRawPointer, byteCount: Int) { strata_prefetch(start, byteCount) }
+    package static func ask(_ start: UnsafeRawPointer, byteCount: Int) { strata_prefetch(start, byteCount) }
 }

@@ -3,11 +3,11 @@ import Glibc
 /// A gate at which one thread waits until another opens it, once. It is cheaper than a condition: opening wakes exactly
 /// the waiting thread.
 // @unchecked: a semaphore may be used from several threads.
-public final class Gate: @unchecked Sendable {
+package final class Gate: @unchecked Sendable {
     // Allocated, because a semaphore must not move.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
-    public init() {
+    package init() {
         semaphore = .allocate(capacity: 1)
         sem_init(semaphore, 0, 0)
     }
@@ -17,9 +17,9 @@ public final class Gate: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    public func open() { sem_post(semaphore) }
+    package func open() { sem_post(semaphore) }
 
-    public func wait() {
+    package func wait() {
         while sem_wait(semaphore) != 0 && errno == EINTR {}
     }
 }

@@ -5,12 +5,12 @@ import Glibc
 /// The standard library's `Mutex` does the same, but the thread sanitizer does not see its waits and then reports false
 /// races.
 // @unchecked: `state` is accessed only while `mutex` is locked.
-public final class Lock<State: ~Copyable>: @unchecked Sendable {
-    private var state: State
+package final class Lock<State: ~Copyable>: @unchecked Sendable {
+    @usableFromInline var state: State
     // Allocated, because a pthread object must not move.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    public init(_ state: consuming sending State) {
+    package init(_ state: consuming sending State) {
         // It would share its address with `mutex`, and the thread sanitizer would take its changes for those of the
         // pointer.
         precondition(MemoryLayout<State>.size > 0, "A lock needs a state that has a size; take a number.")
@@ -24,7 +24,8 @@ public final class Lock<State: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    @inlinable
+    package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         pthread_mutex_lock(mutex)

@@ -2,13 +2,13 @@ import Glibc
 
 /// A value protected by a lock, with a condition to wait for. The value passed to `body` must not escape it.
 // @unchecked: `state` is accessed only while `mutex` is locked.
-public final class Monitor<State>: @unchecked Sendable {
-    private var state: State
+package final class Monitor<State>: @unchecked Sendable {
+    @usableFromInline var state: State
     // Allocated, because a pthread object must not move.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    public init(_ state: State) {
+    package init(_ state: State) {
         self.state = state
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
@@ -28,15 +28,17 @@ public final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    @inlinable
     @inline(__always)
-    public func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&state)
     }
 
     /// Waits until `body`, called under the lock, returns a result.
-    public func wait<Result>(_ body: (inout State) throws -> Result?) rethrows -> Result {
+    @inlinable
+    package func wait<Result>(_ body: (inout State) throws -> Result?) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -46,7 +48,8 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 
     /// As `wait`, but returns nil after a timeout.
-    public func wait<Result>(milliseconds: Int, _ body: (inout State) throws -> Result?) rethrows -> Result? {
+    @inlinable
+    package func wait<Result>(milliseconds: Int, _ body: (inout State) throws -> Result?) rethrows -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
         let nanoseconds = deadline.tv_nsec + (milliseconds % 1_000) * 1_000_000
@@ -60,5 +63,5 @@ public final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    public func notifyAll() { pthread_cond_broadcast(condition) }
+    package func notifyAll() { pthread_cond_broadcast(condition) }
 }

@@ -1,9 +1,9 @@
 /// The thread or task that waits for a result.
-public enum Reply<Value: Sendable>: Sendable {
+package enum Reply<Value: Sendable>: Sendable {
     case ticket(Ticket<Value>)
     case continuation(CheckedContinuation<Value, any Error>)
 
-    public func resume(_ result: Result<Value, any Error>) {
+    package func resume(_ result: Result<Value, any Error>) {
         switch self {
         case .ticket(let ticket): ticket.resolve(result)
         case .continuation(let continuation): continuation.resume(with: result)
@@ -12,18 +12,18 @@ public enum Reply<Value: Sendable>: Sendable {
 }
 
 /// A result that a thread waits for.
-public final class Ticket<Value: Sendable>: Sendable {
+package final class Ticket<Value: Sendable>: Sendable {
     private let gate = Gate()
     private let result = Lock<Result<Value, any Error>?>(nil)
 
-    public init() {}
+    package init() {}
 
     func resolve(_ result: Result<Value, any Error>) {
         self.result.withLock { $0 = result }
         gate.open()
     }
 
-    public func wait() throws -> Value {
+    package func wait() throws -> Value {
         gate.wait()
         guard let result = result.withLock({ $0 }) else {
             preconditionFailure("a ticket's gate opens after its result is there")
@@ -33,11 +33,11 @@ public final class Ticket<Value: Sendable>: Sendable {
 }
 
 /// A caller that was turned away because too many are waiting, and that retries when notified.
-public enum Admission: Sendable {
+package enum Admission: Sendable {
     case gate(Gate)
     case retry(@Sendable () -> Void)
 
-    public func open() {
+    package func open() {
         switch self {
         case .gate(let gate): gate.open()
         case .retry(let body): body()

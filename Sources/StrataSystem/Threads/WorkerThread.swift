@@ -4,7 +4,7 @@ import StrataModel
 
 /// A thread of the engine's own, so that blocking work does not run on the cooperative pool.
 // @unchecked: `handle` is set once, before `init` returns.
-public final class WorkerThread: @unchecked Sendable {
+package final class WorkerThread: @unchecked Sendable {
     private var handle = pthread_t()
 
     private final class Start: Sendable {
@@ -18,7 +18,7 @@ public final class WorkerThread: @unchecked Sendable {
     }
 
     /// Starts the thread immediately. `name` has at most 15 bytes.
-    public init(name: String, _ body: @escaping @Sendable () -> Void) throws {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let result = pthread_create(
             &handle, nil,
@@ -37,11 +37,11 @@ public final class WorkerThread: @unchecked Sendable {
     }
 
     /// Lowers the priority of the calling thread, as far as the system allows.
-    public static func lowerPriority() { _ = strata_lower_priority() }
+    package static func lowerPriority() { _ = strata_lower_priority() }
 
     /// Waits until the body has returned. Call this or ``detach()``, once.
-    public func join() { pthread_join(handle, nil) }
+    package func join() { pthread_join(handle, nil) }
 
     /// Detaches the thread; nothing waits for its end.
-    public func detach() { pthread_detach(handle) }
+    package func detach() { pthread_detach(handle) }
 }

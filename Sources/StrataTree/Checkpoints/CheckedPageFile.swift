@@ -10,20 +10,20 @@ import StrataSystem
 /// guard let file = try CheckedPageFile.open(in: path, store: id, files: files, isValid: log.has) else { return }
 /// let pages = try file.checkPages(limit: 100)
 /// ```
-public final class CheckedPageFile: Sendable {
-    public struct Entry: Sendable {
-        public let checkpoint: Checkpoint
-        public let trees: Snapshot
+package final class CheckedPageFile: Sendable {
+    package struct Entry: Sendable {
+        package let checkpoint: Checkpoint
+        package let trees: Snapshot
     }
 
     /// A damaged page, with the first checkpoint that reaches it.
-    public struct Damage: Sendable {
-        public let checkpoint: Checkpoint
-        public let error: StrataError
+    package struct Damage: Sendable {
+        package let checkpoint: Checkpoint
+        package let error: StrataError
     }
 
     /// Oldest first; the last is the newest usable checkpoint.
-    public let entries: [Entry]
+    package let entries: [Entry]
     /// The kept checkpoints whose records cannot be read.
     private let lost: [Damage]
     private let file: PageFile
@@ -33,7 +33,7 @@ public final class CheckedPageFile: Sendable {
     /// Opens the page file of a directory. Returns nil if it has no usable checkpoint.
     ///
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
-    public static func open(
+    package static func open(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> CheckedPageFile? {
         let options = PageStoreOptions.checking
@@ -78,7 +78,7 @@ public final class CheckedPageFile: Sendable {
     }
 
     /// Returns true if the file still names a checkpoint. As long as it does, none of its pages is reused.
-    public func isThere(_ checkpoint: Checkpoint) throws -> Bool {
+    package func isThere(_ checkpoint: Checkpoint) throws -> Bool {
         let path = PageStore.viewsPath(directory)
         guard try files.exists(path) else { return false }
         // Opened by name, because another file may have the name now.
@@ -105,7 +105,7 @@ public final class CheckedPageFile: Sendable {
     ///   - limit: the maximum number of damaged pages that are reported.
     ///   - pulse: called repeatedly with the number of pages read so far. An error that it throws ends the check.
     /// - Throws: ``StrataError`` if the file cannot be read.
-    public func checkPages(
+    package func checkPages(
         limit: Int, pulse: (_ count: Int) throws -> Void = { _ in }
     ) throws -> (count: Int, damage: [Damage]) {
         var walk = PageWalk(file)

@@ -1,12 +1,12 @@
 import StrataModel
 
 /// A durable state of all trees.
-public struct Checkpoint: Sendable {
+package struct Checkpoint: Sendable {
     /// The state of the log that it contains.
-    public let position: Position
-    public let time: Int64
+    package let position: Position
+    package let time: Int64
     /// The caller's bytes stored with it; empty for older checkpoints.
-    public let opaque: [UInt8]
+    package let opaque: [UInt8]
     let epoch: UInt64
     let record: RecordPlace
     let pageCount: Int
@@ -34,7 +34,7 @@ extension PageStore {
     ///   - isPaced: true to pause between slices as the options say; pointless if the disk has no other user.
     /// - Throws: ``StrataError`` for file and disk errors; the previous checkpoint then remains the newest.
     @discardableResult
-    public func checkpoint(
+    package func checkpoint(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], isPaced: Bool = true
     ) throws -> Checkpoint {
         try durable().write(snapshot, at: position, opaque: opaque, isPaced: isPaced)
@@ -48,7 +48,7 @@ extension PageStore {
     }
 
     /// The checkpoints that can be opened, oldest first.
-    public var keptCheckpoints: [Checkpoint] {
+    package var keptCheckpoints: [Checkpoint] {
         checkpoints?.state.withLock { state in
             guard let newest = state.newest, let header = newest.header else { return [] }
             return newest.kept.map { Checkpoint($0) } + [Checkpoint(header, opaque: newest.opaque)]
@@ -56,7 +56,7 @@ extension PageStore {
     }
 
     /// The state of a checkpoint; nil if the checkpoint has been dropped.
-    public func snapshot(of checkpoint: Checkpoint) throws -> Snapshot? {
+    package func snapshot(of checkpoint: Checkpoint) throws -> Snapshot? {
         let checkpoints = try durable()
         let isThere = checkpoints.state.withLock { state in
             guard state.newest?.pinned.contains(checkpoint.epoch) == true else { return false }

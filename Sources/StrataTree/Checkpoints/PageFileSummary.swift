@@ -7,15 +7,15 @@ import StrataSystem
 /// let summary = try PageStore.summary(in: path, store: id, files: files) { try log.has($0) }
 /// print(summary?.finding, summary?.checkpoint?.position)
 /// ```
-public struct PageFileSummary: Sendable {
-    public var path: String
-    public var byteCount: Int
+package struct PageFileSummary: Sendable {
+    package var path: String
+    package var byteCount: Int
     /// The result that opening would have. Only headers and records are read, no other page.
-    public var finding: PageFileFinding
+    package var finding: PageFileFinding
     /// The newest usable checkpoint; nil if there is none.
-    public var checkpoint: Checkpoint?
+    package var checkpoint: Checkpoint?
     /// The reasons why other checkpoints are unusable.
-    public var reasons: [StrataError]
+    package var reasons: [StrataError]
 }
 
 extension PageStore {
@@ -25,7 +25,7 @@ extension PageStore {
     /// Summarizes the page file of a directory. Returns nil if there is none.
     ///
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
-    public static func summary(
+    package static func summary(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> PageFileSummary? {
         guard try files.exists(viewsPath(directory)) else { return nil }
@@ -66,7 +66,7 @@ extension PageStore {
     /// Reads the trees of the newest checkpoint without registering in `readers`. If a writer reuses their pages
     /// meanwhile, `body` is called again with a later checkpoint. Returns nil if there is no usable checkpoint, or if
     /// checkpoints follow each other too fast.
-    public static func glance<Result>(
+    package static func glance<Result>(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool,
         _ body: (Snapshot, Checkpoint) throws -> Result
     ) throws -> Result? {

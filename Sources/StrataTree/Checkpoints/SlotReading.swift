@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The state of a page file as found at opening.
-public enum PageFileFinding: String, Sendable, CaseIterable {
+package enum PageFileFinding: String, Sendable, CaseIterable {
     /// The newest checkpoint was taken, without any problem.
     case whole
     /// One header slot was unusable, and the other one was taken. It holds the older checkpoint, or the newest if power

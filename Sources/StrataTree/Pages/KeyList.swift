@@ -5,34 +5,37 @@
 /// keys.append { $0 += row.tie }
 /// try snapshot.getEach(records, keys, keys.indices) { index, value in … }
 /// ```
-public struct KeyList: Sendable {
-    private var bytes: [UInt8] = []
+package struct KeyList: Sendable {
+    @usableFromInline var bytes: [UInt8] = []
     /// The end of each key.
-    private var ends: [Int] = []
+    @usableFromInline var ends: [Int] = []
 
-    public init() {}
+    package init() {}
 
-    public var count: Int { ends.count }
-    public var isEmpty: Bool { ends.isEmpty }
-    public var indices: Range<Int> { 0..<ends.count }
+    package var count: Int { ends.count }
+    package var isEmpty: Bool { ends.isEmpty }
+    package var indices: Range<Int> { 0..<ends.count }
 
-    public mutating func append(_ key: some Sequence<UInt8>) { append { $0.append(contentsOf: key) } }
+    @inlinable
+    package mutating func append(_ key: some Sequence<UInt8>) { append { $0.append(contentsOf: key) } }
 
     /// Adds the key that `write` appends to its argument.
-    public mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
+    @inlinable
+    package mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
         try write(&bytes)
         ends.append(bytes.count)
     }
 
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
 
-    public subscript(index: Int) -> [UInt8] { withKey(index) { [UInt8]($0) } }
+    package subscript(index: Int) -> [UInt8] { withKey(index) { [UInt8]($0) } }
 
     /// Calls `body` with a key, which is valid only during the call.
-    public func withKey<Result>(
+    @inlinable
+    package func withKey<Result>(
         _ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         let range = range(index)
@@ -44,5 +47,6 @@ public struct KeyList: Sendable {
         try bytes.withUnsafeBytes(body)
     }
 
+    @inlinable
     func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 }

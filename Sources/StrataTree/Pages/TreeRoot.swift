@@ -1,12 +1,12 @@
 import StrataModel
 
 /// Identifies a tree of a page file. The numbers are stored on disk.
-public struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
-    public let rawValue: UInt16
+package struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
+    package let rawValue: UInt16
 
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    public static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The root of a tree.

@@ -4,7 +4,7 @@ import StrataSystem
 extension PageStore {
     /// True if more than three quarters of a large file are free. Half of a file is often free: it holds the pages of
     /// one state and of the last checkpoints.
-    public var isSparse: Bool {
+    package var isSparse: Bool {
         let info = info
         return info.pageCount > 2 * KeptPolicy.smallPages && info.freePages > info.pageCount / 4 * 3
     }
@@ -16,7 +16,7 @@ extension PageStore {
     /// - Parameters: as for ``checkpoint(_:at:opaque:)``.
     /// - Throws: ``StrataError`` for disk errors. Then nothing has changed, unless the new file was in place and could
     ///   not be opened: this store then writes no checkpoints, and the next opening finds the new file.
-    public func compact(
+    package func compact(
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8] = [], platform: Platform = Platform()
     ) throws -> PageStore {
         guard let checkpoints else {

@@ -2,15 +2,15 @@ import StrataModel
 import StrataSystem
 
 /// A page store opened from a file, and the findings.
-public struct OpenedPageStore: Sendable {
-    public let store: PageStore
+package struct OpenedPageStore: Sendable {
+    package let store: PageStore
     /// The checkpoint of the store's newest state; nil if the file was created and the trees are empty.
-    public let checkpoint: Checkpoint?
-    public let finding: PageFileFinding
+    package let checkpoint: Checkpoint?
+    package let finding: PageFileFinding
     /// The reasons why checkpoints could not be taken.
-    public let reasons: [StrataError]
+    package let reasons: [StrataError]
 
-    public init(store: PageStore, checkpoint: Checkpoint?, finding: PageFileFinding, reasons: [StrataError]) {
+    package init(store: PageStore, checkpoint: Checkpoint?, finding: PageFileFinding, reasons: [StrataError]) {
         self.store = store
         self.checkpoint = checkpoint
         self.finding = finding
@@ -30,7 +30,7 @@ extension PageStore {
     /// ```
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
     /// - Throws: errors of `isValid`, or ``StrataError`` if no file can be created.
-    public static func open(
+    package static func open(
         in directory: String, store: Identifier, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), isValid: (Position) throws -> Bool
     ) throws -> OpenedPageStore {
@@ -43,14 +43,14 @@ extension PageStore {
 
     /// Renames a page file that does not match the log, so that opening creates a new one. Open readers keep the old
     /// file. A store calls this when it finds a damaged page.
-    public static func setAside(in directory: String, files: any FileSystem) throws {
+    package static func setAside(in directory: String, files: any FileSystem) throws {
         let path = viewsPath(directory)
         guard try files.exists(path) else { return }
         try files.rename(path, to: setAsidePath(directory))
     }
 
     /// Deletes the renamed file permanently.
-    public static func removeSetAside(in directory: String, files: any FileSystem) throws {
+    package static func removeSetAside(in directory: String, files: any FileSystem) throws {
         guard try files.exists(setAsidePath(directory)) else { return }
         try files.remove(setAsidePath(directory))
         try files.syncDirectory(directory)

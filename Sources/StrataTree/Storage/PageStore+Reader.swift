@@ -2,12 +2,12 @@ import StrataModel
 import StrataSystem
 
 /// A checkpoint held for reading, written by another process or by another store of this process.
-public struct OpenedPageReader: Sendable {
+package struct OpenedPageReader: Sendable {
     /// A store whose newest state is the checkpoint's. States published on top of that stay in this process.
-    public let store: PageStore
+    package let store: PageStore
     /// The state of the checkpoint. The writer keeps its pages as long as this or anything derived from it exists.
-    public let snapshot: Snapshot
-    public let checkpoint: Checkpoint
+    package let snapshot: Snapshot
+    package let checkpoint: Checkpoint
 }
 
 extension PageStore {
@@ -25,7 +25,7 @@ extension PageStore {
     ///     alone.
     /// - Throws: ``StrataError``: `notFound` if there is no usable checkpoint, `readOnlyMedium` or `permissionDenied`
     ///   if this process cannot register in `readers`. The caller must then fold the log.
-    public static func openReader(
+    package static func openReader(
         in directory: String, store: Identifier, upTo limit: UInt64 = .max, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), scratch: SpillPlace? = nil,
         isValid: (Position) throws -> Bool

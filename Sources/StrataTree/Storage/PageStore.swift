@@ -11,7 +11,7 @@ import StrataSystem
 /// try fork.put(records, key, value)
 /// let snapshot = try store.publish(fork)
 /// ```
-public final class PageStore: Sendable {
+package final class PageStore: Sendable {
     let core: PageCore
     private let newest: Lock<Snapshot>
     /// Nil for a store that persists nothing.
@@ -35,12 +35,12 @@ public final class PageStore: Sendable {
     /// let branch = PageStore.branch(on: store.snapshot())
     /// let fork = branch.fork()
     /// ```
-    public static func branch(on snapshot: Snapshot) -> PageStore {
+    package static func branch(on snapshot: Snapshot) -> PageStore {
         PageStore(core: snapshot.core, newest: snapshot, branch: BranchPages(on: snapshot))
     }
 
     /// A store that persists nothing.
-    public static func inMemory(options: PageStoreOptions = PageStoreOptions()) throws -> PageStore {
+    package static func inMemory(options: PageStoreOptions = PageStoreOptions()) throws -> PageStore {
         try PageStore(
             PageMemory(capacity: options.maximumPages, slotCapacity: options.maximumArenaPages, source: nil), options)
     }
@@ -48,7 +48,7 @@ public final class PageStore: Sendable {
     /// A store that persists nothing, and keeps pages beyond `maximumMemoryPages` in an unnamed file.
     ///
     /// - Parameter name: the name of that file for a moment. Stores created at the same time need different names.
-    public static func temporary(
+    package static func temporary(
         in directory: String, files: any FileSystem, options: PageStoreOptions = PageStoreOptions(),
         name: String = "views.spill"
     ) throws -> PageStore {
@@ -67,22 +67,22 @@ public final class PageStore: Sendable {
     }
 
     /// Drops pages that are stored in files from memory, for callers that will not need most of them for a while.
-    public func letGoOfFiles() { core.memory.letGoOfFiles() }
+    package func letGoOfFiles() { core.memory.letGoOfFiles() }
 
     /// Returns true if the state belongs to this store or to a fork of it.
-    public func isSource(of snapshot: Snapshot) -> Bool { snapshot.core === core }
+    package func isSource(of snapshot: Snapshot) -> Bool { snapshot.core === core }
 
     /// The newest published state.
-    public func snapshot() -> Snapshot { newest.withLock { $0 } }
+    package func snapshot() -> Snapshot { newest.withLock { $0 } }
 
     /// A private writable copy of the newest published state.
-    public func fork() -> Fork { Fork(on: snapshot()) }
+    package func fork() -> Fork { Fork(on: snapshot()) }
 
     /// Makes a fork the newest state.
     ///
     /// - Throws: ``StrataError`` if the fork was not made from the newest state.
     @discardableResult
-    public func publish(_ fork: Fork) throws -> Snapshot {
+    package func publish(_ fork: Fork) throws -> Snapshot {
         // The last reference to the previous state is released outside the lock.
         let (snapshot, before) = try newest.withLock { newest throws -> (Snapshot, Snapshot) in
             let before = newest

@@ -2,29 +2,29 @@ import StrataModel
 import StrataSystem
 
 /// Statistics of a page store.
-public struct PageStoreInfo: Sendable {
+package struct PageStoreInfo: Sendable {
     /// The number of pages of the file, or of memory in its place.
-    public var pageCount: Int
-    public var freePages: Int
+    package var pageCount: Int
+    package var freePages: Int
     /// The number of pages that only older states reach.
-    public var waitingPages: Int
+    package var waitingPages: Int
     /// The number of published pages that a checkpoint has yet to write.
-    public var dirtyPages: Int
+    package var dirtyPages: Int
     /// The number of pages in the arena, including those of forks.
-    public var arenaPages: Int
+    package var arenaPages: Int
     /// The number of arena pages that exceed the memory limit.
-    public var spilledPages: Int
+    package var spilledPages: Int
     /// The number of times that a writer had to wait for a checkpoint.
-    public var waits: Int
+    package var waits: Int
     /// The number of checkpoints since the store was opened.
-    public var checkpoints: Int
-    public var failedCheckpoints: Int
+    package var checkpoints: Int
+    package var failedCheckpoints: Int
     /// The position of the newest durable checkpoint.
-    public var checkpointPosition: Position?
+    package var checkpointPosition: Position?
 }
 
 extension PageStore {
-    public var info: PageStoreInfo {
+    package var info: PageStoreInfo {
         let state = checkpoints?.state.withLock { $0 }
         let arenaPages = core.memory.usedSlots
         let spilledPages = core.memory.spilledSlots
@@ -41,24 +41,24 @@ extension PageStore {
     }
 
     /// True if a page of the file turned out to be damaged. The file has been renamed, and opening creates another one.
-    public var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
+    package var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
 
     /// Gives up the file's name to another store. This store writes no more checkpoints, and leaves the name alone even
     /// if it finds damaged pages. Existing readers may continue.
-    public func giveUpFile() { checkpoints?.state.withLock { $0.isReplaced = true } }
+    package func giveUpFile() { checkpoints?.state.withLock { $0.isReplaced = true } }
 
     /// The dirty pages of the newest state: those that a checkpoint would write now.
-    public var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
+    package var writablePages: Int { core.withLedger { ($0.writableCount, []) } }
 
     /// The maximum number of pages that may wait for a checkpoint.
-    public var maximumDirtyPages: Int { checkpoints?.options.maximumDirtyPages ?? Int.max }
+    package var maximumDirtyPages: Int { checkpoints?.options.maximumDirtyPages ?? Int.max }
 
     /// Waits while a checkpoint would have more pages to write than the options allow; returns false on timeout.
     ///
     /// From half of the limit on, where checkpoints start, it pauses briefly, longer as the room shrinks, so that
     /// writers slow down to the pace of the checkpoint before they would have to stop. A writer calls it before each
     /// batch, on a different thread than the one that writes checkpoints.
-    public func awaitRoom(milliseconds: Int) -> Bool {
+    package func awaitRoom(milliseconds: Int) -> Bool {
         guard let checkpoints else { return true }
         let limit = checkpoints.options.maximumDirtyPages
         let writable = writablePages

@@ -1,23 +1,23 @@
 import StrataSystem
 
 /// The space that a page store may use, and how it shares the disk.
-public struct PageStoreOptions: Sendable {
+package struct PageStoreOptions: Sendable {
     /// The maximum size of the page file, in pages of 4 KiB.
-    public var maximumPages: Int
+    package var maximumPages: Int
     /// The maximum number of pages that are written and not yet in the file.
-    public var maximumArenaPages: Int
+    package var maximumArenaPages: Int
     /// The maximum number of those pages in memory; the rest goes to an unnamed file.
-    public var maximumMemoryPages = 40_960
+    package var maximumMemoryPages = 40_960
     /// The number of published pages awaiting a checkpoint at which writers should wait.
-    public var maximumDirtyPages: Int
+    package var maximumDirtyPages: Int
     /// The way in which pages of the file are read.
-    public var access = PageAccess.map
+    package var access = PageAccess.map
     /// The maximum number of checkpoints kept besides the two that opening may need; at most 24.
-    public var maximumKeptCheckpoints: Int
+    package var maximumKeptCheckpoints: Int
     /// Called between two slices of a checkpoint; it may block for a while.
-    public var pace: @Sendable (CheckpointSlice) -> Void
+    package var pace: @Sendable (CheckpointSlice) -> Void
 
-    public init(
+    package init(
         maximumPages: Int = 64 << 20, maximumArenaPages: Int = 4 << 20, maximumDirtyPages: Int = 32_768,
         maximumKeptCheckpoints: Int = 24,
         pace: @escaping @Sendable (CheckpointSlice) -> Void = CheckpointSlice.leaveHalf
@@ -31,7 +31,7 @@ public struct PageStoreOptions: Sendable {
 }
 
 /// The way in which pages get from the file into memory.
-public enum PageAccess: Sendable, Hashable {
+package enum PageAccess: Sendable, Hashable {
     /// The whole file is mapped: fast, and the kernel decides which pages stay in memory. A page that the medium fails
     /// to deliver counts as damaged; the resulting signal, SIGBUS, is handled (docs/decisions/0010).
     case map
@@ -47,19 +47,19 @@ public enum PageAccess: Sendable, Hashable {
 }
 
 /// A part of a checkpoint that has been handed to the disk.
-public struct CheckpointSlice: Sendable {
-    public var byteCount: Int
+package struct CheckpointSlice: Sendable {
+    package var byteCount: Int
     /// The time that handing it over took.
-    public var microseconds: Int64
+    package var microseconds: Int64
     /// The part of the room for dirty pages that is taken: from 0 up to 1, where writers must stop.
-    public var fill: Double
+    package var fill: Double
 
     /// Does not pause.
     static let takeAll: @Sendable (CheckpointSlice) -> Void = { _ in }
 
     /// Pauses as long as the slice took, so that the log has half of the disk. Pauses less when room runs short,
     /// because writers then wait for the checkpoint and not for the disk.
-    public static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
+    package static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
         ThreadStripe.rest(microseconds: slice.restMicroseconds)
     }
 

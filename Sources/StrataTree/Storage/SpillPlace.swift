@@ -1,12 +1,12 @@
 import StrataSystem
 
 /// The place for pages that do not fit in memory: an unnamed file, created on demand.
-public struct SpillPlace: Sendable {
+package struct SpillPlace: Sendable {
     let files: any FileSystem
     let path: String
 
     /// - Parameter path: the name of the file for a moment.
-    public init(_ files: any FileSystem, path: String) {
+    package init(_ files: any FileSystem, path: String) {
         self.files = files
         self.path = path
     }

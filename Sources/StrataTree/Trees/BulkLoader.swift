@@ -1,7 +1,7 @@
 import StrataModel
 
 /// Builds a tree from entries in ascending order, with full pages, writing each page once.
-public final class BulkLoader {
+package final class BulkLoader {
     private let fork: Fork
     /// One level for each height of the tree that has entries, leaves first.
     private var levels: [Level] = []
@@ -24,7 +24,7 @@ public final class BulkLoader {
     ///
     /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, if the key is not greater than the last one, or if the
     ///   load has ended.
-    public func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    package func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         if isOver { throw StrataError(.closed, "The load in bulk is over.") }
         try Fork.check(key, value)
         let isAscending = lastKey.withUnsafeBytes { Bytes.compare($0, key) < 0 }
@@ -119,7 +119,7 @@ extension Fork {
     /// - Parameter body: appends the entries; must not change the same tree in other ways.
     /// - Throws: ``StrataError`` if the tree has entries, or an error of `body`, after which the fork can only be
     ///   dropped.
-    public func load(_ id: TreeID, _ body: (BulkLoader) throws -> Void) throws {
+    package func load(_ id: TreeID, _ body: (BulkLoader) throws -> Void) throws {
         try requireOpen()
         try requireEmpty(id)
         let loader = BulkLoader(self)
@@ -135,7 +135,7 @@ extension Fork {
     }
 
     /// Returns true if the tree is empty, so that ``load(_:_:)`` accepts it.
-    public func isEmpty(_ id: TreeID) -> Bool { roots[id].page == 0 }
+    package func isEmpty(_ id: TreeID) -> Bool { roots[id].page == 0 }
 
     private func requireEmpty(_ id: TreeID) throws {
         guard isEmpty(id) else {

@@ -10,7 +10,7 @@ import StrataModel
 /// var isThere = try cursor.seek(key)
 /// while isThere { try cursor.withEntry { key, value in … }; isThere = try cursor.next() }
 /// ```
-public final class Cursor {
+package final class Cursor {
     private let memory: PageMemory
     /// Keeps the pages from being reused.
     private let owner: AnyObject
@@ -38,7 +38,7 @@ public final class Cursor {
     // MARK: Moving
 
     /// Moves to the first entry at or after a key; returns false if there is none.
-    public func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
+    package func seek(_ key: UnsafeRawBufferPointer) throws -> Bool {
         try moving {
             guard try descend({ $0.search(branch: key) }) else { return false }
             let place = path.count - 1
@@ -48,11 +48,11 @@ public final class Cursor {
         }
     }
 
-    public func seekFirst() throws -> Bool { try moving { try descend { _ in 0 } } }
-    public func seekLast() throws -> Bool { try moving { try descend { $0.count - 1 } } }
+    package func seekFirst() throws -> Bool { try moving { try descend { _ in 0 } } }
+    package func seekLast() throws -> Bool { try moving { try descend { $0.count - 1 } } }
 
     /// Moves to the last entry before a key; returns false if there is none.
-    public func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool {
+    package func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool {
         try moving {
             guard try descend({ $0.search(branch: key) }) else { return false }
             let place = path.count - 1
@@ -63,7 +63,7 @@ public final class Cursor {
     }
 
     /// Moves to the next entry; returns false after the last one, where the cursor has no entry.
-    public func next() throws -> Bool {
+    package func next() throws -> Bool {
         if path.isEmpty { return false }
         if try currentRoot().changeCount != changeCount {
             let key = key
@@ -80,7 +80,7 @@ public final class Cursor {
     }
 
     /// Moves to the previous entry; returns false before the first one, where the cursor has no entry.
-    public func previous() throws -> Bool {
+    package func previous() throws -> Bool {
         if path.isEmpty { return false }
         if try currentRoot().changeCount != changeCount {
             let key = key
@@ -161,7 +161,7 @@ public final class Cursor {
     // MARK: Reading
 
     /// Calls `body` with the entry, whose bytes are valid only during the call; nil if there is no entry.
-    public func withEntry<Result>(
+    package func withEntry<Result>(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         guard let last = path.last else { return nil }
@@ -185,14 +185,14 @@ public final class Cursor {
 }
 
 extension Snapshot {
-    public func cursor(_ id: TreeID) -> Cursor {
+    package func cursor(_ id: TreeID) -> Cursor {
         let root = roots[id]
         return Cursor(memory: core.memory, owner: self, root: root, changeCount: 0) { (root, 0) }
     }
 }
 
 extension Fork {
-    public func cursor(_ id: TreeID) -> Cursor {
+    package func cursor(_ id: TreeID) -> Cursor {
         Cursor(memory: core.memory, owner: self, root: roots[id], changeCount: changeCount) { [unowned self] in
             try requireWhole()
             return (roots[id], changeCount)

@@ -3,7 +3,7 @@ import StrataModel
 extension Fork {
     /// Deletes a key; returns false, without copying a page, if the key does not exist.
     @discardableResult
-    public func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
+    package func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         try requireOpen()
         var root = roots[id]
         guard try core.memory.contains(root, key) else { return false }
@@ -24,19 +24,27 @@ extension Fork {
 
     /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist. The
     /// fork must not be changed meanwhile.
-    public func get<Result>(
+    @inlinable
+    package func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try requireWhole()
-        return try core.memory.get(roots[id], key, body)
+        var result: Result?
+        try read(id, key) { result = try body($0) }
+        return result
     }
 
-    public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
-    public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
+    @usableFromInline
+    func read(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try requireWhole()
+        _ = try core.memory.get(roots[id], key, body)
+    }
+
+    package func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
+    package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
     /// Sets the offset up to which a tree has been folded.
     ///
     /// - Throws: ``StrataError`` if the fork accepts no more changes.
-    public func setFoldedOffset(_ id: TreeID, _ offset: UInt64) throws {
+    package func setFoldedOffset(_ id: TreeID, _ offset: UInt64) throws {
         try requireOpen()
         roots[id].foldedOffset = offset
     }

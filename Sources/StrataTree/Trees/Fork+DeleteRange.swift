@@ -4,7 +4,7 @@ extension Fork {
     /// Deletes all keys from `lower` up to, but not including, `upper`; nil means no bound on that side.
     ///
     /// Pages that are entirely inside the range are released without being copied.
-    public func deleteRange(
+    package func deleteRange(
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws {
         try requireOpen()

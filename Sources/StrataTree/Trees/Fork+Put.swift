@@ -8,7 +8,7 @@ extension Fork {
     ///   - value: at most 1 GiB. Neither may point into bytes that a read of this fork passed to its body.
     /// - Throws: ``StrataError`` if the key or value is too long. Also if there is no room for more pages or a page is
     ///   damaged; the fork can then only be dropped.
-    public func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    package func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         try Self.check(key, value)
         try changingPages { try putChecked(id, key, value) }
     }

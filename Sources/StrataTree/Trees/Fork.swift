@@ -11,7 +11,7 @@ import StrataSystem
 /// try fork.put(records, key, value)
 /// try store.publish(fork)
 /// ```
-public final class Fork {
+package final class Fork {
     let core: PageCore
     /// Keeps the pages that this fork can reach from being reused: the state it was made on, or the state it was
     /// published as. Forks on this one keep it alive through this one.
@@ -37,7 +37,7 @@ public final class Fork {
     private var hasLoans = false
     /// True if entries arrive in ascending order, in any part of the tree: a page that is split then stays full before
     /// a new entry.
-    public var fillsPages = false
+    package var fillsPages = false
 
     /// Pages that are lent and unused. Some have a slot of the arena from an earlier use by this fork.
     private var available: [PageNumber] = []
@@ -56,7 +56,7 @@ public final class Fork {
     private var lentPages = 0
 
     /// Creates a fork of any state. It can be published only if that state is the newest.
-    public init(on base: Snapshot) {
+    package init(on base: Snapshot) {
         self.base = base
         baseEpoch = base.epoch
         core = base.core
@@ -66,7 +66,7 @@ public final class Fork {
 
     /// Creates a fork of an unpublished state, which can be published only after that state. The lower fork accepts no
     /// more changes.
-    public init(on lower: Fork) {
+    package init(on lower: Fork) {
         base = lower.base
         baseEpoch = lower.epoch
         self.lower = lower

@@ -1,10 +1,10 @@
 /// An entry found by a scan, valid as long as its value.
-public struct ScannedEntry {
+package struct ScannedEntry {
     let leaf: Page
     let index: Int
 
     /// Calls `body` with the key, which is valid only during the call.
-    public func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
             // Not nil: the buffer has room for a key.
             let count = leaf.copyKey(index, to: buffer.baseAddress!)
@@ -16,7 +16,7 @@ public struct ScannedEntry {
 extension Snapshot {
     /// Calls `body` with each entry from `lower` up to, but not including, `upper`, in order, until it returns false.
     /// The bytes are valid only during the call. Faster than a cursor.
-    public func scan(
+    package func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -24,7 +24,7 @@ extension Snapshot {
     }
 
     /// Like ``scan(_:from:to:_:)``, for callers that need few of the keys.
-    public func scanValues(
+    package func scanValues(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ value: UnsafeRawBufferPointer, _ entry: ScannedEntry) throws -> Bool
     ) throws {
@@ -34,7 +34,7 @@ extension Snapshot {
 
 extension Fork {
     /// Like ``Snapshot/scan(_:from:to:_:)``; the fork must not be changed meanwhile.
-    public func scan(
+    package func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {

@@ -4,7 +4,7 @@ extension Snapshot {
     /// The approximate number of entries from `lower` up to, but not including, `upper`, estimated from the pages on
     /// the paths to both ends, without counting. Exact within one leaf; always between 0 and the number of entries of
     /// the tree.
-    public func estimatedCount(
+    package func estimatedCount(
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws -> Double {
         try core.memory.estimatedCount(roots[id], from: lower, to: upper)

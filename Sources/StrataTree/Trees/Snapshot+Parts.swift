@@ -3,7 +3,7 @@ import StrataModel
 extension Snapshot {
     /// Keys that divide the entries from `lower` up to, but not including, `upper` into about `count` equal parts, in
     /// order; fewer keys if there are few entries. Reads only a few pages.
-    public func dividingKeys(
+    package func dividingKeys(
         _ id: TreeID, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, count: Int
     ) throws -> [[UInt8]] {
         try core.memory.dividingKeys(roots[id], from: lower, to: upper, count: count)

@@ -3,7 +3,7 @@ import StrataSystem
 
 extension Snapshot {
     /// The maximum number of keys that are looked up together.
-    public static let keysTogether = 32
+    package static let keysTogether = 32
 
     /// Calls `body` with the value of each key, or nil for a missing key, in order, until it returns false; then
     /// returns false. The bytes are valid only during the call.
@@ -11,7 +11,7 @@ extension Snapshot {
     /// The keys may be anywhere in the tree, and most of a lookup is spent waiting for memory. The next pages are
     /// therefore prefetched while others are processed.
     @discardableResult
-    public func getEach(
+    package func getEach(
         _ id: TreeID, _ keys: KeyList, _ range: Range<Int>,
         _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {

@@ -6,7 +6,7 @@ import StrataModel
 /// let snapshot = store.snapshot()
 /// let bytes = try snapshot.tree(records).get(key) { value in [UInt8](value) }
 /// ```
-public final class Snapshot: Sendable {
+package final class Snapshot: Sendable {
     let core: PageCore
     let epoch: UInt64
     let roots: TreeRoots
@@ -24,14 +24,23 @@ public final class Snapshot: Sendable {
     deinit { core.unpin(epoch) }
 
     /// The trees that are or have been non-empty.
-    public var trees: [TreeID] { roots.ids }
-    public func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
-    public func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
+    package var trees: [TreeID] { roots.ids }
+    package func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
+    package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
 
-    public func get<Result>(
+    /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.
+    @inlinable
+    package func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try core.memory.get(roots[id], key, body)
+        var result: Result?
+        try read(id, key) { result = try body($0) }
+        return result
+    }
+
+    @usableFromInline
+    func read(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        _ = try core.memory.get(roots[id], key, body)
     }
 }
 

@@ -1,7 +1,7 @@
 import StrataModel
 
 /// The difference of an entry between two states of a tree.
-public enum EntryChange {
+package enum EntryChange {
     case added(UnsafeRawBufferPointer)
     case removed(UnsafeRawBufferPointer)
     case replaced(old: UnsafeRawBufferPointer, new: UnsafeRawBufferPointer)
@@ -192,7 +192,7 @@ extension Snapshot {
     /// store, in the order of keys, until it returns false. The bytes are valid only during the call.
     ///
     /// - Parameter lower: the first key to compare; nil to begin at the first key.
-    public func forEachChange(
+    package func forEachChange(
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
@@ -203,14 +203,14 @@ extension Snapshot {
 extension Snapshot {
     /// Returns true if both states share the tree. They must belong to one store. A tree that was changed back may not
     /// count as shared.
-    public func shares(_ id: TreeID, with other: Snapshot) -> Bool {
+    package func shares(_ id: TreeID, with other: Snapshot) -> Bool {
         core === other.core && roots[id].page == other.roots[id].page
     }
 }
 
 extension Fork {
     /// Like ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed meanwhile.
-    public func forEachChange(
+    package func forEachChange(
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {

@@ -1,5 +1,5 @@
 /// A source of trees that can be read: a snapshot or a fork.
-public protocol TreeReading {
+package protocol TreeReading {
     func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result?

@@ -11,14 +11,14 @@ import StrataTree
 ///     try log.replaceBase { try scan.next()?[...] }
 /// }
 /// ```
-public struct BaseErasure {
+package struct BaseErasure {
     private let snapshot: Snapshot
     private let horizon: Position
 
     /// Folds the base, with the records erased, into an unnamed file; nil if the base holds no data of them.
     ///
     /// Erased records remain, without fields, because commits after the base may continue from them.
-    public init?(
+    package init?(
         of log: any EventLog, by eraser: RecordEraser, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions()
     ) throws {
@@ -43,5 +43,5 @@ public struct BaseErasure {
     }
 
     /// Returns the payloads of the base that replaces the current one.
-    public func scan() throws -> BaseScan { try BaseScan(snapshot, chain: horizon.chain) }
+    package func scan() throws -> BaseScan { try BaseScan(snapshot, chain: horizon.chain) }
 }

@@ -7,32 +7,32 @@ import StrataTree
 /// let estimate = try BaseEstimate(store.snapshot())
 /// for zone in estimate.zones { print(zone.zone, zone.recordCount, zone.byteCount) }
 /// ```
-public struct BaseEstimate: Sendable, Hashable {
-    public struct Zone: Sendable, Hashable {
+package struct BaseEstimate: Sendable, Hashable {
+    package struct Zone: Sendable, Hashable {
         /// The ordinals of the database and the zone.
-        public var database: UInt64
-        public var zone: UInt64
+        package var database: UInt64
+        package var zone: UInt64
         /// The exact number of records.
-        public var recordCount: UInt64
+        package var recordCount: UInt64
         /// The bytes of their events before compression: exact for zones of up to ``BaseEstimate/exactCount`` records.
-        public var byteCount: UInt64
+        package var byteCount: UInt64
     }
 
     /// The number of records in a zone above which only a sample is read.
-    public static let exactCount: UInt64 = 256
+    package static let exactCount: UInt64 = 256
     private static let places = 64
     private static let recordsAtPlace = 4
 
     /// The zones that have records, in the order of their databases.
-    public private(set) var zones: [Zone] = []
+    package private(set) var zones: [Zone] = []
     /// The number of names, zones, subscriptions and other entries that are not records.
-    public private(set) var otherCount: UInt64 = 0
-    public var recordCount: UInt64 { zones.reduce(0) { $0 + $1.recordCount } }
+    package private(set) var otherCount: UInt64 = 0
+    package var recordCount: UInt64 { zones.reduce(0) { $0 + $1.recordCount } }
     /// The bytes of the events of all records.
-    public var byteCount: UInt64 { zones.reduce(0) { $0 + $1.byteCount } }
+    package var byteCount: UInt64 { zones.reduce(0) { $0 + $1.byteCount } }
 
     /// Reads a row for each zone, and up to about 256 of its records.
-    public init(_ snapshot: Snapshot) throws {
+    package init(_ snapshot: Snapshot) throws {
         otherCount = ViewTree.stated.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
         try snapshot.scan(ViewTree.zones) { key, row in
             var reader = KeyReader(key)

@@ -11,7 +11,7 @@ import StrataSystem
 /// let records = BaseRecords(log)
 /// let state = try records.state(of: RecordKey(zone: 1, name: "a"))
 /// ```
-public final class BaseRecords: Sendable {
+package final class BaseRecords: Sendable {
     /// The position of a payload of records.
     private struct Mark {
         let firstKey: [UInt8]
@@ -29,11 +29,11 @@ public final class BaseRecords: Sendable {
     private let log: any EventLog
     private let marks = Lock(Marks())
 
-    public init(_ log: any EventLog) { self.log = log }
+    package init(_ log: any EventLog) { self.log = log }
 
     /// Returns the encoded state that a record had at the log's floor; nil if it did not exist, or the log has no base.
     /// A record that was erased since then has no fields.
-    public func state(of record: RecordKey) throws -> [UInt8]? {
+    package func state(of record: RecordKey) throws -> [UInt8]? {
         try marks.withLock { marks in
             // An erasure replaces the base with another.
             guard let base = try log.readBase() else { return nil }
@@ -51,7 +51,7 @@ public final class BaseRecords: Sendable {
     }
 
     /// Releases the file of a base that another one has replaced.
-    public func forget() { marks.withLock { $0 = Marks() } }
+    package func forget() { marks.withLock { $0 = Marks() } }
 
     private static func read(_ base: BaseReader) throws -> [Mark] {
         var reader = base

@@ -10,7 +10,7 @@ import StrataTree
 /// var scan = try BaseScan(snapshot, chain: log.chain(at: snapshot.foldedOffset(ViewTree.records)))
 /// while let payload = try scan.next() { try file.append(payload) }
 /// ```
-public struct BaseScan {
+package struct BaseScan {
     struct Limits {
         /// The bytes of events at which a payload ends.
         var payloadBytes = 64 << 10
@@ -19,7 +19,7 @@ public struct BaseScan {
     }
 
     /// The last commit that the base replaces.
-    public let horizon: Position
+    package let horizon: Position
     private let snapshot: Snapshot
     private let limits: Limits
     private var commit = CommitBuilder()
@@ -37,7 +37,7 @@ public struct BaseScan {
     ///   - snapshot: the state after the last commit that the base replaces.
     ///   - chain: the log's chain value at that commit.
     /// - Throws: ``StrataError`` for the state before the first commit.
-    public init(_ snapshot: Snapshot, chain: UInt32) throws { try self.init(snapshot, chain: chain, limits: Limits()) }
+    package init(_ snapshot: Snapshot, chain: UInt32) throws { try self.init(snapshot, chain: chain, limits: Limits()) }
 
     init(_ snapshot: Snapshot, chain: UInt32, limits: Limits) throws {
         let offset = snapshot.foldedOffset(ViewTree.records)
@@ -53,7 +53,7 @@ public struct BaseScan {
     /// Returns the next payload; nil after the last, which holds the marker.
     ///
     /// - Throws: ``StrataError`` if a page or a row is damaged, or holds data that only a later release knows.
-    public mutating func next() throws -> [UInt8]? {
+    package mutating func next() throws -> [UInt8]? {
         if isOver { return nil }
         commit.removeAll()
         while let tree = rest.first, commit.byteCount < limits.payloadBytes {

@@ -13,7 +13,7 @@ extension Views {
     ///   - lag: the lag of the snapshot's indexes.
     ///   - scratch: an empty store for the second fold, in memory, or with a page file if it does not fit there.
     /// - Throws: ``StrataError`` if the log or a page cannot be read.
-    public func scrub(
+    package func scrub(
         _ snapshot: Snapshot, lag: IndexLag, scratch: PageStore, progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> ScrubReport {
         let offset = snapshot.foldedOffset(ViewTree.records)
@@ -29,7 +29,7 @@ extension Views {
     ///   - found: the state of a checkpoint, whose indexes show its own records or are to be rebuilt.
     ///   - spill: the place where rows of indexes are sorted that do not fit in memory; nil to use memory alone.
     ///   - pulse: called repeatedly; an error that it throws ends the work.
-    public static func compare(
+    package static func compare(
         _ found: Snapshot, with truth: Snapshot, spill: RunSorter.Spill? = nil, pulse: @escaping () throws -> Void = {}
     ) throws -> ScrubReport {
         let isComplete = try IndexCatchUp.isComplete(in: found)
@@ -41,14 +41,14 @@ extension Views {
     /// Returns both digests of a checkpoint's state, as stored with it.
     ///
     /// - Throws: ``StrataError`` if the note has the form of another release.
-    public static func digests(notedWith checkpoint: Checkpoint) throws -> Digests {
+    package static func digests(notedWith checkpoint: Checkpoint) throws -> Digests {
         try digests(noted: checkpoint.opaque)
     }
 
     /// Returns a replay that folds a log into trees in little memory.
     ///
     /// - Parameter path: the path under which the unnamed file for sorting events is briefly visible.
-    public static func leanReplay(
+    package static func leanReplay(
         of log: any EventLog, into pages: PageStore, files: any FileSystem, sortingIn path: String
     ) -> Replay {
         let sorter = EventSorter(files: files, path: path)

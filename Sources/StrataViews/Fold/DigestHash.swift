@@ -1,11 +1,11 @@
 import StrataModel
 
 /// Hashes for digests (docs/format-keys.md §5): MurmurHash3, x64, 128 bits, with a seed of 128 bits.
-public enum DigestHash {
+package enum DigestHash {
     private static let c1: UInt64 = 0x87C3_7B91_1142_53D5
     private static let c2: UInt64 = 0x4CF5_AD43_2745_937F
 
-    public static func hash(_ seed: UInt128, _ bytes: UnsafeRawBufferPointer) -> UInt128 {
+    package static func hash(_ seed: UInt128, _ bytes: UnsafeRawBufferPointer) -> UInt128 {
         var h1 = UInt64(truncatingIfNeeded: seed)
         var h2 = UInt64(truncatingIfNeeded: seed >> 64)
         var place = 0
@@ -48,7 +48,7 @@ public enum DigestHash {
         return (number, 0)
     }
 
-    public static func hash(_ seed: UInt128, text: String) -> UInt128 {
+    package static func hash(_ seed: UInt128, text: String) -> UInt128 {
         var text = text
         return text.withUTF8 { hash(seed, UnsafeRawBufferPointer($0)) }
     }

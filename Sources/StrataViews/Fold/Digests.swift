@@ -1,9 +1,9 @@
 /// The two digests of a store, or the contribution of an entry to them.
-public struct Digests: Sendable, Hashable {
-    public var state: UInt128
-    public var content: UInt128
+package struct Digests: Sendable, Hashable {
+    package var state: UInt128
+    package var content: UInt128
 
-    public init(state: UInt128 = 0, content: UInt128 = 0) {
+    package init(state: UInt128 = 0, content: UInt128 = 0) {
         self.state = state
         self.content = content
     }

@@ -1,11 +1,11 @@
 import StrataModel
 
 /// A subscription that was to fire once and has fired.
-public struct FiredSubscription: Sendable {
+package struct FiredSubscription: Sendable {
     /// The event that made it fire.
-    public var by: Version
+    package var by: Version
     /// The event that last saved it.
-    public var event: SubscriptionSavedEvent
+    package var event: SubscriptionSavedEvent
 
     init(decoding row: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(row)

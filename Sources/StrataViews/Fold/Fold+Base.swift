@@ -16,7 +16,7 @@ extension Fold {
     ///   - next: returns the next payload, in the order of ``BaseScan``; nil after the last.
     /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or misplaced, or if the trees do not match
     ///   the marker; it names the difference. The fork can then only be dropped.
-    public func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
+    package func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
         try load(base: horizon, isChanged: false, next)
     }
 

@@ -4,13 +4,13 @@ import StrataTree
 /// Reads the state folded so far. Gathered events that may affect the result are folded first.
 extension Fold {
     /// Returns the fork after folding all gathered events.
-    public func whole() throws -> Fork {
+    package func whole() throws -> Fork {
         if slice.count > 0 { try flush() }
         return fork
     }
 
     /// Returns true if records may hold a record as their parent or with `deleteSelf`; false only if none does.
-    public func mayBeReferred(to target: RecordKey) throws -> Bool {
+    package func mayBeReferred(to target: RecordKey) throws -> Bool {
         if try sorter != nil || slice.mayHaveLinks() { return true }
         var isReferred = false
         try fork.forEachSource(of: target, .parent, through: .deleting) { _, _ in
@@ -22,7 +22,7 @@ extension Fold {
 
     /// Calls `body` with the encoded state of a record, which is valid only inside it; returns nil if there is no
     /// record.
-    public func withRecord<Result>(
+    package func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         try ViewKeys.record(record).withUnsafeBytes { key in

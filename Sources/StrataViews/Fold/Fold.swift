@@ -13,28 +13,28 @@ import StrataTree
 /// }
 /// try fold.publish(to: store)
 /// ```
-public final class Fold {
+package final class Fold {
     /// The number and bytes of gathered events at which they are folded or handed to the sorter.
     struct SliceLimits {
         var events = 250_000
         var bytes = 96 << 20
     }
 
-    public private(set) var fork: Fork
+    package private(set) var fork: Fork
     var records = RecordFold()
     var slice = RecordSlice()
     /// The highest ordinals that events of records have used. A name that is interned later for one of them is an error
     /// that folding in the order of keys does not detect.
     var used = UsedOrdinals()
     /// True if a commit was applied or folded only in part. Such a state must not be published.
-    public internal(set) var isPartial = false
+    package internal(set) var isPartial = false
     private let limits: SliceLimits
     /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
     /// The offset up to which all commits have been applied.
-    public internal(set) var offset: UInt64
+    package internal(set) var offset: UInt64
 
-    public convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
+    package convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
 
     init(_ fork: Fork, sorter: EventSorter?, limits: SliceLimits = SliceLimits()) {
         self.fork = fork
@@ -48,7 +48,7 @@ public final class Fold {
     ///
     /// - Parameter pages: the store that the fork belongs to.
     @discardableResult
-    public func publish(to pages: PageStore) throws -> Snapshot { try publish(to: pages) { _ in } }
+    package func publish(to pages: PageStore) throws -> Snapshot { try publish(to: pages) { _ in } }
 
     /// - Parameter progress: see ``flush(progress:)``.
     func publish(to pages: PageStore, progress: (Int) -> Void) throws -> Snapshot {
@@ -59,7 +59,7 @@ public final class Fold {
     }
 
     /// Folds the gathered events and returns the fork, which must be published first; continues in a fork of it.
-    public func stack() throws -> Fork {
+    package func stack() throws -> Fork {
         try flush()
         let lower = fork
         fork = Fork(on: lower)
@@ -70,7 +70,7 @@ public final class Fold {
     ///
     /// - Throws: ``StrataError`` if an event is malformed, does not fit the state, or is of a kind that this release
     ///   must know and does not. The fork can then only be dropped.
-    public func apply(_ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
+    package func apply(_ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
         guard offset > self.offset, offset <= Version.maximumOffset else {
             throw StrataError(
                 .brokenSequence, "A commit does not come behind those that are folded.",
@@ -162,7 +162,7 @@ public final class Fold {
     }
 
     /// Folds the gathered events.
-    public func flush() throws { try flush { _ in } }
+    package func flush() throws { try flush { _ in } }
 
     /// - Parameter progress: called with the number of events folded so far, if there are many.
     private func flush(progress: (Int) -> Void) throws {

@@ -2,13 +2,13 @@ import StrataModel
 import StrataTree
 
 /// The row of a subscription.
-public struct SubscriptionRow: Sendable {
+package struct SubscriptionRow: Sendable {
     /// The version of the event that last saved it.
-    public var version: Version
+    package var version: Version
     /// The event that last saved it, with the user, the database and the content; ordinals are the store's.
-    public var event: SubscriptionSavedEvent
+    package var event: SubscriptionSavedEvent
 
-    public var subscription: Subscription { event.subscription }
+    package var subscription: Subscription { event.subscription }
 
     init(decoding row: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(row)
@@ -19,7 +19,7 @@ public struct SubscriptionRow: Sendable {
 }
 
 extension TreeReading {
-    public func subscription(_ database: UInt64, _ user: UInt64, _ id: String) throws -> SubscriptionRow? {
+    package func subscription(_ database: UInt64, _ user: UInt64, _ id: String) throws -> SubscriptionRow? {
         try ViewKeys.subscription(database, user, id).withUnsafeBytes { try subscription(key: $0) }
     }
 
@@ -36,7 +36,7 @@ extension TreeReading {
     ///     return true
     /// }
     /// ```
-    public func forEachSubscription(
+    package func forEachSubscription(
         of database: UInt64, user: UInt64? = nil, _ body: (SubscriptionRow) throws -> Bool
     ) throws {
         func scan(from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer) throws {
@@ -51,7 +51,7 @@ extension TreeReading {
 
     /// Calls `body` with the ID of each of a user's subscriptions that has the same content as the given one, until it
     /// returns false. The notification is not part of the content.
-    public func forEachSubscriptionID(
+    package func forEachSubscriptionID(
         saying subscription: Subscription, _ database: UInt64, _ user: UInt64, _ body: (String) throws -> Bool
     ) throws {
         let lower = ViewKeys.content(of: subscription, database, user)

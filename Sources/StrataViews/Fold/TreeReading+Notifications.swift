@@ -3,7 +3,7 @@ import StrataTree
 
 extension TreeReading {
     /// Returns the progress of a device's notifications; nil if it was never notified.
-    public func delivery(to device: UInt64) throws -> NotificationDeliveredEvent? {
+    package func delivery(to device: UInt64) throws -> NotificationDeliveredEvent? {
         try ViewKeys.numbers(device).withUnsafeBytes { key in
             try get(ViewTree.deliveries, key) { row in
                 var body = ByteReader(row, at: RowLayout.body)
@@ -13,7 +13,7 @@ extension TreeReading {
     }
 
     /// Returns true if any subscription exists.
-    public func hasSubscriptions() throws -> Bool {
+    package func hasSubscriptions() throws -> Bool {
         var hasAny = false
         let (lower, upper): ([UInt8], [UInt8]) = ([], [0xFF])
         try lower.withUnsafeBytes { lower in
@@ -28,7 +28,7 @@ extension TreeReading {
     }
 
     /// Returns the version at which a device was first seen; nil if it has written nothing.
-    public func firstSight(of device: UInt64) throws -> Version? {
+    package func firstSight(of device: UInt64) throws -> Version? {
         try ViewKeys.numbers(device).withUnsafeBytes { key in
             try get(ViewTree.devices, key) { row in
                 var reader = ByteReader(row)
@@ -38,7 +38,7 @@ extension TreeReading {
     }
 
     /// Calls `body` with each device of a user, until it returns false.
-    public func forEachDevice(of user: UInt64, _ body: (_ device: UInt64) throws -> Bool) throws {
+    package func forEachDevice(of user: UInt64, _ body: (_ device: UInt64) throws -> Bool) throws {
         var lower = KeyWriter()
         lower.append(byte: Namespace.device.rawValue)
         lower.append(number: user)
@@ -55,7 +55,7 @@ extension TreeReading {
     }
 
     /// Calls `body` with each subscription of a user that has fired and was not saved again, until it returns false.
-    public func forEachFiredSubscription(of user: UInt64, _ body: (FiredSubscription) throws -> Bool) throws {
+    package func forEachFiredSubscription(of user: UInt64, _ body: (FiredSubscription) throws -> Bool) throws {
         try ViewKeys.withBounds(ofNumber: user) { lower, upper in
             try scan(ViewTree.firedSubscriptions, from: lower, to: upper) { try body(FiredSubscription(decoding: $1)) }
         }

@@ -1,11 +1,11 @@
 import StrataModel
 
 /// The record that each user has in the public and in the private database.
-public enum UserRecord {
-    public static let type = "Users"
+package enum UserRecord {
+    package static let type = "Users"
 
     /// Returns the same name in every store, so that a log can be validated again elsewhere (docs/rules.md §1).
-    public static func name(of user: String) -> String {
+    package static func name(of user: String) -> String {
         let hash = DigestHash.hash(1, text: user)
         return "_" + hexadecimal(hash.high) + hexadecimal(hash.low)
     }

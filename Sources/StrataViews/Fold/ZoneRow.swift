@@ -1,8 +1,8 @@
 import StrataModel
 
 /// The row of a zone (docs/format-keys.md §4).
-public struct ZoneRow: Sendable, Hashable {
-    public enum Status: UInt8, Sendable, CaseIterable {
+package struct ZoneRow: Sendable, Hashable {
+    package enum Status: UInt8, Sendable, CaseIterable {
         case alive = 1, deleted, purged, encryptedDataReset
 
         init(after reason: ZoneDeletedEvent.Reason) {
@@ -24,20 +24,20 @@ public struct ZoneRow: Sendable, Hashable {
         }
     }
 
-    public var status: Status
-    public var version: Version
-    public var incarnation: Version
-    public var lastChanged: UInt64
-    public var capabilities: ZoneCapabilities = []
-    public var encryptionScope: EncryptionScope = .record
-    public var recordCount: UInt64 = 0
+    package var status: Status
+    package var version: Version
+    package var incarnation: Version
+    package var lastChanged: UInt64
+    package var capabilities: ZoneCapabilities = []
+    package var encryptionScope: EncryptionScope = .record
+    package var recordCount: UInt64 = 0
     /// The number of its records that refer to other zones.
-    public var outwardCount: UInt64 = 0
+    package var outwardCount: UInt64 = 0
     /// The bytes that its records count for their user's quota.
-    public var usedBytes: UInt64 = 0
+    package var usedBytes: UInt64 = 0
     /// The sums of the digests of its records.
-    public var recordDigests = Digests()
-    public var ownDigests = Digests()
+    package var recordDigests = Digests()
+    package var ownDigests = Digests()
 
     init(status: Status, version: Version, incarnation: Version, lastChanged: UInt64) {
         self.status = status
@@ -71,7 +71,7 @@ public struct ZoneRow: Sendable, Hashable {
         return status
     }
 
-    public init(decoding bytes: UnsafeRawBufferPointer) throws {
+    package init(decoding bytes: UnsafeRawBufferPointer) throws {
         status = try Self.status(decoding: bytes)
         var reader = ByteReader(bytes, at: 1)
         version = try reader.readPackedVersion("a zone's version")

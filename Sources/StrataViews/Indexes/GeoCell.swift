@@ -2,24 +2,24 @@
 ///
 /// Latitude and longitude are numbers of 32 bits, whose bits alternate, the latitude's first. A cell of level n
 /// consists of their first 2 n bits, so it covers a range of numbers and divides into four cells of the next level.
-public struct GeoCell: Sendable, Hashable {
-    public static let maximumLevel = 32
+package struct GeoCell: Sendable, Hashable {
+    package static let maximumLevel = 32
 
-    public let level: Int
+    package let level: Int
     /// The first bits; the remaining bits are 0.
-    public let lowest: UInt64
+    package let lowest: UInt64
 
     /// The whole earth.
-    public static let earth = GeoCell(level: 0, lowest: 0)
+    package static let earth = GeoCell(level: 0, lowest: 0)
 
-    public init(level: Int, lowest: UInt64) {
+    package init(level: Int, lowest: UInt64) {
         precondition((0...Self.maximumLevel).contains(level), "a cell's level")
         self.level = level
         self.lowest = lowest
     }
 
     /// Returns the number of a place; nil if the coordinates are not on the earth.
-    public static func number(latitude: Double, longitude: Double) -> UInt64? {
+    package static func number(latitude: Double, longitude: Double) -> UInt64? {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         return spread(fraction((latitude + 90) / 180)) << 1 | spread(fraction((longitude + 180) / 360))
     }
@@ -27,17 +27,17 @@ public struct GeoCell: Sendable, Hashable {
     private static func fraction(_ part: Double) -> UInt32 { UInt32(min(part * 0x1p32, 0x1p32 - 1)) }
 
     /// The last number in the cell.
-    public var highest: UInt64 { lowest | UInt64.max >> UInt64(2 * level) }
+    package var highest: UInt64 { lowest | UInt64.max >> UInt64(2 * level) }
 
-    public var parts: [GeoCell] {
+    package var parts: [GeoCell] {
         guard level < Self.maximumLevel else { return [] }
         let shift = UInt64(62 - 2 * level)
         return (0..<4).map { GeoCell(level: level + 1, lowest: lowest | UInt64($0) << shift) }
     }
 
     /// The degrees of its edges.
-    public var latitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest >> 1), level, 180) }
-    public var longitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest), level, 360) }
+    package var latitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest >> 1), level, 180) }
+    package var longitudes: ClosedRange<Double> { Self.degrees(Self.gather(lowest), level, 360) }
 
     private static func degrees(_ start: UInt32, _ level: Int, _ whole: Double) -> ClosedRange<Double> {
         let lower = Double(start) / 0x1p32 * whole - whole / 2

@@ -13,8 +13,8 @@ import StrataTree
 /// while try build.load(into: fork, isOver) { publish }     // a fork for each slice
 /// while try build.follow(keeper, in: fork, isOver) { publish }
 /// ```
-public final class IndexBuild {
-    public enum Phase: Sendable, Hashable {
+package final class IndexBuild {
+    package enum Phase: Sendable, Hashable {
         /// Waiting for another build to end.
         case waiting
         /// Removing the rows that an earlier build has left; counts rows.
@@ -27,21 +27,21 @@ public final class IndexBuild {
         case following
     }
 
-    public struct Progress: Sendable, Hashable {
-        public var phase: Phase
-        public var done: UInt64 = 0
+    package struct Progress: Sendable, Hashable {
+        package var phase: Phase
+        package var done: UInt64 = 0
         /// The total; 0 if it is not known.
-        public var total: UInt64 = 0
+        package var total: UInt64 = 0
 
-        public init(_ phase: Phase, done: UInt64 = 0, total: UInt64 = 0) {
+        package init(_ phase: Phase, done: UInt64 = 0, total: UInt64 = 0) {
             self.phase = phase
             self.done = done
             self.total = total
         }
     }
 
-    public let indexes: [IndexID]
-    public private(set) var progress: Progress
+    package let indexes: [IndexID]
+    package private(set) var progress: Progress
     /// The state that the rows show once they are loaded.
     private var shown: Snapshot
     /// The state to which the rows are being brought: records below `next` already show it.
@@ -50,7 +50,7 @@ public final class IndexBuild {
     private let sorter: RunSorter
     private static let reportedRecords: UInt64 = 1_024
 
-    public init(_ indexes: [IndexID], from base: Snapshot, _ sorter: RunSorter) {
+    package init(_ indexes: [IndexID], from base: Snapshot, _ sorter: RunSorter) {
         self.indexes = indexes
         self.sorter = sorter
         shown = base
@@ -61,7 +61,7 @@ public final class IndexBuild {
     /// Collects the rows of all records and sorts them; returns false if it was stopped.
     ///
     /// - Parameter isStopped: called from time to time.
-    public func read(_ isStopped: () -> Bool) throws -> Bool {
+    package func read(_ isStopped: () -> Bool) throws -> Bool {
         let names = Fork(on: shown)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var goesOn = true
@@ -80,7 +80,7 @@ public final class IndexBuild {
     }
 
     /// Puts rows into a fork until the slice is over; returns true if there are more.
-    public func load(into fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+    package func load(into fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         fork.fillsPages = true
         defer { fork.fillsPages = false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -99,7 +99,7 @@ public final class IndexBuild {
     ///
     /// Returns true if more remains to be done. Then either the slice is over, or a catch-up of the other indexes is
     /// running and must finish first.
-    public func follow(_ keeper: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+    package func follow(_ keeper: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         while true {
             if target == nil, !keeper.base.shares(ViewTree.records, with: shown) { target = (keeper.base, []) }
             guard let (state, next) = target else { break }
@@ -128,7 +128,7 @@ extension IndexBuild {
     /// Removes about `limit` rows of an index; returns true if there may be more.
     ///
     /// - Parameter database: the database at which to begin, and then the one at which to continue.
-    public static func clear(
+    package static func clear(
         _ id: IndexID, from database: inout UInt64, in fork: Fork, limit: Int
     ) throws -> Bool {
         while true {
@@ -160,7 +160,7 @@ extension IndexBuild {
     }
 
     /// Removes from the catalog an index that is no longer declared and has no rows left.
-    public static func forget(_ id: IndexID, in fork: Fork) throws {
+    package static func forget(_ id: IndexID, in fork: Fork) throws {
         if try IndexCatalog(fork)[id] == .leaving { try IndexCatalog.remove(id, in: fork) }
     }
 }

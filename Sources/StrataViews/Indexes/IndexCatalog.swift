@@ -10,12 +10,12 @@ import StrataTree
 /// let catalog = try IndexCatalog(store.snapshot())
 /// guard catalog[IndexID(type: type, .field(title))] == .ready else { look at the records }
 /// ```
-public struct IndexCatalog: Sendable, Hashable {
-    public private(set) var progress: [IndexID: IndexProgress] = [:]
+package struct IndexCatalog: Sendable, Hashable {
+    package private(set) var progress: [IndexID: IndexProgress] = [:]
 
-    public init() {}
+    package init() {}
 
-    public init(_ trees: some TreeReading) throws { try self.init(trees, from: nil, to: nil) }
+    package init(_ trees: some TreeReading) throws { try self.init(trees, from: nil, to: nil) }
 
     /// Reads the indexes of one record type.
     init(_ trees: some TreeReading, of type: UInt64) throws {
@@ -31,15 +31,15 @@ public struct IndexCatalog: Sendable, Hashable {
         }
     }
 
-    public subscript(id: IndexID) -> IndexProgress? { progress[id] }
+    package subscript(id: IndexID) -> IndexProgress? { progress[id] }
 
-    public var isEmpty: Bool { progress.isEmpty }
+    package var isEmpty: Bool { progress.isEmpty }
     /// The indexes in their order, without those that are being removed.
-    public var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
-    public var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
-    public var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
+    package var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
+    package var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
+    package var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
     /// The indexes that have yet to be built.
-    public var building: [IndexID] { progress.filter { $0.value == .building }.keys.sorted() }
+    package var building: [IndexID] { progress.filter { $0.value == .building }.keys.sorted() }
 
     // MARK: Changing
 
@@ -75,7 +75,7 @@ public struct IndexCatalog: Sendable, Hashable {
 
 extension Snapshot {
     /// Returns the indexes of a record type that are ready.
-    public func readyIndexes(ofType type: UInt64) throws -> Set<IndexID> {
+    package func readyIndexes(ofType type: UInt64) throws -> Set<IndexID> {
         var ready: Set<IndexID> = []
         try ViewKeys.withBounds(ofNumber: type) { lower, upper in
             try scan(ViewTree.indexCatalog, from: lower, to: upper) { key, row in

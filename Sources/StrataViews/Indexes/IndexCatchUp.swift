@@ -16,9 +16,9 @@ import StrataTree
 /// try store.publish(fork)
 /// keeper = next
 /// ```
-public struct IndexCatchUp: Sendable {
+package struct IndexCatchUp: Sendable {
     /// The state that every ready index shows, apart from a catch-up that is running.
-    public private(set) var base: Snapshot
+    package private(set) var base: Snapshot
     /// The running catch-up: records below `next` are shown as in `target`.
     private var underWay: (target: Snapshot, next: [UInt8])?
     private var maker = IndexRowMaker([])
@@ -26,7 +26,7 @@ public struct IndexCatchUp: Sendable {
     private var makerIndexes: [IndexID] = []
 
     /// - Parameter base: a state whose indexes show its own records; see ``isComplete(in:)``.
-    public init(_ base: Snapshot) { self.base = base }
+    package init(_ base: Snapshot) { self.base = base }
 
     /// Returns true if the indexes show the records of the same state, or if none is ready.
     static func isComplete(in snapshot: Snapshot) throws -> Bool {
@@ -58,16 +58,16 @@ public struct IndexCatchUp: Sendable {
     }
 
     /// The lag of the indexes in a snapshot that is published now.
-    public var lag: IndexLag { IndexLag(base: base, target: underWay?.target) }
+    package var lag: IndexLag { IndexLag(base: base, target: underWay?.target) }
 
-    public var isUnderWay: Bool { underWay != nil }
+    package var isUnderWay: Bool { underWay != nil }
 
     /// Runs a slice of a catch-up; returns true if more remains to be done.
     ///
     /// - Parameters:
     ///   - target: the newest state; used when no catch-up is running.
     ///   - limit: the maximum number of records that the slice examines.
-    public mutating func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
+    package mutating func advance(_ fork: Fork, to target: Snapshot, limit: Int) throws -> Bool {
         let (target, next) = underWay ?? (target, [])
         let ready = try IndexCatalog(fork).ready
         if ready != makerIndexes { (maker, makerIndexes) = (IndexRowMaker(ready), ready) }

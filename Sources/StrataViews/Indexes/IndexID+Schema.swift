@@ -8,13 +8,13 @@ extension IndexID.Subject {
     ]
 
     /// Returns nil if the name is not that of an indexed system field.
-    public init?(systemFieldName name: String) {
+    package init?(systemFieldName name: String) {
         guard let known = Self.systemFields.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
         self = known.subject
     }
 
     /// The name of the system field; nil for a field of the record.
-    public var systemFieldName: String? { Self.systemFields.first { $0.subject == self }?.name }
+    package var systemFieldName: String? { Self.systemFields.first { $0.subject == self }?.name }
 }
 
 extension IndexID {

@@ -1,27 +1,27 @@
 import StrataModel
 
 /// Identifies an index of a field or system field of a record type (docs/format-keys.md §6).
-public struct IndexID: Hashable, Sendable, Comparable {
+package struct IndexID: Hashable, Sendable, Comparable {
     /// The subject of an index. A field of the record has its ordinal + 16.
-    public struct Subject: RawRepresentable, Hashable, Sendable {
-        public let rawValue: UInt64
-        public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package struct Subject: RawRepresentable, Hashable, Sendable {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
 
         /// The existence of the record, for all records of a type.
-        public static let membership = Self(rawValue: 1)
-        public static let created = Self(rawValue: 2)
-        public static let modified = Self(rawValue: 3)
-        public static let createdBy = Self(rawValue: 4)
-        public static let modifiedBy = Self(rawValue: 5)
-        public static let parent = Self(rawValue: 6)
+        package static let membership = Self(rawValue: 1)
+        package static let created = Self(rawValue: 2)
+        package static let modified = Self(rawValue: 3)
+        package static let createdBy = Self(rawValue: 4)
+        package static let modifiedBy = Self(rawValue: 5)
+        package static let parent = Self(rawValue: 6)
 
-        public static func field(_ ordinal: UInt32) -> Self { Self(rawValue: UInt64(ordinal) + 16) }
+        package static func field(_ ordinal: UInt32) -> Self { Self(rawValue: UInt64(ordinal) + 16) }
 
         /// The ordinal of the field; nil if the subject is not a field of the record.
-        public var field: UInt32? { rawValue > 16 ? UInt32(exactly: rawValue - 16) : nil }
+        package var field: UInt32? { rawValue > 16 ? UInt32(exactly: rawValue - 16) : nil }
     }
 
-    public enum Form: UInt8, Sendable, CaseIterable {
+    package enum Form: UInt8, Sendable, CaseIterable {
         /// A row for each value, in order.
         case ordered = 1
         /// A row for each word of a text.
@@ -30,17 +30,17 @@ public struct IndexID: Hashable, Sendable, Comparable {
         case cells
     }
 
-    public var type: UInt64
-    public var subject: Subject
-    public var form: Form
+    package var type: UInt64
+    package var subject: Subject
+    package var form: Form
 
-    public init(type: UInt64, _ subject: Subject, _ form: Form = .ordered) {
+    package init(type: UInt64, _ subject: Subject, _ form: Form = .ordered) {
         self.type = type
         self.subject = subject
         self.form = form
     }
 
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         (left.type, left.subject.rawValue, left.form.rawValue)
             < (right.type, right.subject.rawValue, right.form.rawValue)
     }
@@ -67,7 +67,7 @@ public struct IndexID: Hashable, Sendable, Comparable {
 }
 
 /// The progress of an index: a row of the catalog of indexes.
-public enum IndexProgress: Hashable, Sendable {
+package enum IndexProgress: Hashable, Sendable {
     /// The existing rows are incomplete or outdated, and must not be used.
     case building
     case ready

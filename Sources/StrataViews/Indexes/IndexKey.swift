@@ -7,18 +7,18 @@ import StrataModel
 /// lower.append(kind: .text)
 /// lower.append(indexedText: "Groceries".utf8)
 /// ```
-public enum IndexKey {
+package enum IndexKey {
     /// The length at which texts are truncated: records with the same beginning come in the order of their names. Even
     /// with a long name and escapes in both, a row fits in a key.
-    public static let maximumTextBytes = 140
+    package static let maximumTextBytes = 140
 
     /// The kinds of values, in the order of their rows.
-    public enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         case none = 1, number, double, date, text, reference, bytes, place
     }
 
     /// Returns the common prefix of all rows of an index in a database.
-    public static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
+    package static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
         var key = KeyWriter()
         key.append(number: database)
         key.append(number: id.type)
@@ -29,19 +29,19 @@ public enum IndexKey {
 }
 
 extension KeyWriter {
-    public mutating func append(kind: IndexKey.Kind) { append(byte: kind.rawValue) }
+    package mutating func append(kind: IndexKey.Kind) { append(byte: kind.rawValue) }
 
     /// Appends a text or bytes, truncated as in rows.
-    public mutating func append(indexedText text: some Sequence<UInt8>) {
+    package mutating func append(indexedText text: some Sequence<UInt8>) {
         append(text: text.prefix(IndexKey.maximumTextBytes))
     }
 
-    public mutating func append(indexed target: RecordKey) {
+    package mutating func append(indexed target: RecordKey) {
         append(number: target.zone)
         append(indexedText: target.name.utf8)
     }
 
-    public mutating func append(latitude: Double, longitude: Double) {
+    package mutating func append(latitude: Double, longitude: Double) {
         // Coordinates that are not on the earth come last.
         let cell = GeoCell.number(latitude: latitude, longitude: longitude) ?? .max
         append(cell: cell)
@@ -50,26 +50,26 @@ extension KeyWriter {
     }
 
     /// Appends the number of a cell.
-    public mutating func append(cell: UInt64) { append(int64: Int64(bitPattern: cell ^ 1 << 63)) }
+    package mutating func append(cell: UInt64) { append(int64: Int64(bitPattern: cell ^ 1 << 63)) }
 
     /// Appends the record at the end of its row.
-    public mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
+    package mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
         append(text: keyName)
         append(number: zone)
     }
 }
 
 /// A row of an index, split into its parts.
-public struct IndexRow {
+package struct IndexRow {
     // Valid only as long as the key that it was made from; every access is checked against its count.
     private let key: UnsafeRawBufferPointer
     /// The value after its kind.
     private let value: Range<Int>
     private let nameEnd: Int
-    public let kind: IndexKey.Kind
+    package let kind: IndexKey.Kind
 
     /// - Parameter start: the number of bytes in the index's prefix (``IndexKey/start(_:_:)``).
-    public init(_ key: UnsafeRawBufferPointer, behind start: Int) throws {
+    package init(_ key: UnsafeRawBufferPointer, behind start: Int) throws {
         var reader = KeyReader(key)
         try reader.skip(start)
         let number = try reader.readByte()
@@ -96,23 +96,23 @@ public struct IndexRow {
     }
 
     /// The value with its kind; rows of the same value have the same bytes.
-    public var valueBytes: UnsafeRawBufferPointer {
+    package var valueBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: key[value.lowerBound - 1..<value.upperBound])
     }
 
     /// The part that distinguishes records with the same value, and determines their order.
-    public var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
+    package var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
 
     /// True if the row may hold a truncated value.
-    public var isCut: Bool { Self.isCut(kind, count: value.count) }
+    package var isCut: Bool { Self.isCut(kind, count: value.count) }
 
     /// Returns ``isCut-swift.property`` for a value with its kind, as a row holds it.
-    public static func isCut(_ value: [UInt8]) -> Bool {
+    package static func isCut(_ value: [UInt8]) -> Bool {
         value.first.flatMap(IndexKey.Kind.init).map { isCut($0, count: value.count - 1) } ?? false
     }
 
     /// Returns true if a value with its kind is complete, as rows hold it, and not just the beginning of one.
-    public static func isWhole(_ value: [UInt8]) -> Bool {
+    package static func isWhole(_ value: [UInt8]) -> Bool {
         switch value.first.flatMap(IndexKey.Kind.init) {
         case .none?: value.count == 1
         case .number?, .double?, .date?: value.count == 9
@@ -132,7 +132,7 @@ public struct IndexRow {
         }
     }
 
-    public var zone: UInt64 {
+    package var zone: UInt64 {
         get throws {
             var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
             return try reader.readNumber()
@@ -140,7 +140,7 @@ public struct IndexRow {
     }
 
     /// The place in a row of the kind ``IndexKey/Kind/place``.
-    public var place: (latitude: Double, longitude: Double) {
+    package var place: (latitude: Double, longitude: Double) {
         get throws {
             var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[value]))
             try reader.skip(8)
@@ -149,7 +149,7 @@ public struct IndexRow {
     }
 
     /// The key of the record.
-    public var recordKey: [UInt8] {
+    package var recordKey: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(key.count - value.upperBound)
         appendRecordKey(to: &bytes)
@@ -157,13 +157,13 @@ public struct IndexRow {
     }
 
     /// Appends the key of the record.
-    public func appendRecordKey(to bytes: inout [UInt8]) {
+    package func appendRecordKey(to bytes: inout [UInt8]) {
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
         KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
     }
 
     /// Returns a complete value with its kind, truncated as in rows.
-    public static func cut(value: [UInt8]) throws -> [UInt8] {
+    package static func cut(value: [UInt8]) throws -> [UInt8] {
         guard value.first == IndexKey.Kind.text.rawValue || value.first == IndexKey.Kind.bytes.rawValue,
             value.count > IndexKey.maximumTextBytes
         else { return value }

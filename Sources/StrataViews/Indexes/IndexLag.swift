@@ -8,13 +8,13 @@ import StrataTree
 /// ```swift
 /// guard let touched = try lag.touched(in: snapshot, limit: 1_000) else { wait for the indexes }
 /// ```
-public struct IndexLag: Sendable {
+package struct IndexLag: Sendable {
     let base: Snapshot
     /// The state that the rows of some records already show.
     let target: Snapshot?
 
     /// Returns the keys of the records whose rows may not match `snapshot`; nil if there are more than `limit`.
-    public func touched(in snapshot: Snapshot, limit: Int) throws -> Set<[UInt8]>? {
+    package func touched(in snapshot: Snapshot, limit: Int) throws -> Set<[UInt8]>? {
         var touched: Set<[UInt8]> = []
         var states = [base, snapshot]
         // A record may be unchanged from `base` while its rows already show `target`.

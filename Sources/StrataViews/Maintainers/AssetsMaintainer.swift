@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let assets = TreeID(rawValue: 19)
+    package static let assets = TreeID(rawValue: 19)
 }
 
 /// The assets that commits name: hash → size and version of the last event that named the asset (``AssetRow``).

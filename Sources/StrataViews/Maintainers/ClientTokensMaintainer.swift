@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let clientTokens = TreeID(rawValue: 9)
+    package static let clientTokens = TreeID(rawValue: 9)
 }
 
 /// The last client token of each device in each zone: zone, device → token.

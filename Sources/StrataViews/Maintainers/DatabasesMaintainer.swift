@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let databases = TreeID(rawValue: 12)
+    package static let databases = TreeID(rawValue: 12)
 }
 
 /// The databases that have been written to: database → event that created it.

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let deliveries = TreeID(rawValue: 15)
+    package static let deliveries = TreeID(rawValue: 15)
 }
 
 /// The progress of notifications: device → offset and badge.

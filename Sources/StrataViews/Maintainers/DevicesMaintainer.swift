@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let devices = TreeID(rawValue: 8)
+    package static let devices = TreeID(rawValue: 8)
 }
 
 /// The devices that have written to the store: device → event of its first commit.

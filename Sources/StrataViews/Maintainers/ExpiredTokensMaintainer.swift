@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let expiredTokens = TreeID(rawValue: 13)
+    package static let expiredTokens = TreeID(rawValue: 13)
 }
 
 /// The offsets before which change tokens have expired: database, 0 for all → offset.

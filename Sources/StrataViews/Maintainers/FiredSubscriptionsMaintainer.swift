@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let firedSubscriptions = TreeID(rawValue: 18)
+    package static let firedSubscriptions = TreeID(rawValue: 18)
 }
 
 /// The subscriptions that were to fire once and have fired: user, database, ID → firing event and subscription.

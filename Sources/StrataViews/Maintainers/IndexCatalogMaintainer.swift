@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let indexCatalog = TreeID(rawValue: 17)
+    package static let indexCatalog = TreeID(rawValue: 17)
 }
 
 /// The existing indexes: index → progress (``IndexCatalog``).

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let index = TreeID(rawValue: 16)
+    package static let index = TreeID(rawValue: 16)
 }
 
 /// The rows of all indexes: database, index, value, record → nothing. ``IndexCatchUp`` keeps them up to date.

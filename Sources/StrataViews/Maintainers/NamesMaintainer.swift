@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let names = TreeID(rawValue: 10)
+    package static let names = TreeID(rawValue: 10)
 }
 
 /// The names of ordinals: namespace, ordinal → name.

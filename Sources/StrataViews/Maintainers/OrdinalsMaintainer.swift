@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let ordinals = TreeID(rawValue: 11)
+    package static let ordinals = TreeID(rawValue: 11)
 }
 
 /// The ordinals of names: namespace, name → ordinal. ``NamesMaintainer`` writes them.

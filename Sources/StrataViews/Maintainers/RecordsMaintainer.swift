@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let records = TreeID(rawValue: 1)
+    package static let records = TreeID(rawValue: 1)
 }
 
 /// The current state of each record: zone, name → state. ``RecordFold`` folds the events of records, and ``BaseScan``
@@ -64,7 +64,7 @@ extension ViewKeys {
 
 extension RecordKey {
     /// Returns the key of a record in ``ViewTree/records``.
-    public static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
+    package static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
         var key = KeyWriter()
         key.append(number: zone)
         name.withUnsafeBytes { key.append(lastName: $0) }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let references = TreeID(rawValue: 4)
+    package static let references = TreeID(rawValue: 4)
 }
 
 /// The references between records, for cascades and parents: target, kind, source → nothing. ``RecordFold`` updates

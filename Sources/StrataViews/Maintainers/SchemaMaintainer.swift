@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let schema = TreeID(rawValue: 6)
+    package static let schema = TreeID(rawValue: 6)
 }
 
 /// The schema of each record type: type → fields and grants. The catalog of indexes follows it.

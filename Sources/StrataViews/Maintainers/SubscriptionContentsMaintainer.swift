@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let subscriptionContents = TreeID(rawValue: 14)
+    package static let subscriptionContents = TreeID(rawValue: 14)
 }
 
 /// The contents of subscriptions, for finding duplicates: database, user, hash of the content, ID → nothing.

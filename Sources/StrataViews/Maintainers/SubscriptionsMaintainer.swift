@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let subscriptions = TreeID(rawValue: 5)
+    package static let subscriptions = TreeID(rawValue: 5)
 }
 
 /// The subscriptions of all users: database, user, ID → subscription.

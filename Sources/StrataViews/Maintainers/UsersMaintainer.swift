@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let users = TreeID(rawValue: 7)
+    package static let users = TreeID(rawValue: 7)
 }
 
 /// The accounts that the service has changed: user → status and quota.

@@ -94,5 +94,5 @@ extension ViewTree {
     static func maintainer(applying kind: EventKind) -> (any ViewMaintainer.Type)? { maintainersByKind[kind] }
 
     /// The name of a tree in docs/format-keys.md §3.
-    public static func name(of id: TreeID) -> String { maintainersByTree[id]?.name ?? "tree \(id.rawValue)" }
+    package static func name(of id: TreeID) -> String { maintainersByTree[id]?.name ?? "tree \(id.rawValue)" }
 }

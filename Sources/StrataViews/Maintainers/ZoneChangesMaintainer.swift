@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let zoneChanges = TreeID(rawValue: 3)
+    package static let zoneChanges = TreeID(rawValue: 3)
 }
 
 /// The last change of each zone, for the feeds of databases: database, offset, zone → nothing. They are written

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 extension ViewTree {
-    public static let zones = TreeID(rawValue: 2)
+    package static let zones = TreeID(rawValue: 2)
 }
 
 /// The zones of all databases, including deleted ones: database, zone → ``ZoneRow``, with the digests of its records.

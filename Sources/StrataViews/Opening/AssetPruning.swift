@@ -9,20 +9,20 @@ import StrataTree
 /// var pruning = AssetPruning(to: base)
 /// while try pruning.advance(fork, limit: 1_000) { fork = try publishAndFork(fork) }
 /// ```
-public struct AssetPruning {
+package struct AssetPruning {
     /// The state to which the base was folded.
     private let base: Snapshot
     /// The key at which the next slice begins.
     private var next: [UInt8] = []
 
-    public init(to base: Snapshot) { self.base = base }
+    package init(to base: Snapshot) { self.base = base }
 
     /// Runs a slice; returns true if more remains to be done.
     ///
     /// - Parameters:
     ///   - fork: a fork of a state that has all commits of the base, and possibly later ones.
     ///   - limit: the maximum number of rows that the slice examines.
-    public mutating func advance(_ fork: Fork, limit: Int) throws -> Bool {
+    package mutating func advance(_ fork: Fork, limit: Int) throws -> Bool {
         let horizon = base.foldedOffset(ViewTree.assets)
         let start = next
         var changes: [(key: [UInt8], row: [UInt8]?)] = []
@@ -55,12 +55,12 @@ public struct AssetPruning {
     }
 
     /// Returns true if a state may have rows of assets that the base up to `horizon` lacks.
-    public static func isDue(_ state: Snapshot, horizon: UInt64) -> Bool {
+    package static func isDue(_ state: Snapshot, horizon: UInt64) -> Bool {
         state.entryCount(ViewTree.assets) > 0 && state.foldedOffset(ViewTree.prunedAssets) < horizon
     }
 }
 
 extension Fork {
     /// Returns true if the rows of assets match those of the base up to `horizon` or of a later one.
-    public func hasPrunedAssets(through horizon: UInt64) -> Bool { foldedOffset(ViewTree.prunedAssets) >= horizon }
+    package func hasPrunedAssets(through horizon: UInt64) -> Bool { foldedOffset(ViewTree.prunedAssets) >= horizon }
 }

@@ -1,7 +1,7 @@
 import StrataTree
 
 /// A past state that a checkpoint holds.
-public struct CheckpointState: Sendable {
-    public let trees: Snapshot
-    public let offset: UInt64
+package struct CheckpointState: Sendable {
+    package let trees: Snapshot
+    package let offset: UInt64
 }

@@ -10,15 +10,15 @@ import StrataTree
 /// checkpointer.didPublish(snapshot, bytes: payload.count, events: 400)   // after each batch
 /// try checkpointer.stop()
 /// ```
-public final class Checkpointer: Sendable {
+package final class Checkpointer: Sendable {
     /// The limits that make a checkpoint due; the first one reached decides.
-    public struct Policy: Sendable, Hashable {
-        public var logBytes: Int
-        public var events: Int
+    package struct Policy: Sendable, Hashable {
+        package var logBytes: Int
+        package var events: Int
         /// The share of the maximum number of dirty pages, in percent.
-        public var dirtyPercent: Int
+        package var dirtyPercent: Int
 
-        public init(logBytes: Int = 16 << 20, events: Int = 50_000, dirtyPercent: Int = 50) {
+        package init(logBytes: Int = 16 << 20, events: Int = 50_000, dirtyPercent: Int = 50) {
             self.logBytes = logBytes
             self.events = events
             self.dirtyPercent = dirtyPercent
@@ -45,7 +45,7 @@ public final class Checkpointer: Sendable {
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?> = Lock(nil)
 
-    public init(_ views: Views, policy: Policy = Policy()) throws {
+    package init(_ views: Views, policy: Policy = Policy()) throws {
         self.views = views
         self.policy = policy
         let worker = try WorkerThread(name: "strata-views") { [self] in run() }
@@ -53,13 +53,13 @@ public final class Checkpointer: Sendable {
     }
 
     /// The error of the last checkpoint; nil once one succeeds. The next attempt is made when a checkpoint is due.
-    public var failure: (any Error)? { state.withLock { $0.failure } }
+    package var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Reports a state that was published, and the size of the log that it adds to the previous one.
     ///
     /// - Parameter hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
     ///   rebuild them, so the checkpoint waits some time for a state in which they do not.
-    public func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
+    package func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
             state.events += events
@@ -85,12 +85,12 @@ public final class Checkpointer: Sendable {
 
     /// True if a checkpoint is due and only the indexes delay it. False while a checkpoint is being written: catching
     /// up for the next one is cheaper once more changes have accumulated.
-    public var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
+    package var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
 
     /// Ends the thread, after a last checkpoint if there are new changes.
     ///
     /// - Throws: the error that prevented the last checkpoint; the log is complete all the same.
-    public func stop() throws {
+    package func stop() throws {
         state.withLock { $0.isStopping = true }
         join()
         if let failure { throw failure }
@@ -107,7 +107,7 @@ public final class Checkpointer: Sendable {
 
     /// Ends the thread and writes nothing more, because the states cannot be trusted. A checkpoint that is being
     /// written is completed first.
-    public func abandon() {
+    package func abandon() {
         state.withLock { ($0.isStopping, $0.newest) = (true, nil) }
         join()
         views.pages.giveUpFile()

@@ -1,15 +1,15 @@
 import StrataModel
 
 /// Decodes keys. Bytes that are not a key cause an error.
-public struct KeyReader {
+package struct KeyReader {
     // Valid only inside the `withUnsafeBytes` call that provided it; every access below is checked against its count.
     private let bytes: UnsafeRawBufferPointer
-    public private(set) var position = 0
+    package private(set) var position = 0
 
-    public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     // Not a generic reader of integers: a generic call from another module costs more than the rest of a key.
-    public mutating func readByte() throws -> UInt8 {
+    package mutating func readByte() throws -> UInt8 {
         guard position < bytes.count else { throw malformed("longer") }
         defer { position += 1 }
         return bytes[position]
@@ -19,7 +19,7 @@ public struct KeyReader {
         ByteReader(bytes, at: position).malformed("a part of a key", expected: expected, found: found)
     }
 
-    public mutating func readNumber() throws -> UInt64 {
+    package mutating func readNumber() throws -> UInt64 {
         let first = try readByte()
         guard first > UInt8(KeyWriter.largestSingle) else { return UInt64(first) }
         guard first < 255 else { throw malformed("a number below FF", found: "FF") }
@@ -31,7 +31,7 @@ public struct KeyReader {
         return number
     }
 
-    public mutating func readText() throws -> [UInt8] {
+    package mutating func readText() throws -> [UInt8] {
         var text: [UInt8] = []
         while true {
             let byte = try readByte()
@@ -46,7 +46,7 @@ public struct KeyReader {
         }
     }
 
-    public mutating func skip(_ count: Int) throws {
+    package mutating func skip(_ count: Int) throws {
         guard count <= bytes.count - position else { throw malformed("longer") }
         position += count
     }
@@ -70,17 +70,17 @@ public struct KeyReader {
         }
     }
 
-    public mutating func skipText() throws { while try readByte() != 0 {} }
+    package mutating func skipText() throws { while try readByte() != 0 {} }
 
     /// Returns the rest of the key.
-    public mutating func readLastText() throws -> UnsafeRawBufferPointer {
+    package mutating func readLastText() throws -> UnsafeRawBufferPointer {
         defer { position = bytes.count }
         return UnsafeRawBufferPointer(rebasing: bytes[position...])
     }
 
-    public mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
+    package mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
 
-    public mutating func readDouble() throws -> Double {
+    package mutating func readDouble() throws -> Double {
         let bits = try readBits()
         return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
     }

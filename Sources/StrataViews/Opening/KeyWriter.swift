@@ -7,65 +7,73 @@ import StrataModel
 /// key.append(number: zone)
 /// key.append(lastName: name)
 /// ```
-public struct KeyWriter: Sendable {
+package struct KeyWriter: Sendable {
     /// The largest number that takes a single byte.
-    static let largestSingle: UInt64 = 246
+    @usableFromInline static let largestSingle: UInt64 = 246
 
     /// The byte before an escaped 0 or 1 in a text, so that the only 0 is the terminator.
-    static let escape: UInt8 = 1
+    @usableFromInline static let escape: UInt8 = 1
 
-    public private(set) var bytes: [UInt8] = []
+    @usableFromInline var written: [UInt8] = []
 
-    public init() {}
+    @inlinable package var bytes: [UInt8] { written }
 
-    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    package init() {}
+
+    package mutating func removeAll() { written.removeAll(keepingCapacity: true) }
 
     /// Shortens the key to its first `count` bytes.
-    public mutating func cut(to count: Int) { bytes.removeLast(bytes.count - count) }
+    package mutating func cut(to count: Int) { written.removeLast(written.count - count) }
 
-    public mutating func append(byte: UInt8) { bytes.append(byte) }
+    @inlinable
+    package mutating func append(byte: UInt8) { written.append(byte) }
 
     /// Inverts all bits from an offset on, so that these bytes sort in descending order.
-    public mutating func turnBits(from start: Int) { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
+    package mutating func turnBits(from start: Int) {
+        for index in start..<written.count { written[index] = ~written[index] }
+    }
 
-    public mutating func append(number: UInt64) {
+    @inlinable
+    package mutating func append(number: UInt64) {
         guard number > Self.largestSingle else {
-            bytes.append(UInt8(number))
+            written.append(UInt8(number))
             return
         }
         let count = (71 - number.leadingZeroBitCount) / 8
-        bytes.append(UInt8(Self.largestSingle) + UInt8(count))
-        for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+        written.append(UInt8(Self.largestSingle) + UInt8(count))
+        for index in (0..<count).reversed() { written.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
     }
 
-    public mutating func append(text: UnsafeRawBufferPointer) {
+    package mutating func append(text: UnsafeRawBufferPointer) {
         guard text.allSatisfy({ $0 > Self.escape }) else { return append(text: Array(text)) }
-        bytes.append(contentsOf: text)
-        bytes.append(0)
+        written.append(contentsOf: text)
+        written.append(0)
     }
 
-    public mutating func append(text: some Sequence<UInt8>) {
+    @inlinable
+    package mutating func append(text: some Sequence<UInt8>) {
         for byte in text {
             if byte > Self.escape {
-                bytes.append(byte)
+                written.append(byte)
             } else {
-                bytes.append(Self.escape)
-                bytes.append(byte + 1)
+                written.append(Self.escape)
+                written.append(byte + 1)
             }
         }
-        bytes.append(0)
+        written.append(0)
     }
 
     /// Valid only at the end of a key.
-    public mutating func append(lastText text: some Sequence<UInt8>) { bytes.append(contentsOf: text) }
+    @inlinable
+    package mutating func append(lastText text: some Sequence<UInt8>) { written.append(contentsOf: text) }
 
     /// Appends a name. If it is too long for a key, the key holds its short form, and its row or record the full name.
-    public mutating func append(name: String) { Self.withKeyName(name) { append(text: $0) } }
+    package mutating func append(name: String) { Self.withKeyName(name) { append(text: $0) } }
 
     /// Valid only at the end of a key.
-    public mutating func append(lastName name: String) { Self.withKeyName(name) { append(lastText: $0) } }
+    package mutating func append(lastName name: String) { Self.withKeyName(name) { append(lastText: $0) } }
 
-    public mutating func append(lastName name: UnsafeRawBufferPointer) {
+    package mutating func append(lastName name: UnsafeRawBufferPointer) {
         if name.count <= RecordState.longestKeyName {
             append(lastText: name)
         } else {
@@ -93,14 +101,14 @@ public struct KeyWriter: Sendable {
     /// Returns true if a name that was read from a key is a short form.
     static func isShortForm(_ name: UnsafeRawBufferPointer) -> Bool { name.count > RecordState.longestKeyName }
 
-    public mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }
+    package mutating func append(int64 number: Int64) { append(bits: UInt64(bitPattern: number) ^ 1 << 63) }
 
-    public mutating func append(double number: Double) {
+    package mutating func append(double number: Double) {
         let bits = number.isNaN ? 0x7FF8_0000_0000_0000 : number == 0 ? 0 : number.bitPattern
         append(bits: bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
 
     private mutating func append(bits: UInt64) {
-        withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: bits.bigEndian) { written.append(contentsOf: $0) }
     }
 }

@@ -11,21 +11,21 @@ import StrataTree
 /// if try !pasts.isCurrent(log) { log = try pasts.begin { try LogReader.open(at: path) } }
 /// let opened = try pasts.views(at: past, of: log)
 /// ```
-public final class PastStates: Sendable {
-    public struct Limits: Sendable {
+package final class PastStates: Sendable {
+    package struct Limits: Sendable {
         /// The payload bytes between two kept states.
-        public var intervalBytes = 4 << 20
+        package var intervalBytes = 4 << 20
         /// Above this number of pages, states are kept farther apart. The default is one gigabyte, most of it in an
         /// unnamed file.
-        public var maximumPages = 1 << 18
+        package var maximumPages = 1 << 18
         /// States this near to a kept one are folded on request and not kept.
-        public var nearCommits: UInt64 = 2_000
+        package var nearCommits: UInt64 = 2_000
         /// The number of pages that are kept in memory rather than in the file.
-        public var maximumMemoryPages = 1 << 12
+        package var maximumMemoryPages = 1 << 12
         /// Kept states are released after this time without a request.
-        public var idleMilliseconds = 30_000
+        package var idleMilliseconds = 30_000
 
-        public init() {}
+        package init() {}
     }
 
     fileprivate struct Mark {
@@ -72,7 +72,7 @@ public final class PastStates: Sendable {
     private let limits: Limits
     private let state = Lock(State())
 
-    public init(
+    package init(
         store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), limits: Limits = Limits()
     ) {
@@ -89,7 +89,7 @@ public final class PastStates: Sendable {
     }
 
     /// Opens a log whose states are kept from then on, and releases the states that are kept.
-    public func begin<Log: EventLog>(_ open: () throws -> Log) throws -> Log {
+    package func begin<Log: EventLog>(_ open: () throws -> Log) throws -> Log {
         let count = state.withLock { state in
             state.forget()
             return state.forgottenCount
@@ -107,14 +107,14 @@ public final class PastStates: Sendable {
     }
 
     /// Releases all kept states, for example after an erasure, because they may hold erased data.
-    public func forget() { state.withLock { $0.forget() } }
+    package func forget() { state.withLock { $0.forget() } }
 
     /// The offsets of the kept states, ascending.
-    public var keptOffsets: [UInt64] { state.withLock { $0.lines.flatMap(\.marks).map(\.offset).sorted() } }
+    package var keptOffsets: [UInt64] { state.withLock { $0.lines.flatMap(\.marks).map(\.offset).sorted() } }
 
     /// Returns true if a log that was read before has only grown, and nothing in it was erased meanwhile. Otherwise all
     /// kept states are released.
-    public func isCurrent(_ log: any EventLog) throws -> Bool {
+    package func isCurrent(_ log: any EventLog) throws -> Bool {
         try state.withLock { state in
             let floor = try LogReader.floorOffset(in: directory, files: platform.files)
             // Data that is being erased must be in no kept state.
@@ -130,7 +130,7 @@ public final class PastStates: Sendable {
     ///   - past: the log up to that state.
     ///   - log: the whole log, as its files are now. If it is not the one that ``begin(_:)`` opened last, no state is
     ///     kept.
-    public func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
+    package func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
         do {
             defer { watch() }
             for nearCommits in [limits.nearCommits, 0] {

@@ -6,7 +6,7 @@ extension Fork: NameResolver {}
 
 /// Reads the trees of a store row by row.
 extension TreeReading {
-    public func ordinal(of name: InternedName.Name) throws -> UInt64? {
+    package func ordinal(of name: InternedName.Name) throws -> UInt64? {
         try ViewKeys.ordinal(of: name).withUnsafeBytes { key in
             try get(ViewTree.ordinals, key) { row in
                 var reader = ByteReader(row)
@@ -15,14 +15,14 @@ extension TreeReading {
         }
     }
 
-    public func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
+    package func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
         try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
             try get(ViewTree.names, key) { try InternedName(decoding: ArraySlice($0)).name }
         }
     }
 
     /// Calls `body` with each name, in the order of namespaces and ordinals.
-    public func forEachName(_ body: (InternedName) throws -> Void) throws {
+    package func forEachName(_ body: (InternedName) throws -> Void) throws {
         try scan(ViewTree.names, from: nil, to: nil) { _, row in
             try body(InternedName(decoding: ArraySlice(row)))
             return true
@@ -30,7 +30,7 @@ extension TreeReading {
     }
 
     /// Returns the number of names of a kind that have ordinals. Ordinals are dense, so a binary search finds it.
-    public func nameCount(_ namespace: Namespace) throws -> UInt64 {
+    package func nameCount(_ namespace: Namespace) throws -> UInt64 {
         func exists(_ ordinal: UInt64) throws -> Bool {
             try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
         }
@@ -44,21 +44,21 @@ extension TreeReading {
         return low
     }
 
-    public func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
+    package func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
         try ViewKeys.zone(database, zone).withUnsafeBytes { key in
             try get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
         }
     }
 
     /// Reads only the status of a zone, as ``zoneRow(_:_:)`` reads the whole row.
-    public func zoneStatus(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow.Status? {
+    package func zoneStatus(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow.Status? {
         try ViewKeys.zone(database, zone).withUnsafeBytes { key in
             try get(ViewTree.zones, key) { try ZoneRow.status(decoding: $0) }
         }
     }
 
     /// Returns the existing and former zones of a database, in the order of their ordinals.
-    public func zoneRows(of database: UInt64) throws -> [(zone: UInt64, row: ZoneRow)] {
+    package func zoneRows(of database: UInt64) throws -> [(zone: UInt64, row: ZoneRow)] {
         var rows: [(UInt64, ZoneRow)] = []
         try ViewKeys.withBounds(ofNumber: database) { lower, upper in
             try scan(ViewTree.zones, from: lower, to: upper) { key, row in
@@ -73,7 +73,7 @@ extension TreeReading {
 
     /// Calls `body` with each zone of a database at its last change, in the order of changes, beginning after the given
     /// offset and zone, until it returns false.
-    public func forEachZoneChange(
+    package func forEachZoneChange(
         of database: UInt64, after offset: UInt64, zone: UInt64,
         _ body: (_ offset: UInt64, _ zone: UInt64) throws -> Bool
     ) throws {
@@ -90,7 +90,7 @@ extension TreeReading {
     }
 
     /// Returns the offset before which change tokens of a database have expired; 0 if none have.
-    public func tokenExpiry(of database: UInt64) throws -> UInt64 {
+    package func tokenExpiry(of database: UInt64) throws -> UInt64 {
         // Ordinal 0 means all databases.
         try [0, database].map { database in
             try ViewKeys.numbers(database).withUnsafeBytes { key in
@@ -104,7 +104,7 @@ extension TreeReading {
 
     /// Calls `body` with the encoded state of a record, which is valid only inside it; returns nil if there is no
     /// record.
-    public func withRecord<Result>(
+    package func withRecord<Result>(
         _ record: RecordKey, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         try ViewKeys.record(record).withUnsafeBytes { try withRecord(record, at: $0, body) }
@@ -122,7 +122,7 @@ extension TreeReading {
 
     /// Calls `body` with each record of a zone whose key is not before that of `name`, in the order of keys, until it
     /// returns false. This is the order of names, except among long names with the same beginning.
-    public func forEachRecord(
+    package func forEachRecord(
         of zone: UInt64, from name: String = "",
         _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -134,7 +134,7 @@ extension TreeReading {
     /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
     ///
     /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
-    public func forEachRecord(
+    package func forEachRecord(
         of zone: UInt64, behind keyName: [UInt8],
         _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -167,10 +167,10 @@ extension TreeReading {
     }
 
     /// Returns the fields of a record type.
-    public func schema(of type: UInt64) throws -> [SchemaField] { try declaration(of: type)?.fields ?? [] }
+    package func schema(of type: UInt64) throws -> [SchemaField] { try declaration(of: type)?.fields ?? [] }
 
     /// Returns all declarations of a record type; nil if it has none.
-    public func declaration(of type: UInt64) throws -> SchemaChangedEvent? {
+    package func declaration(of type: UInt64) throws -> SchemaChangedEvent? {
         try ViewKeys.numbers(type).withUnsafeBytes { key in
             try get(ViewTree.schema, key) { row in
                 var reader = ByteReader(row, at: RowLayout.body)
@@ -180,12 +180,12 @@ extension TreeReading {
     }
 
     /// Returns the version of the last event that declared something of a record type; nil if there is none.
-    public func declarationVersion(of type: UInt64) throws -> Version? {
+    package func declarationVersion(of type: UInt64) throws -> Version? {
         try ViewKeys.numbers(type).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.schema) }
     }
 
     /// Returns the version of the last event that changed a user's account; nil if there is none.
-    public func accountVersion(of user: UInt64) throws -> Version? {
+    package func accountVersion(of user: UInt64) throws -> Version? {
         try ViewKeys.numbers(user).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.users) }
     }
 
@@ -197,7 +197,7 @@ extension TreeReading {
     }
 
     /// Returns the token that a device sent last for a zone, with the event that stored it.
-    public func clientToken(
+    package func clientToken(
         _ zone: UInt64, _ device: UInt64
     ) throws -> (token: [UInt8], items: UInt64, version: Version)? {
         try ViewKeys.numbers(zone, device).withUnsafeBytes { key in
@@ -213,14 +213,14 @@ extension TreeReading {
 
     /// Calls `body` with the name of each record of the target's zone that refers to the target in a given way, in the
     /// order of keys, until it returns false.
-    public func forEachSource(
+    package func forEachSource(
         of target: RecordKey, _ kind: ReferenceKind, _ body: (UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         try forEachSource(of: target, kind, through: kind) { try body($1) }
     }
 
     /// Calls `body` as ``forEachSource(of:_:_:)`` does, for each of several kinds in turn.
-    public func forEachSource(
+    package func forEachSource(
         of target: RecordKey, _ first: ReferenceKind, through last: ReferenceKind,
         _ body: (ReferenceKind, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
@@ -255,7 +255,7 @@ enum RowLayout {
 
 extension RecordStateView {
     /// Returns a record's name, given the part of it that the key holds.
-    public func name(keyName: UnsafeRawBufferPointer) throws -> String {
+    package func name(keyName: UnsafeRawBufferPointer) throws -> String {
         guard KeyWriter.isShortForm(keyName) else { return String(decoding: keyName, as: UTF8.self) }
         return try text(longNamePlace())
     }

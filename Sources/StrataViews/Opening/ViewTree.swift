@@ -1,2 +1,2 @@
 /// The trees of a store (docs/format-keys.md §3). Each is declared beside its ``ViewMaintainer``.
-public enum ViewTree {}
+package enum ViewTree {}

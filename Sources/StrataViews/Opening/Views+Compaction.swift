@@ -22,7 +22,7 @@ struct TemporaryViews {
 
 extension PageStoreOptions {
     /// Options for trees that are folded beside a running store: little memory, the rest in an unnamed file.
-    public static let lean: PageStoreOptions = {
+    package static let lean: PageStoreOptions = {
         var options = PageStoreOptions()
         options.maximumMemoryPages = 2_048
         return options
@@ -47,7 +47,7 @@ extension Views {
     ///   - directory: the directory of the unnamed file that holds the trees; nil for memory alone.
     ///   - pulse: called repeatedly; an error that it throws ends the work.
     /// - Throws: ``StrataError`` if the base does not match its marker.
-    public static func state(
+    package static func state(
         of base: BaseReader, in directory: String?, platform: Platform = Platform(),
         options: PageStoreOptions = .lean, pulse: () throws -> Void = {}
     ) throws -> Snapshot {

@@ -6,7 +6,7 @@ import StrataTree
 extension Views {
     /// Returns true if an error means damaged pages, rather than a problem with the log or with the access to either.
     /// All errors about the log's own contents name a segment or an offset.
-    public static func isDamage(_ error: StrataError) -> Bool {
+    package static func isDamage(_ error: StrataError) -> Bool {
         if error.context.page != nil { return true }
         guard error.context.segment == nil, error.context.offset == nil else { return false }
         return error.code == .badChecksum || error.code == .malformed
@@ -17,7 +17,7 @@ extension Views {
     ///
     /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, if it cannot be read or folded, or
     ///   if no page file can be created.
-    public static func rebuild(
+    package static func rebuild(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions()
     ) throws -> OpenedViews {
@@ -32,7 +32,7 @@ extension Views {
     /// - Parameters:
     ///   - directory: the directory of that file; nil for memory alone.
     ///   - pulse: called repeatedly; an error that it throws ends the work.
-    public static func state(
+    package static func state(
         of log: any EventLog, at offset: UInt64, in directory: String?, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), sortsEvents: Bool = false,
         pulse: @escaping () throws -> Void = {}

@@ -4,16 +4,16 @@ import StrataSystem
 import StrataTree
 
 /// Opened views, and the findings about their page file.
-public struct OpenedViews: Sendable {
-    public let views: Views
+package struct OpenedViews: Sendable {
+    package let views: Views
     /// The condition of the page file; anything other than `.whole` only costs time.
-    public let finding: PageFileFinding
+    package let finding: PageFileFinding
     /// The reasons why checkpoints could not be used, or could not be written while the log was folded.
-    public let reasons: [StrataError]
+    package let reasons: [StrataError]
     /// The offset of the checkpoint that was used; 0 if everything was folded again.
-    public let checkpointOffset: UInt64
+    package let checkpointOffset: UInt64
     /// Tracks which records the indexes show. After a checkpoint in which they lagged they are rebuilt.
-    public let keeper: IndexCatchUp
+    package let keeper: IndexCatchUp
 }
 
 extension Views {
@@ -25,7 +25,7 @@ extension Views {
     ///
     /// - Parameter progress: called while the log is folded.
     /// - Throws: ``StrataError`` if the log cannot be read or folded, or if no page file can be created.
-    public static func open(
+    package static func open(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {

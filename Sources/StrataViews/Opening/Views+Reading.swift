@@ -4,7 +4,7 @@ import StrataSystem
 import StrataTree
 
 /// The source from which a process that does not write a store reads its state.
-public enum ViewsSource: Sendable {
+package enum ViewsSource: Sendable {
     /// The newest checkpoint at or before the end of the log, and the commits after it.
     case pageFile
     /// The log alone.
@@ -28,7 +28,7 @@ extension Views {
     /// try opened.views.pages.snapshot().digests()
     /// ```
     /// - Throws: ``StrataError`` if the log cannot be read or folded.
-    public static func openForReading(
+    package static func openForReading(
         _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .pageFile,
         platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions(),
         progress: (Replay.Progress) -> Void = { _ in }
@@ -87,7 +87,7 @@ extension Views {
     /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.
     ///
     /// - Throws: ``StrataError`` if the log cannot be read.
-    public static func checkpoint(
+    package static func checkpoint(
         of log: any EventLog, store: Identifier, in directory: String, upTo offset: UInt64,
         platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
     ) throws -> CheckpointState? {

@@ -10,11 +10,11 @@ import StrataTree
 /// let views = opened.views
 /// try views.pages.snapshot().digests()
 /// ```
-public final class Views: Sendable {
+package final class Views: Sendable {
     /// The form of the keys and rows of the trees (docs/format-keys.md §1). Views of another form are rebuilt.
-    public static let form: UInt64 = 1
+    package static let form: UInt64 = 1
 
-    public let pages: PageStore
+    package let pages: PageStore
     let log: any EventLog
 
     init(pages: PageStore, log: any EventLog) {
@@ -23,7 +23,7 @@ public final class Views: Sendable {
     }
 
     /// Creates views in memory that leave no files.
-    public static func inMemory(
+    package static func inMemory(
         _ log: any EventLog, options: PageStoreOptions = PageStoreOptions(),
         progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Views {
@@ -38,7 +38,7 @@ public final class Views: Sendable {
     /// - Throws: ``StrataError`` of the file or disk, or if the log is not durable up to the snapshot, because a
     ///   checkpoint is never ahead of the log. The previous checkpoint stays.
     @discardableResult
-    public func checkpoint(_ snapshot: Snapshot, isPaced: Bool = true) throws -> Checkpoint {
+    package func checkpoint(_ snapshot: Snapshot, isPaced: Bool = true) throws -> Checkpoint {
         let offset = snapshot.foldedOffset(ViewTree.records)
         guard offset <= log.durableEnd.offset else {
             throw StrataError(
@@ -55,7 +55,7 @@ public final class Views: Sendable {
 
     /// Frees the space of a page file that is mostly empty: a compact file with only the newest checkpoint's state
     /// replaces it. Nothing may be published meanwhile, and no checkpoint can be written afterward.
-    public func compactIfSparse(platform: Platform = Platform()) throws {
+    package func compactIfSparse(platform: Platform = Platform()) throws {
         let snapshot = pages.snapshot()
         let offset = snapshot.foldedOffset(ViewTree.records)
         guard pages.isSparse, pages.info.checkpointPosition?.offset == offset else { return }

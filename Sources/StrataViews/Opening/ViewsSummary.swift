@@ -8,24 +8,24 @@ import StrataTree
 /// ```swift
 /// if let views = try Views.summary(of: reader, in: path, files: files) { print(views.finding, views.position) }
 /// ```
-public struct ViewsSummary: Sendable {
-    public var path: String
-    public var byteCount: Int
+package struct ViewsSummary: Sendable {
+    package var path: String
+    package var byteCount: Int
     /// The finding that opening would have. Headers and checkpoint records are read, but hardly any other page.
-    public var finding: PageFileFinding
+    package var finding: PageFileFinding
     /// The position of the log that the newest usable checkpoint covers; nil if no checkpoint is usable.
-    public var position: Position?
+    package var position: Position?
     /// The time when that checkpoint was written, in microseconds since 1970.
-    public var time: Int64?
+    package var time: Int64?
     /// The reasons why other checkpoints cannot be used.
-    public var reasons: [StrataError]
+    package var reasons: [StrataError]
     /// The number of names in each namespace (docs/format.md §8) at that checkpoint; empty if unknown.
-    public var nameCounts: [Namespace: UInt64] = [:]
+    package var nameCounts: [Namespace: UInt64] = [:]
 }
 
 extension Views {
     /// Returns a summary of the page file in a directory; nil if there is none.
-    public static func summary(
+    package static func summary(
         of log: LogReader, in directory: String, files: any FileSystem
     ) throws -> ViewsSummary? {
         let store = log.identity.storeID
@@ -54,7 +54,7 @@ extension Views {
 
     /// Reads the trees of the newest checkpoint, as ``PageStore/glance(in:store:files:isValid:_:)`` does. Returns nil
     /// if none is usable, or if writers replace them too quickly.
-    public static func glance<Result>(
+    package static func glance<Result>(
         of log: LogReader, in directory: String, files: any FileSystem,
         _ body: (Snapshot, Checkpoint) throws -> Result
     ) throws -> Result? {

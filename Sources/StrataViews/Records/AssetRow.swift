@@ -2,10 +2,10 @@ import StrataModel
 import StrataTree
 
 /// The row of an asset that commits name.
-public struct AssetRow: Sendable, Hashable {
-    public var size: UInt64
+package struct AssetRow: Sendable, Hashable {
+    package var size: UInt64
     /// The last event that named it.
-    public var version: Version
+    package var version: Version
 
     init(size: UInt64, version: Version) {
         self.size = size
@@ -36,7 +36,7 @@ public struct AssetRow: Sendable, Hashable {
 
 extension TreeReading {
     /// Returns the row of an asset; nil if no commit names it.
-    public func assetRow(_ hash: ContentHash) throws -> AssetRow? {
+    package func assetRow(_ hash: ContentHash) throws -> AssetRow? {
         try AssetRow.key(hash).withUnsafeBytes { key in
             try get(ViewTree.assets, key) { try AssetRow(decoding: $0) }
         }
@@ -46,7 +46,7 @@ extension TreeReading {
 
 extension Snapshot {
     /// Calls `body` with each asset that a commit names, until it returns false.
-    public func forEachAsset(_ body: (ContentHash, AssetRow) throws -> Bool) throws {
+    package func forEachAsset(_ body: (ContentHash, AssetRow) throws -> Bool) throws {
         try scan(ViewTree.assets) { key, row in
             var reader = ByteReader(key)
             let first = try reader.read(UInt128.self, "an asset's hash")

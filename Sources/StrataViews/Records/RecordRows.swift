@@ -7,19 +7,19 @@ import StrataTree
 /// var rows = RecordRows(of: zone, in: snapshot)
 /// while let row = try rows.next() { print(row.keyName.count, row.state.count) }
 /// ```
-public struct RecordRows {
+package struct RecordRows {
     private let zone: UInt64
     private let cursor: Cursor
     private var hasBegun = false
 
-    public init(of zone: UInt64, in snapshot: Snapshot) {
+    package init(of zone: UInt64, in snapshot: Snapshot) {
         self.zone = zone
         cursor = snapshot.cursor(ViewTree.records)
     }
 
     /// Returns the next record, with the part of the name that its key holds (``RecordStateView/name(keyName:)``); nil
     /// after the last.
-    public mutating func next() throws -> (keyName: [UInt8], state: [UInt8])? {
+    package mutating func next() throws -> (keyName: [UInt8], state: [UInt8])? {
         let isThere = try hasBegun ? cursor.next() : ViewKeys.numbers(zone).withUnsafeBytes { try cursor.seek($0) }
         hasBegun = true
         guard isThere else { return nil }

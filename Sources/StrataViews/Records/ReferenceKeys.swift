@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 
 /// The ways in which one record refers to another. The numbers are in keys.
-public enum ReferenceKind: UInt8, Sendable, CaseIterable {
+package enum ReferenceKind: UInt8, Sendable, CaseIterable {
     case parent = 1
     /// The record is deleted with its target.
     case deleting

@@ -7,14 +7,14 @@ import StrataTree
 /// ```swift
 /// try Replay(log: log, pages: pages).run { progress in print(progress.offset) }
 /// ```
-public struct Replay {
-    public struct Progress: Sendable, Hashable {
+package struct Replay {
+    package struct Progress: Sendable, Hashable {
         /// The offset up to which the log has been read, and the end of the log.
-        public var offset: UInt64
-        public var end: UInt64
+        package var offset: UInt64
+        package var end: UInt64
         /// The number of events of records that have been read but not yet folded. Once the log has been read, the work
         /// ends when none are left.
-        public var waitingEvents = 0
+        package var waitingEvents = 0
     }
 
     /// The bytes of payloads after which a state is published. Publishing rarely is faster and takes less space,
@@ -44,7 +44,7 @@ public struct Replay {
     /// Called repeatedly; an error that it throws ends the work.
     var pulse: () throws -> Void = {}
 
-    public init(log: any EventLog, pages: PageStore) { self.init(log: log, pages: pages, sorting: nil) }
+    package init(log: any EventLog, pages: PageStore) { self.init(log: log, pages: pages, sorting: nil) }
 
     init(log: any EventLog, pages: PageStore, sorting: Sorting?) {
         self.log = log
@@ -55,7 +55,7 @@ public struct Replay {
     /// Folds the commits that the trees do not have yet. Empty trees begin with the log's base.
     ///
     /// - Throws: ``StrataError``; states that were published until then stay.
-    public func run(
+    package func run(
         upTo limit: UInt64 = .max, progress: (Progress) -> Void = { _ in },
         afterPublishing: (Snapshot) throws -> Void = { _ in }
     ) throws {

@@ -10,20 +10,20 @@ import StrataSystem
 /// try sorter.finish()
 /// while let entry = sorter.current { use(entry.key, entry.value); try sorter.advance() }
 /// ```
-public final class RunSorter {
+package final class RunSorter {
     /// The place of runs that do not fit in memory.
-    public struct Spill: Sendable {
+    package struct Spill: Sendable {
         let files: any FileSystem
         let path: String
 
-        public init(files: any FileSystem, path: String) {
+        package init(files: any FileSystem, path: String) {
             self.files = files
             self.path = path
         }
     }
 
     /// The default number of bytes that are sorted in memory.
-    public static let usualMemoryBytes = 64 << 20
+    package static let usualMemoryBytes = 64 << 20
 
     private let memoryBytes: Int
     private let spill: Spill?
@@ -34,18 +34,18 @@ public final class RunSorter {
     private var place = 0
     private var isFinished = false
     /// The number of entries that were added.
-    public private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
 
     /// - Parameters:
     ///   - memoryBytes: the bytes beyond which entries go to the file.
     ///   - spill: the place of that file; nil to use memory alone.
-    public init(memoryBytes: Int = usualMemoryBytes, spill: Spill?) {
+    package init(memoryBytes: Int = usualMemoryBytes, spill: Spill?) {
         self.memoryBytes = memoryBytes
         self.spill = spill
     }
 
     /// True if entries went to the file.
-    public var isSpilled: Bool { !runs.isEmpty }
+    package var isSpilled: Bool { !runs.isEmpty }
 
     /// The bytes of the added entries that are held in memory.
     var heldBytes: Int { slice.byteCount }
@@ -53,7 +53,7 @@ public final class RunSorter {
     /// Adds an entry.
     ///
     /// - Throws: ``StrataError`` of the file.
-    public func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    package func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         precondition(!isFinished, "nothing is added to what is sorted")
         slice.append(key, value)
         count += 1
@@ -76,7 +76,7 @@ public final class RunSorter {
     }
 
     /// Ends adding, and makes the first entry the current one.
-    public func finish() throws {
+    package func finish() throws {
         if !runs.isEmpty, slice.count > 0, let spill { try writeRun(spill) }
         isFinished = true
         if let file = writer?.file {
@@ -87,7 +87,7 @@ public final class RunSorter {
     }
 
     /// The current entry, valid until ``advance()``; nil after the last. Entries with equal keys keep their order.
-    public var current: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    package var current: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
         guard isFinished else { return nil }
         if let merge { return merge.first.map { ($0.key, $0.value) } }
         guard place < slice.count else { return nil }
@@ -95,7 +95,7 @@ public final class RunSorter {
         return (entry.key, entry.value)
     }
 
-    public func advance() throws {
+    package func advance() throws {
         if merge != nil { try merge?.advance() } else { place += 1 }
     }
 }

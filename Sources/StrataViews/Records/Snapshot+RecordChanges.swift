@@ -5,7 +5,7 @@ extension Snapshot {
     /// returns false. It receives the part of the name that the key holds: see ``RecordStateView/name(keyName:)``.
     ///
     /// - Parameter zone: the ordinal of the only zone to examine; nil for all zones.
-    public func forEachRecordChange(
+    package func forEachRecordChange(
         since old: Snapshot, ofZone zone: UInt64? = nil,
         _ body: (_ zone: UInt64, _ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {

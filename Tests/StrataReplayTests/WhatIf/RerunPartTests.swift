@@ -254,19 +254,19 @@ struct RerunPartTests {
     }
 
     @Test("What a refusal depends on is its records, and anything where it names others")
-    func stakesOfRequests() throws {
+    func dependenciesOfRequests() throws {
         let milk = RecordID("milk", zone: RerunFixture.notes)
         let other = try touches { try $0.save("bread", ["rank": .int64(2)], policy: .allKeys) }
         let same = try touches { try $0.save("milk", ["rank": .int64(2)], policy: .allKeys) }
         let gone = try touches { try $0.delete("milk") }
         let zone = try touches { try $0.modify(.zones(saving: [ZoneID("More")])) }
         let field = try touches { try $0.save("bread", ["new": .int64(2)], policy: .allKeys) }
-        let save = stakes { $0.save(milk, type: "Note", fields: ["rank": .int64(3)]) }
+        let save = dependencies { $0.save(milk, type: "Note", fields: ["rank": .int64(3)]) }
         let expected = [(other, false), (same, true), (gone, true), (zone, true), (field, true)]
         for (touches, isTouched) in expected { #expect(save.areTouched(by: touches) == isTouched) }
-        let child = stakes { $0.save(milk, type: "Note", parent: .set("bread"), fields: [:]) }
+        let child = dependencies { $0.save(milk, type: "Note", parent: .set("bread"), fields: [:]) }
         #expect(child.areTouched(by: other))
-        let delete = stakes { $0.delete(milk) }
+        let delete = dependencies { $0.delete(milk) }
         #expect(delete.areTouched(by: other))
         let deleteOfNone = dependencies({ $0.delete(milk) }, isOfNone: true)
         #expect(!deleteOfNone.areTouched(by: other) && deleteOfNone.areTouched(by: same))

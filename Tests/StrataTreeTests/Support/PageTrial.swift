@@ -5,11 +5,11 @@ import StrataSystem
 
 /// Does everything to a page that trees do to pages, to find out whether ``PageCheck`` lets one through that they would
 /// leave or trap on. The fuzz target has the same file; a page is given as it would come from a file.
-public enum PageTrial {
+package enum PageTrial {
     /// - Parameter input: a page; one that is too short is filled up with zeros. Its checksum is put right.
     /// - Returns: whether the page was accepted.
     @discardableResult
-    public static func run(_ input: UnsafeRawBufferPointer) -> Bool {
+    package static func run(_ input: UnsafeRawBufferPointer) -> Bool {
         // Of their exact size and their own, so that the address sanitizer sees every step aside.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.pageBytes, alignment: 8)
         defer { buffer.deallocate() }

@@ -7,7 +7,7 @@ extension FuzzBodies {
     ///
     /// - Returns: whether it was a predicate.
     @discardableResult
-    public static func predicate(_ input: UnsafeRawBufferPointer) -> Bool {
+    package static func predicate(_ input: UnsafeRawBufferPointer) -> Bool {
         let format = String(decoding: input, as: UTF8.self)
         let arguments: [PredicateArgument] = [.value(.int64(7)), .value(.string("k")), .value(.list([.double(0.5)]))]
         guard let tree = try? PredicateParser.parse(format, arguments) else { return false }

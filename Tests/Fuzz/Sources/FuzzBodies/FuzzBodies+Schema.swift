@@ -6,7 +6,7 @@ extension FuzzBodies {
     ///
     /// - Returns: whether it was read.
     @discardableResult
-    public static func schema(_ input: UnsafeRawBufferPointer) -> Bool {
+    package static func schema(_ input: UnsafeRawBufferPointer) -> Bool {
         do {
             let schema = try SchemaDefinition(reading: String(decoding: input, as: UTF8.self))
             let again = try? SchemaDefinition(reading: schema.text)

@@ -10,7 +10,7 @@ extension FuzzBodies {
     /// bytes), body. The last one should be an index; the end is added.
     /// - Returns: how many commits were read in order; nil if the segment was refused.
     @discardableResult
-    public static func sealed(_ input: UnsafeRawBufferPointer) -> UInt64? {
+    package static func sealed(_ input: UnsafeRawBufferPointer) -> UInt64? {
         let blocks = SealedLayout(input).bytes
         repair(FuzzedStore(blocks: blocks))
         let store = FuzzedStore(blocks: blocks)

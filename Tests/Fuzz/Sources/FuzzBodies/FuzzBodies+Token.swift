@@ -9,7 +9,7 @@ extension FuzzBodies {
     ///
     /// - Returns: whether it was one of them.
     @discardableResult
-    public static func token(_ input: UnsafeRawBufferPointer) -> Bool {
+    package static func token(_ input: UnsafeRawBufferPointer) -> Bool {
         var writer = ByteWriter()
         writer.append(bytes: Array(input))
         let bytes = ChecksummedBytes.seal(writer)

@@ -3,10 +3,10 @@ import StrataModel
 import StrataSystem
 
 /// What the fuzz targets do with an input. The ordinary tests replay the corpus through the same functions.
-public enum FuzzBodies {
+package enum FuzzBodies {
     /// Any bytes as a payload: decoding gives an envelope or throws; what decodes encodes to something that decodes
     /// alike.
-    public static func envelope(_ input: UnsafeRawBufferPointer) {
+    package static func envelope(_ input: UnsafeRawBufferPointer) {
         let payload = ArraySlice(input)
         _ = try? Envelope.touches(of: input)
         guard let envelope = try? Envelope(decoding: payload) else { return }
@@ -17,7 +17,7 @@ public enum FuzzBodies {
 
     /// Any bytes as the body of an event of the kind that the first byte says, as a state, or as a request: decoding
     /// gives a value or throws; what decodes encodes to the same bytes, but for optional fields that nobody knows.
-    public static func event(_ input: UnsafeRawBufferPointer) {
+    package static func event(_ input: UnsafeRawBufferPointer) {
         guard let first = input.first else { return }
         let rest = Array(input.dropFirst())
         switch first {
@@ -76,7 +76,7 @@ public enum FuzzBodies {
     /// accepts too, with nothing more to cut.
     /// - Returns: how many commits the writer found; nil if it refused the segment.
     @discardableResult
-    public static func segment(_ input: UnsafeRawBufferPointer) -> UInt64? {
+    package static func segment(_ input: UnsafeRawBufferPointer) -> UInt64? {
         let frames = corrected(input)
         repair(FuzzedStore(frames: frames))
         let store = FuzzedStore(frames: frames)

@@ -7,7 +7,7 @@ nonisolated(unsafe) private var target: (UnsafeRawBufferPointer) -> Void = { _ i
 /// Runs `body` with one input after another, as libFuzzer's options on the command line say.
 ///
 /// A trap, an address sanitizer's report or more than 2 GiB of memory is a finding; `body` handles what it throws.
-public func fuzz(_ body: @escaping (UnsafeRawBufferPointer) -> Void) -> Never {
+package func fuzz(_ body: @escaping (UnsafeRawBufferPointer) -> Void) -> Never {
     target = body
     var count = CommandLine.argc
     var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv

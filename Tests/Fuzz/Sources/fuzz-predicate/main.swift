@@ -1,4 +1,4 @@
-import FuzzBodies
+import FuzzedInputs
 import FuzzDriver
 
 fuzz { _ = FuzzBodies.predicate($0) }

@@ -1,4 +1,4 @@
-import FuzzBodies
+import FuzzedInputs
 import FuzzDriver
 
 fuzz { FuzzBodies.segment($0) }
