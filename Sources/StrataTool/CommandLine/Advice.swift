@@ -9,17 +9,17 @@ enum Advice {
     static func advice(for error: StrataError, stores: [String] = []) -> String? {
         switch error.code {
         case .notFound where isInStore(error, stores):
-            "Check the path: it names a store's directory, such as Notes.strata."
+            "Check the path: it must be a store's directory, such as Notes.strata."
         case .notFound where error.context.path != nil && !stores.isEmpty: "Check the path of the file."
-        case .notAStore: "Name the directory that has the file STORE in it, such as Notes.strata."
-        case .locked: "Stop the program that writes to the store, or let it do this."
+        case .notAStore: "Give the directory that contains the file STORE, such as Notes.strata."
+        case .locked: "Stop the program that writes to the store, or have that program do this."
         case .permissionDenied where isInStore(error, stores):
             "Run this as a user who may read the store's files, or copy the store."
         case .newerFormat: "Use a newer strata; this is \(Tool.version)."
         case .inputOutput where error.context.errno == EIO:
-            "The medium may be failing: copy the store to another one and ask there."
+            "The medium may be failing: copy the store to another medium and run the command on the copy."
         case _ where error.isDamage:
-            "Copy the store before anything else is done to it; 'strata verify STORE' tells how far it is whole, "
+            "Copy the store before doing anything else with it; 'strata verify STORE' shows how much of it is intact, "
                 + "'strata repair STORE' what a repair would keep."
         default: nil
         }

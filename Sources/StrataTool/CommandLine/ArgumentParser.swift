@@ -41,7 +41,7 @@ struct ArgumentParser {
         for (operand, word) in zip(operands, given) where !operand.words.isEmpty && !operand.words.contains(word) {
             if let meant = Suggestion.closest(to: word, among: operand.words) {
                 return UsageError(
-                    "'\(word)' is none of \(operand.words.joined(separator: ", "))", suggestion: meant)
+                    "'\(word)' is not one of \(operand.words.joined(separator: ", "))", suggestion: meant)
             }
             // The word is the next operand's value.
             return UsageError("\(operand.name) is missing: \(operand.help)")
@@ -58,7 +58,7 @@ struct ArgumentParser {
     private func add(_ word: String, to arguments: inout Arguments) throws(UsageError) {
         let count = arguments.operands.count
         guard let operand = count < operands.count ? operands[count] : operands.last(where: \.isRepeatable) else {
-            throw UsageError("'\(word)' is one argument too many")
+            throw UsageError("unexpected argument '\(word)'")
         }
         guard !word.isEmpty else { throw UsageError("\(operand.name) is empty") }
         arguments.add(operand: word)

@@ -20,7 +20,7 @@ enum CommandRegistry {
                 DeviceCommand.self, FeedCommand.self, TokenCommand.self, SchemaCommand.self,
             ]),
         Group(
-            title: "find out how it came to that",
+            title: "find out how that state came about",
             commands: [
                 HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
                 DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self, DeterminismCommand.self,

@@ -8,8 +8,8 @@ enum CommitOperand {
 
     static let operand = Operand(
         name: "OFFSET",
-        help: "the commit's offset, as 'strata log' prints it; last, HEAD or -1 for the last commit, -2 for the one in "
-            + "front of it", mayBeNegative: true)
+        help: "the commit's offset, as 'strata log' prints it; last, HEAD or -1 for the last commit, -2 for the one "
+            + "before it", mayBeNegative: true)
 
     init(_ text: String) throws(UsageError) {
         if ["last", "head"].contains(text.lowercased()) {

@@ -5,7 +5,7 @@ import StrataSystem
 /// The commits that a command line selects by offsets and times.
 struct CommitRange {
     static let until = Option.time(
-        "--until", "TIME", help: "end with the last commit that is not younger; as --since",
+        "--until", "TIME", help: "end with the last commit at or before this time; times as for --since",
         now: { SystemTime().nowMicroseconds() })
 
     static let options: [any OptionDescription] = [LogCommand.from, LogCommand.to, LogCommand.since, until]
@@ -19,10 +19,10 @@ struct CommitRange {
 
     static func check(_ arguments: Arguments) throws(UsageError) {
         if let from = arguments[LogCommand.from], let to = arguments[LogCommand.to], from > to {
-            throw UsageError("--from \(from) is behind --to \(to)")
+            throw UsageError("--from \(from) is after --to \(to)")
         }
         if let since = arguments[LogCommand.since], let until = arguments[until], since > until {
-            throw UsageError("--since is behind --until")
+            throw UsageError("--since is after --until")
         }
     }
 
@@ -33,7 +33,7 @@ struct CommitRange {
         if let from = arguments[LogCommand.from] {
             if from <= floor {
                 Diagnostics.report(
-                    "the history up to \(floor) has been let go; beginning with \(floor + 1)", by: command)
+                    "the history up to \(floor) was removed by compaction; beginning with \(floor + 1)", by: command)
             }
             first = max(first, from)
         }

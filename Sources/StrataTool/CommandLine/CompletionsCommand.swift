@@ -1,10 +1,10 @@
 /// `strata completions`: the script with which a shell completes command lines of this tool.
 enum CompletionsCommand: Command {
     static let name = "completions"
-    static let summary = "print what bash, zsh or fish needs to complete command lines"
+    static let summary = "print the completion script for bash, zsh or fish"
     static let details =
-        "Put the output where the shell looks for it: for bash into ~/.local/share/bash-completion/completions/strata, "
-        + "for zsh as _strata into a folder of $fpath, for fish into ~/.config/fish/completions/strata.fish."
+        "Save the output where the shell looks for it: for bash as ~/.local/share/bash-completion/completions/strata, "
+        + "for zsh as _strata in a folder of $fpath, for fish as ~/.config/fish/completions/strata.fish."
     static let operands = [Operand(name: "SHELL", help: "bash, zsh or fish")]
     static let options: [any OptionDescription] = []
     static let examples = [
@@ -19,7 +19,7 @@ enum CompletionsCommand: Command {
         case "fish": output.write(ShellCompletions.fish)
         case let other:
             throw UsageError(
-                "SHELL is bash, zsh or fish, not '\(other)'",
+                "SHELL must be bash, zsh or fish, not '\(other)'",
                 suggestion: Suggestion.closest(to: other, among: ["bash", "zsh", "fish"]))
         }
         return .success

@@ -3,22 +3,24 @@ import StrataViews
 
 /// The database, the zone and the actor of a command line.
 struct DatabaseOptions {
-    static let user = Option.text("--user", "NAME", help: "who asks: the private database is this user's")
+    static let user = Option.text(
+        "--user", "NAME", help: "the user who makes the request; the private database is this user's")
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
-        help: "public or private; private if --user or --owner is given, else public, or the only private one that "
-            + "has what is asked for"
+        help: "public or private; the default is private with --user or --owner, else public, or the only private one "
+            + "that has what the command looks for"
     ) { text throws(UsageError) in
         switch text {
         case "public": return .public
         case "private": return .private
-        default: throw UsageError("--database is public or private, not '\(text)'")
+        default: throw UsageError("--database must be public or private, not '\(text)'")
         }
     }
     static let owner = Option.text(
         "--owner", "NAME",
-        help: "whose private database it is, if not that of who asks; without --user it is read as the service may")
-    static let zone = Option.text("--zone", "NAME", help: "look into this zone only")
+        help: "the owner of the private database, if not the user who makes the request; without --user it is read "
+            + "with the rights of the service")
+    static let zone = Option.text("--zone", "NAME", help: "look in this zone only")
 
     let database: DatabaseID
     let actor: Actor
@@ -30,7 +32,7 @@ struct DatabaseOptions {
         let owner = arguments[Self.owner]
         let scope = arguments[Self.database] ?? (user == nil && owner == nil ? .public : .private)
         if scope == .public, owner != nil {
-            throw UsageError("--owner names whose private database it is, and --database public is everybody's")
+            throw UsageError("--owner and --database public cannot be combined: the public database has no owner")
         }
         if scope == .private, user == nil, owner == nil {
             throw UsageError("--database private needs --user NAME: every user has a private database")

@@ -2,7 +2,7 @@
 enum HelpCommand: Command {
     static let name = "help"
     static let summary = "explain the tool, or one command"
-    static let details = "Without an argument it lists the commands."
+    static let details = "Without COMMAND it lists all commands."
     static let operands = [Operand(name: "COMMAND", help: "the command to explain", isRequired: false)]
     static let options: [any OptionDescription] = []
     static let examples = ["strata help log"]

@@ -5,12 +5,12 @@ enum HelpText {
 
     /// A sentence on the purpose of the tool.
     static let purpose =
-        "looks into Strata stores, also beside a program that writes to them. It changes none, but for "
-        + "'schema import', and what is told to by --apply."
+        "inspects Strata stores, even while another program writes to them. Only 'schema import' and commands with "
+        + "--apply change a store."
     static let exitCodes = [
-        ("0", "fine"), ("1", "the answer is no, such as a verification that failed"),
-        ("2", "the command line cannot be understood"),
-        ("3", "the store cannot be read, or not to its end; or the output cannot be written"),
+        ("0", "success"), ("1", "the answer is no, for example because a verification failed"),
+        ("2", "the command line is invalid"),
+        ("3", "the store cannot be read, or not to its end, or the output cannot be written"),
     ]
 
     static func writeOverview(to output: Output) {
@@ -22,13 +22,14 @@ enum HelpText {
         writeTable(
             "options",
             [
-                ("--version, -V", "print the version"), ("--help, -h", "print this; behind a command, its own help"),
-                ("--color WHEN", "behind a command: auto (on a terminal), always or never"),
-                ("--local", "behind a command: print times in the local time zone instead of UTC"),
-                ("--no-pager", "behind a command: print on a terminal without $STRATA_PAGER, $PAGER or less"),
+                ("--version, -V", "print the version"),
+                ("--help, -h", "print this help; after a command, the help of that command"),
+                ("--color WHEN", "after a command: auto (on a terminal), always or never"),
+                ("--local", "after a command: print times in the local time zone instead of UTC"),
+                ("--no-pager", "after a command: print on a terminal without $STRATA_PAGER, $PAGER or less"),
             ], to: output)
         writeTable("exit codes", exitCodes, to: output)
-        let more = wrapped("'strata help COMMAND' tells more of one, with an example.", indentation: 0)
+        let more = wrapped("'strata help COMMAND' describes a command, with examples.", indentation: 0)
         output.write(more.joined(separator: "\n") + "\n")
     }
 

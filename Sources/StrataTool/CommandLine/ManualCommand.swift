@@ -1,8 +1,9 @@
 /// `strata manual`: the manual page.
 enum ManualCommand: Command {
     static let name = "manual"
-    static let summary = "print the manual page, for man"
-    static let details = "It is the help of all commands as one page, in the language of man."
+    static let summary = "print the manual page"
+    static let details =
+        "Prints the help of all commands as one page, in man's format."
     static let operands: [Operand] = []
     static let options: [any OptionDescription] = []
     static let examples = [

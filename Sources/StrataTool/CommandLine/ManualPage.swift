@@ -2,7 +2,7 @@
 enum ManualPage {
     static var text: String {
         var page = ".TH STRATA 1 \"\" \"strata \(Tool.version)\" \"User commands\"\n"
-        page += ".SH NAME\nstrata \\- look into Strata stores\n"
+        page += ".SH NAME\nstrata \\- inspect Strata stores\n"
         page += ".SH SYNOPSIS\n.B strata\n.I COMMAND\n[\\fIARGUMENT\\fR ...]\n"
         page += ".SH DESCRIPTION\n"
         page += escaped(HelpText.purpose) + "\n"
@@ -10,10 +10,10 @@ enum ManualPage {
         page += ".SH COMMON OPTIONS\n" + CommonOptions.all.map { item($0.usage, $0.help) }.joined()
         page += ".SH EXIT STATUS\n" + HelpText.exitCodes.map { item($0.0, $0.1) }.joined()
         page += ".SH ENVIRONMENT\n"
-        page += item("STRATA_PAGER, PAGER", "shows what is printed on a terminal; less if neither is set")
-        page += item("COLUMNS", "how many columns help and tables may have; those of the terminal without it")
+        page += item("STRATA_PAGER, PAGER", "the program that shows the output on a terminal; less if neither is set")
+        page += item("COLUMNS", "the width of help and tables in columns; the terminal's width if it is not set")
         page += item("TZ", "the time zone in which --local prints times")
-        page += item("NO_COLOR", "if it is not empty, nothing is coloured unless --color always asks for it")
+        page += item("NO_COLOR", "if it is not empty, the output is colored only with --color always")
         return page
     }
 

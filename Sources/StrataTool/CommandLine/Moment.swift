@@ -15,12 +15,12 @@ extension Option where Value == Moment {
     /// For commands that show a state.
     static let at = Option(
         name: "--at", valueName: "OFFSET|TIME",
-        help: "the state as it was then: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" "
+        help: "show the state at this point: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" "
             + "(also s, h, d), today, yesterday or @MICROSECONDS"
     ) { text throws(UsageError) in
         guard let moment = try Moment(text, as: "--at") else {
             throw UsageError(
-                "--at takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+                "--at takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
         }
         return moment
     }
@@ -34,7 +34,7 @@ extension Moment {
     /// - Parameter name: the name of the argument, for error messages.
     init?(_ text: String, as name: String) throws(UsageError) {
         if let offset = UInt64(text) {
-            guard offset <= Version.maximumOffset else { throw UsageError("\(name) \(text) is beyond any offset") }
+            guard offset <= Version.maximumOffset else { throw UsageError("\(name) \(text) is larger than any offset") }
             self = .offset(offset)
             return
         }

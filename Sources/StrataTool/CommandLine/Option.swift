@@ -37,17 +37,17 @@ extension Option where Value == Bool {
     }
 
     static let json = flag("--json", help: "print JSON, one object per line")
-    static let help = flag("--help", help: "print this")
+    static let help = flag("--help", help: "print this help")
     static let local = flag("--local", help: "print times in the local time zone instead of UTC")
     static let noPager = flag("--no-pager", help: "print on a terminal without a pager")
 }
 
 extension Option where Value == TextStyle.Choice {
     static let color = Option(
-        name: "--color", valueName: "WHEN", help: "colour the output: auto (on a terminal), always or never"
+        name: "--color", valueName: "WHEN", help: "color the output: auto (on a terminal), always or never"
     ) { text throws(UsageError) in
         if let choice = TextStyle.Choice(rawValue: text) { return choice }
-        throw UsageError("--color is auto, always or never, not '\(text)'")
+        throw UsageError("--color must be auto, always or never, not '\(text)'")
     }
 }
 
@@ -71,7 +71,7 @@ extension Option where Value == UInt64 {
         Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
             let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                throw UsageError("\(name) takes a number, and '\(text)' is none")
+                throw UsageError("\(name) takes a number, not '\(text)'")
             }
             guard let number = UInt64(text), range.contains(number) else {
                 throw UsageError("\(name) \(text) is out of range: \(range.lowerBound) to \(range.upperBound)")
@@ -89,7 +89,7 @@ extension Option where Value == Int64 {
         Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
             guard let time = Timestamp(parsing: text, now: now()) else {
                 throw UsageError(
-                    "\(name) takes a time such as \(Moment.timeExamples), and '\(text)' is none")
+                    "\(name) takes a time such as \(Moment.timeExamples), not '\(text)'")
             }
             return time.microseconds
         }

@@ -23,7 +23,7 @@ public enum Tool {
             do {
                 // The decoded text would name a different file.
                 if let word = words.first(where: { !$0.isText }) {
-                    throw UsageError("'\(word.text)' is not UTF-8; reach it by a symbolic link whose name is")
+                    throw UsageError("'\(word.text)' is not valid UTF-8; use a symbolic link whose name is")
                 }
                 let code = try dispatch(words.map(\.text), output, &name, &stores)
                 try output.flush()
@@ -59,7 +59,7 @@ public enum Tool {
         guard let first = words.first else { throw UsageError("a command is missing") }
         switch first {
         case "--version", "-V", "-v", "version":
-            guard words.count == 1 else { throw UsageError("'\(words[1])' is one argument too many") }
+            guard words.count == 1 else { throw UsageError("unexpected argument '\(words[1])'") }
             output.write("strata \(version)\n")
             return .success
         case "--help", "-h":
@@ -124,7 +124,7 @@ public enum Tool {
         for path in command.stores(arguments) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { continue }
-            throw StrataError(.notAStore, "This is a file, and a store is a directory.", .init(path: path))
+            throw StrataError(.notAStore, "This is a file, but a store is a directory.", .init(path: path))
         }
     }
 

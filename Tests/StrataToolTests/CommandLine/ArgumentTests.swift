@@ -20,9 +20,9 @@ import Testing
         Mistake("lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
         Mistake("quux", "strata: unknown command quux; see 'strata help'"),
         Mistake("--vresion", "strata: unknown option --vresion; did you mean --version? see 'strata help'"),
-        Mistake("--version log", "strata: 'log' is one argument too many; see 'strata help'"),
+        Mistake("--version log", "strata: unexpected argument 'log'; see 'strata help'"),
         Mistake("--help lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
-        Mistake("--help log info", "strata: 'info' is one argument too many; see 'strata help'"),
+        Mistake("--help log info", "strata: unexpected argument 'info'; see 'strata help'"),
         Mistake(
             "log", "strata log: STORE is missing: the store's directory, such as Notes.strata; see 'strata help log'"),
         Mistake("log ''", "strata log: STORE is empty; see 'strata help log'"),
@@ -30,18 +30,18 @@ import Testing
         Mistake("log S --zzzzzzzz", "strata log: unknown option --zzzzzzzz; see 'strata help log'"),
         Mistake("log S -n", "strata log: -n needs a value: -n N; see 'strata help log'"),
         Mistake("log S --from=", "strata log: --from needs a value: --from OFFSET; see 'strata help log'"),
-        Mistake("log S -n ten", "strata log: -n takes a number, and 'ten' is none; see 'strata help log'"),
+        Mistake("log S -n ten", "strata log: -n takes a number, not 'ten'; see 'strata help log'"),
         Mistake("log S -n -1", "strata log: -n -1 is out of range: 0 to 18446744073709551615; see 'strata help log'"),
         Mistake("log S --from 0", "strata log: --from 0 is out of range: 1 to 8796093022207; see 'strata help log'"),
-        Mistake("log S T", "strata log: 'T' is one argument too many; see 'strata help log'"),
+        Mistake("log S T", "strata log: unexpected argument 'T'; see 'strata help log'"),
         Mistake("log S --json=yes", "strata log: --json takes no value; see 'strata help log'"),
         Mistake("log S --json --json", "strata log: --json is given twice; see 'strata help log'"),
-        Mistake("log S --oneline --json", "strata log: --oneline and --json exclude each other; see 'strata help log'"),
-        Mistake("log S --from 9 --to 8", "strata log: --from 9 is behind --to 8; see 'strata help log'"),
+        Mistake("log S --oneline --json", "strata log: --oneline and --json cannot be combined; see 'strata help log'"),
+        Mistake("log S --from 9 --to 8", "strata log: --from 9 is after --to 8; see 'strata help log'"),
         Mistake(
             "log S --since tomorrow",
             "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
-                + "\"2 hours ago\", yesterday or @MICROSECONDS, and 'tomorrow' is none; see 'strata help log'"),
+                + "\"2 hours ago\", yesterday or @MICROSECONDS, not 'tomorrow'; see 'strata help log'"),
         Mistake(
             "info", "strata info: STORE is missing: the store's directory, such as Notes.strata; see 'strata help info'"
         ),
@@ -87,7 +87,7 @@ import Testing
         let name = "'b\u{FFFD}d'"
         #expect(
             result.errors
-                == "strata: \(name) is not UTF-8; reach it by a symbolic link whose name is; see 'strata help'\n")
+                == "strata: \(name) is not valid UTF-8; use a symbolic link whose name is; see 'strata help'\n")
     }
 
     @Test func behindTwoDashesEverythingIsAnOperand() throws {

@@ -50,7 +50,7 @@ import Testing
     @Test func anotherShellIsAMistake() throws {
         let result = try ToolProcess.run("completions", "bsh", in: "/tmp")
         #expect(result.code == 2 && result.output.isEmpty)
-        #expect(result.errors.contains("SHELL is bash, zsh or fish, not 'bsh'") && result.errors.contains("bash"))
+        #expect(result.errors.contains("SHELL must be bash, zsh or fish, not 'bsh'") && result.errors.contains("bash"))
         #expect(try ToolProcess.run("completions", in: "/tmp").code == 2)
     }
 }

@@ -58,10 +58,10 @@ import Testing
                 #expect(
                     result.errors.contains("(\(code))") && result.errors.contains(name), "\(words): \(result.errors)")
                 if name == "File" {
-                    #expect(result.errors.contains(": This is a file, and a store is a directory. [in File]"))
+                    #expect(result.errors.contains(": This is a file, but a store is a directory. [in File]"))
                 }
                 #expect(
-                    result.errors.contains("Check the path: it names a store's directory") == (code == "notFound"),
+                    result.errors.contains("Check the path: it must be a store's directory") == (code == "notFound"),
                     "\(words): \(result.errors)")
             }
         }
@@ -124,7 +124,7 @@ import Testing
         }
         try expect(operands + ["--surely-unknown"], "unknown option --surely-unknown")
         if !command.operands.contains(where: \.isRepeatable) {
-            try expect(operands + ["y"], "'y' is one argument too many")
+            try expect(operands + ["y"], "unexpected argument 'y'")
         }
         if let first = command.operands.first(where: \.isRequired) {
             try expect([], "\(first.name) is missing")
@@ -138,7 +138,7 @@ import Testing
             }
             try expect(operands + [option.name], "\(option.name) needs a value: \(option.name) ")
             if option is Option<UInt64> {
-                try expect(operands + [option.name, "ten"], "\(option.name) takes a number, and 'ten' is none")
+                try expect(operands + [option.name, "ten"], "\(option.name) takes a number, not 'ten'")
                 try expect(operands + [option.name, "-1"], "\(option.name) -1 is out of range: ")
                 try expect(
                     operands + [option.name, "99999999999999999999"], "\(option.name) 99999999999999999999 is out")

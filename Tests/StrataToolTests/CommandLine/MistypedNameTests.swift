@@ -53,7 +53,7 @@ struct MistypedNameTests {
         Line("query $ Note |rnk > 2| --user anna", "No field of Note is named 'rnk'. Did you mean rank?"),
         Line("query $ Note |rank > 2| --user anna --sort titel", "No field of Note is named 'titel'"),
         Line("query $ Note --user anna --zone Notse", "Zone 'Notse' does not exist. Did you mean Notes?"),
-        Line("query $ Note", "name one of them with --user (anna, bert)"),
+        Line("query $ Note", "choose one with --user (anna, bert)"),
         Line("records $ --user annna", "'annna'"),
         Line("records $ --user anna --zone Notse", "Zone 'Notse' does not exist"),
         Line("records $ --user anna --type Noet", "Did not find record type: Noet"),
@@ -64,11 +64,11 @@ struct MistypedNameTests {
         Line("bisect $ Noet --where |rank > 2| --user anna", "Did not find record type: Noet"),
         Line("bisect $ Note --where |rnk > 2| --user anna", "No field of Note is named 'rnk'"),
         Line("bisect $ Note --where |rank > 2| --user anna --zone Notse", "Zone 'Notse' does not exist"),
-        Line("bisect $ Note --where |rank > 2|", "name one of them with --user (anna, bert)"),
+        Line("bisect $ Note --where |rank > 2|", "choose one with --user (anna, bert)"),
         Line("minimize $ Note --where |rank > 2| --user annna", "'annna'"),
         Line("minimize $ Noet --where |rank > 2| --user anna", "Did not find record type: Noet"),
         Line("minimize $ Note --where |rnk > 2| --user anna", "No field of Note is named 'rnk'"),
-        Line("minimize $ Note --where |rank > 2|", "name one of them with --user (anna, bert)"),
+        Line("minimize $ Note --where |rank > 2|", "choose one with --user (anna, bert)"),
         Line("debug $ -e |until Note \"rnk > 2\" --user anna|", "No field of Note is named 'rnk'"),
         Line("debug $ -e |until Note \"rank > 2\" --user annna|", "'annna'"),
         Line("debug $ --user anna -e |break where Note \"rnk > 2\"|", "No field of Note is named 'rnk'"),
@@ -99,7 +99,7 @@ struct MistypedNameTests {
             #expect(film.code == 0 && film.output.contains("1 record") && film.errors.isEmpty, "\(film)")
             let place = try ToolProcess.run(["query", path, "Place", "rank > 2"], in: directory.path)
             #expect(place.code == 0 && place.output.contains("1 record"), "\(place)")
-            #expect(place.errors.contains("this is the private one of carl"), "\(place)")
+            #expect(place.errors.contains("using the private one of carl"), "\(place)")
             let bisect = try ToolProcess.run(["bisect", path, "Place", "--where", "rank > 2"], in: directory.path)
             #expect(bisect.code == 0 && bisect.errors.contains("private one of carl"), "\(bisect)")
         }
