@@ -22,12 +22,12 @@ enum InputText {
             bytes += piece[..<count]
             guard bytes.count <= maximumBytes else {
                 throw StrataError(
-                    .tooLarge, "The file is too long for a schema.",
+                    .tooLarge, "The schema file is too long.",
                     .init(path: path, expected: "at most \(maximumBytes) bytes", found: "more"))
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StrataError(.invalidArgument, "The file is no text.", .init(path: path, expected: "valid UTF-8"))
+            throw StrataError(.invalidArgument, "The file is not text.", .init(path: path, expected: "valid UTF-8"))
         }
         return text
     }

@@ -118,7 +118,7 @@ struct JSONReader {
     func error(_ expected: String) -> StrataError {
         let found = peek().map { $0 < 0x80 ? "'\(Unicode.Scalar($0))'" : "byte \(hexadecimal($0))" } ?? "the end"
         return StrataError(
-            .malformed, "The text is not the JSON that it should be.",
+            .malformed, "The JSON does not have the expected form.",
             .init(expected: expected, found: found, column: position + 1))
     }
 
@@ -174,11 +174,11 @@ struct JSONReader {
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 position += 2
-            case 0..<0x20: throw error("a text without control characters")
+            case 0..<0x20: throw error("a string without control characters")
             default: position += 1
             }
         }
-        throw error("the end of a text")
+        throw error("the end of a string")
     }
 
     /// Returns nil for an invalid escape.

@@ -9,7 +9,7 @@ enum OutputError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .closedPipe: "nobody reads the output any more"
+        case .closedPipe: "the reader of the output has closed it"
         case .refused(let number): "cannot write the output: \(String(cString: strerror(number)))"
         }
     }

@@ -49,6 +49,6 @@ import Testing
         let info = try fixture.run("info", "New.strata")
         #expect(info.code == 0, "\(info)")
         let again = try whatIf("--drop", "1")
-        #expect(again.code == 1 && again.errors.contains("something in the place"), "\(again)")
+        #expect(again.code == 1 && again.errors.contains("already exists at the path"), "\(again)")
     }
 }

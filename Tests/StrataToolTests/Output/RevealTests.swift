@@ -58,7 +58,7 @@ import Testing
         try FileManager.default.removeItem(atPath: keys)
         #expect(try run().code == 0)
         let result = try run("--reveal")
-        #expect(result.code == 1 && result.errors.contains("2 encrypted values do not open"), "\(result)")
+        #expect(result.code == 1 && result.errors.contains("2 encrypted values cannot be decrypted"), "\(result)")
         #expect(result.output.contains("pin=‹encrypted, 4 bytes›") && result.errors.contains("keyMissing"))
         #expect(try run("--reveal", "--keys", "title").code == 0)
     }

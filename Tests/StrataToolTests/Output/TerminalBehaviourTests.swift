@@ -95,7 +95,7 @@ import Testing
                 "log \(fixture.name)", "PAGER='\(pager)'", in: fixture.directory.path, isPaged: true)
             #expect(terminal.finish() == 0, "\(terminal.text)")
             #expect(terminal.text.contains("commit 1  "), "\(terminal.text)")
-            #expect(terminal.text.contains("there is no pager '\(pager)'"), "\(terminal.text)")
+            #expect(terminal.text.contains("the pager '\(pager)' does not exist"), "\(terminal.text)")
         }
     }
 

@@ -51,7 +51,7 @@ import Testing
 
     @Test func colorIsOneOfThree() throws {
         let wrong = try ToolProcess.run("help", "--color", "blue", in: directory.path)
-        #expect(wrong.code == 2 && wrong.errors.contains("--color is auto, always or never, not 'blue'"))
+        #expect(wrong.code == 2 && wrong.errors.contains("--color must be auto, always or never, not 'blue'"))
         for choice in ["auto", "always", "never"] {
             #expect(try ToolProcess.run("help", "--color", choice, in: directory.path).code == 0)
         }
