@@ -12,11 +12,11 @@ enum AuditText {
             text += "; \(culprit.list) \(culprit.index): \(code(culprit.code))"
             if let version = culprit.version { text += ", has \(version.tag)" }
         }
-        return text + "; asked for: " + request(refused.request, byteCount: refused.requestBytes)
+        return text + "; request: " + request(refused.request, byteCount: refused.requestBytes)
     }
 
     static func text(of event: NothingToDeleteEvent) -> String {
-        "\(event.count) not there; asked for: \(request(event.request, byteCount: 0))"
+        "\(event.count) not found; request: \(request(event.request, byteCount: 0))"
     }
 
     static func text(of note: ConsoleNote) -> String {
@@ -42,7 +42,7 @@ enum AuditText {
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
         guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
         guard let request = try? Request(decoding: bytes[...]) else {
-            return "\(bytes.count.counted("byte")) that are no request"
+            return "\(bytes.count.counted("byte")) that are not a request"
         }
         return summary(of: request)
     }

@@ -158,7 +158,7 @@ struct CommitText: CommitFormat {
         if save.isFull, save.change != .create { text += ", full" }
         if sent > 0 { text += sent == 1 ? ", 1 field" : ", \(sent) fields" }
         if removed > 0 { text += ", \(removed) removed" }
-        if save.isErased { text += ", erased since" }
+        if save.isErased { text += ", erased later" }
         return text
     }
 
@@ -190,7 +190,7 @@ struct CommitText: CommitFormat {
         let known = names.device(delivered.device).map { Printable.escaped($0) } ?? "device \(delivered.device)"
         let device = delivered.device == 0 ? "the service itself" : known
         let badge = delivered.badge == 0 ? "" : ", badge \(delivered.badge)"
-        return "\(device), all up to \(delivered.through)\(badge)"
+        return "\(device), everything up to \(delivered.through)\(badge)"
     }
 
     private static func user(_ ordinal: UInt64, _ names: KnownNames) -> String {

@@ -63,11 +63,11 @@ enum CommitPatchText {
 
     private static func notes(on step: RecordTimelineStep) -> [String] {
         var notes: [String] = []
-        if step.isErased { notes.append("what it held was erased since") }
+        if step.isErased { notes.append("its content was erased later") }
         if step.changes.contains(where: { if case .unknown = $0.before { true } else { false } }) {
-            notes.append("?: what was there before is not in the log")
+            notes.append("?: the earlier value is not in the log")
         }
-        if let problem = step.problem { notes.append("not all is known: \(Printable.escaped(problem.description))") }
+        if let problem = step.problem { notes.append("incomplete: \(Printable.escaped(problem.description))") }
         return notes
     }
 }

@@ -6,29 +6,30 @@ enum LogCommand: Command {
     static let name = "log"
     static let summary = "print the commits of a store"
     static let details =
-        "It reads beside a program that writes to the store, and takes no lock. Offsets and times choose which commits "
-        + "are looked at, and the other options which of those are printed: all options about events must fit the same "
-        + "event. -n takes the last of what is left. At a terminal the newest comes first; in pipes and files, and "
-        + "with --json or --follow, the oldest. With --zone or --record only commits that changed them are read. "
-        + "Of a damaged store it prints what is whole in front of the damage, and ends with 3. A name that nothing "
-        + "has ends with 1."
+        "The range options choose the commits to read by offset or time; the other options choose which of those to "
+        + "print. All options about events must match the same event. -n keeps the last N of the matching commits. On "
+        + "a terminal the newest commit comes first; in pipes and files, and with --json or --follow, the oldest. With "
+        + "--zone or --record only commits that changed them are read. It takes no lock and can run while another "
+        + "program writes to the store. For a damaged store it prints the intact commits before the damage and exits "
+        + "with 3. Exits with 1 if the log does not have a given name."
 
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N commits")
     static let from = Option.number("--from", "OFFSET", 1...Version.maximumOffset, help: "begin with this offset")
     static let to = Option.number("--to", "OFFSET", 1...Version.maximumOffset, help: "end with this offset")
     static let since = Option.time(
         "--since", "TIME",
-        help: "begin with the first commit that is not older: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes "
-            + "ago\" (also s, h, d), today, yesterday or @MICROSECONDS",
+        help: "begin with the first commit at or after this time: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 "
+            + "minutes ago\" (also s, h, d), today, yesterday or @MICROSECONDS",
         now: { SystemTime().nowMicroseconds() })
     static let oneline = Option.flag("--oneline", help: "print one line for each commit")
     static let stat = Option.flag(
-        "--stat", help: "print how many events of which kinds, zones, records and bytes a commit has")
+        "--stat", help: "print the numbers of events by kind, and of zones, records and bytes, of each commit")
     static let patch = Option.flag(
-        "--patch", help: "print what each event of a record changed: the fields before and after")
+        "--patch", help: "print what each event changed in its record: the fields before and after")
     static let reverse = Option.flag(
-        "--reverse", help: "the other order: the newest first, or at a terminal the oldest")
-    static let follow = Option.flag("--follow", help: "go on with new commits as they come, until interrupted")
+        "--reverse", help: "reverse the order: the newest first, or on a terminal the oldest")
+    static let follow = Option.flag(
+        "--follow", help: "keep printing new commits as they are appended, until interrupted")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] =
@@ -60,7 +61,7 @@ enum LogCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)
         for (one, other) in contradictions where arguments.has(one) && arguments.has(other) {
-            throw UsageError("\(one.name) and \(other.name) exclude each other")
+            throw UsageError("\(one.name) and \(other.name) cannot be combined")
         }
         let filter = try LogFilterOptions.filter(arguments)
         try StoreAccess.requireDirectory(arguments.store)

@@ -3,40 +3,40 @@ import StrataModel
 /// The options that select commits by their content.
 enum LogFilterOptions {
     static let user = Option.text(
-        "--user", "NAME", help: "commits of this user; \(LogFilter.systemName) for those of nobody")
+        "--user", "NAME", help: "commits of this user; \(LogFilter.systemName) for commits without a user")
     static let device = Option.text("--device", "NAME", help: "commits from this device")
     static let group = Option.text("--group", "GROUP", help: "commits of the operation group with this id or name")
     static let kind = Option<EventKind>(
         name: "--kind", valueName: "EVENTKIND",
-        help: "commits with an event of this kind, as it is printed, such as \"record saved\"; again for others",
+        help: "commits with an event of this kind, by its printed name, such as \"record saved\"; repeat for more",
         isRepeatable: true
     ) { text throws(UsageError) in try eventKind(named: text) }
     static let outcome = Option<LogFilter.Outcome>(
         name: "--outcome", valueName: "OUTCOME",
-        help: "committed: what happened; refused: requests and parts of them that were not done; all: both, which it "
-            + "is without this, but for --zone and --record"
+        help: "committed: events that were committed; refused: requests, or parts of them, that were refused; all: "
+            + "both, the default without --zone and --record"
     ) { text throws(UsageError) in
         if let outcome = LogFilter.Outcome(rawValue: text) { return outcome }
         let names = LogFilter.Outcome.allCases.map(\.rawValue)
         throw UsageError(
-            "--outcome is committed, refused or all, not '\(text)'",
+            "--outcome must be committed, refused or all, not '\(text)'",
             suggestion: Suggestion.closest(to: text, among: names))
     }
     static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "SCOPE", help: "what is of a public, private or shared database"
+        name: "--database", valueName: "SCOPE", help: "events of a public, private or shared database"
     ) { text throws(UsageError) in
         if let scope = InternedName.Scope.allCases.first(where: { $0.name == text }) { return scope }
         throw UsageError(
-            "--database is public, private or shared, not '\(text)'",
+            "--database must be public, private or shared, not '\(text)'",
             suggestion: Suggestion.closest(to: text, among: InternedName.Scope.allCases.map(\.name)))
     }
-    static let owner = Option.text("--owner", "NAME", help: "what is of a database of this user")
+    static let owner = Option.text("--owner", "NAME", help: "events of a database of this user")
     static let zone = Option.text("--zone", "NAME", help: "changes of zones with this name and their records")
     static let record = Option.text("--record", "NAME", help: "changes of records with this name")
-    static let type = Option.text("--type", "NAME", help: "what is about this record type")
+    static let type = Option.text("--type", "NAME", help: "events about this record type")
     static let condition = Option<LogFilterCondition>(
         name: "--where", valueName: "PREDICATE",
-        help: "saves that set fields for which this holds, such as \"rank > 3\"; keys that a save does not set are nil"
+        help: "saves whose fields match this, such as \"rank > 3\"; keys that a save does not set are nil"
     ) { text throws(UsageError) in LogFilterCondition(try QueryRequest.predicate(text, of: "--where")) }
 
     static let all: [any OptionDescription] = [
@@ -49,7 +49,7 @@ enum LogFilterOptions {
         let unknown = text.split(separator: " ").last.flatMap { UInt64($0) }.map { EventKind(rawValue: $0) }
         if let unknown, unknown.description == text { return unknown }
         throw UsageError(
-            "--kind: there are no events '\(text)'",
+            "--kind: there is no event kind '\(text)'",
             suggestion: Suggestion.closest(to: text, among: EventKind.known.map(\.name)).map { "'\($0)'" })
     }
 
@@ -73,21 +73,21 @@ enum LogFilterOptions {
 
     private static func check(_ filter: LogFilter) throws(UsageError) {
         if filter.scope == .public, filter.owner != nil {
-            throw UsageError("--database public is nobody's: leave out --owner, or ask for private or shared")
+            throw UsageError("--database public has no owner: omit --owner, or use private or shared")
         }
         let isRefused = filter.outcome == .refused
         if isRefused, filter.condition != nil {
-            throw UsageError("--where and --outcome refused exclude each other: what is refused sets no field")
+            throw UsageError("--where and --outcome refused cannot be combined: refused requests set no fields")
         }
         if filter.kinds.isEmpty { return }
         if isRefused, !filter.kinds.contains(.requestRefused) {
-            throw UsageError("--outcome refused leaves no other --kind than '\(EventKind.requestRefused)'")
+            throw UsageError("--outcome refused allows no --kind except '\(EventKind.requestRefused)'")
         }
         if filter.outcome == .committed, filter.kinds == [.requestRefused] {
-            throw UsageError("--outcome committed and --kind '\(EventKind.requestRefused)' exclude each other")
+            throw UsageError("--outcome committed and --kind '\(EventKind.requestRefused)' cannot be combined")
         }
         if filter.condition != nil, !filter.kinds.contains(.recordSaved) {
-            throw UsageError("--where is about events of --kind '\(EventKind.recordSaved)' only")
+            throw UsageError("--where matches only events of --kind '\(EventKind.recordSaved)'")
         }
     }
 }

@@ -219,7 +219,7 @@ struct LogFilterPrinter {
         try output.flush()
         let commits = undecidedCount == 1 ? "1 commit has" : "\(undecidedCount) commits have"
         Diagnostics.report(
-            "\(commits) something that cannot be decoded, and may fit; without a filter it is printed",
+            "\(commits) content that cannot be decoded and may match; without a filter it is printed",
             by: LogCommand.name)
         undecidedCount = 0
     }

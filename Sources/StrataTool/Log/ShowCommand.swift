@@ -6,9 +6,9 @@ enum ShowCommand: Command {
     static let name = "show"
     static let summary = "print one commit in full detail"
     static let details =
-        "Beside what 'strata log' prints: where the commit stands in which file, how it is stored, the chain value in "
-        + "front of it, the shape of its request, and each field that was sent or declared. Values are not printed. It "
-        + "ends with 1 if there is no commit at that offset."
+        "In addition to what 'strata log' prints: the position of the commit in its file, how it is stored, the chain "
+        + "value before it, the shape of its request, and each field that was sent or declared. Values are not "
+        + "printed. Exits with 1 if there is no commit at that offset."
 
     static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [Option.json]
@@ -63,7 +63,7 @@ private struct CommitDetail: CommitFormat {
         line("chain before", hexadecimal(chainBefore))
         line("file", place.path)
         line("segment", "\(place.segment)")
-        line("bytes", "\(place.range.lowerBound) to \(place.range.upperBound - 1), \(place.range.count) in all")
+        line("bytes", "\(place.range.lowerBound) to \(place.range.upperBound - 1), \(place.range.count) in total")
         for frame in place.frames { line("frame at \(frame.position)", text(of: frame.header)) }
         if let block = place.block {
             line(

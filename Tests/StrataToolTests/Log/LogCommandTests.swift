@@ -81,8 +81,8 @@ import Testing
         #expect(
             events == [
                 "s of anna: query of Note in Notes where title = 'x', on creation, once", "all of user 9: database",
-                "s of anna, fired once, by mh34", "all of user 9", "phone, all up to 2, badge 3",
-                "device 7, all up to 2", "the service itself, all up to 1",
+                "s of anna, fired once, by mh34", "all of user 9", "phone, everything up to 2, badge 3",
+                "device 7, everything up to 2", "the service itself, everything up to 1",
             ], "\(lines)")
     }
 
@@ -346,7 +346,7 @@ import Testing
         try fixture.close()
         let result = try fixture.run("log", "--oneline", fixture.name, "--from", "1", "--to", "\(floor + 2)")
         #expect(result.code == 0)
-        let note = "the history up to \(floor) has been let go; beginning with \(floor + 1)"
+        let note = "the history up to \(floor) was removed by compaction; beginning with \(floor + 1)"
         #expect(result.errors == "strata log: \(note)\n")
         #expect(result.lines.map { UInt64($0.prefix { $0 != " " }) } == [floor + 1, floor + 2])
     }

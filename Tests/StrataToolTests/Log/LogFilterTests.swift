@@ -220,7 +220,7 @@ import Testing
         let result = try fixture.run("log", fixture.name, "--oneline", "--type", "Note")
         #expect(result.code == 0 && result.lines.count == 4, "\(result)")
         #expect(
-            result.errors == "strata log: 2 commits have something that cannot be decoded, and may fit; without a "
+            result.errors == "strata log: 2 commits have content that cannot be decoded and may match; without a "
                 + "filter it is printed\n")
         // What does not depend on it is known.
         let byKind = try fixture.run("log", fixture.name, "--oneline", "--kind", "record saved")
@@ -303,16 +303,19 @@ import Testing
 
     @Test func mistakesAreExplained() throws {
         let mistakes: [([String], String)] = [
-            (["--kind", "record save"], "--kind: there are no events 'record save'; did you mean 'record saved'?"),
-            (["--kind", "zzz"], "--kind: there are no events 'zzz';"),
+            (["--kind", "record save"], "--kind: there is no event kind 'record save'; did you mean 'record saved'?"),
+            (["--kind", "zzz"], "--kind: there is no event kind 'zzz';"),
             (
                 ["--outcome", "comitted"],
-                "--outcome is committed, refused or all, not 'comitted'; did you mean committed?"
+                "--outcome must be committed, refused or all, not 'comitted'; did you mean committed?"
             ),
-            (["--database", "pubic"], "--database is public, private or shared, not 'pubic'; did you mean public?"),
+            (
+                ["--database", "pubic"],
+                "--database must be public, private or shared, not 'pubic'; did you mean public?"
+            ),
             (
                 ["--database", "public", "--owner", "anna"],
-                "--database public is nobody's: leave out --owner, or ask for private or shared;"
+                "--database public has no owner: omit --owner, or use private or shared;"
             ),
             (["--where", "rank >"], "--where, character 7: expected a key or a value, found the end;"),
             (
@@ -321,22 +324,22 @@ import Testing
             ),
             (
                 ["--where", "a = 1", "--outcome", "refused"],
-                "--where and --outcome refused exclude each other: what is refused sets no field;"
+                "--where and --outcome refused cannot be combined: refused requests set no fields;"
             ),
-            (["--where", "a = 1", "--kind", "zone saved"], "--where is about events of --kind 'record saved' only;"),
+            (["--where", "a = 1", "--kind", "zone saved"], "--where matches only events of --kind 'record saved';"),
             (
                 ["--outcome", "refused", "--kind", "zone saved"],
-                "--outcome refused leaves no other --kind than 'request refused';"
+                "--outcome refused allows no --kind except 'request refused';"
             ),
             (
                 ["--outcome", "committed", "--kind", "request refused"],
-                "--outcome committed and --kind 'request refused' exclude each other;"
+                "--outcome committed and --kind 'request refused' cannot be combined;"
             ),
-            (["--stat", "--patch"], "--stat and --patch exclude each other;"),
-            (["--stat", "--json"], "--stat and --json exclude each other;"),
-            (["--reverse", "--follow"], "--reverse and --follow exclude each other;"),
-            (["--until", "1d", "--follow"], "--follow and --until exclude each other;"),
-            (["--since", "1d", "--until", "2d"], "--since is behind --until;"),
+            (["--stat", "--patch"], "--stat and --patch cannot be combined;"),
+            (["--stat", "--json"], "--stat and --json cannot be combined;"),
+            (["--reverse", "--follow"], "--reverse and --follow cannot be combined;"),
+            (["--until", "1d", "--follow"], "--follow and --until cannot be combined;"),
+            (["--since", "1d", "--until", "2d"], "--since is after --until;"),
             (["--user", "anna", "--user", "bert"], "--user is given twice;"),
         ]
         for (words, message) in mistakes {

@@ -17,7 +17,7 @@ import Testing
                     chain before    1a5ee882
                     file            Notes.strata/log/00000000000000000001.seg
                     segment         1
-                    bytes           264 to 383, 120 in all
+                    bytes           264 to 383, 120 in total
                     frame at 264    commit, 51 bytes stored, body 882c9409, 2 not known to be durable
 
 
@@ -65,7 +65,7 @@ import Testing
         let fixture = try StoreFixture.small()
         #expect(try fixture.run("show", fixture.name).errors.contains("OFFSET is missing"))
         let result = try fixture.run("show", fixture.name, "two")
-        #expect(result.code == 2 && result.errors.contains("OFFSET takes a number, and 'two' is none"))
+        #expect(result.code == 2 && result.errors.contains("OFFSET takes a number, not 'two'"))
     }
 
     @Test func whatWasLetGoIsNotThere() throws {
