@@ -3,13 +3,13 @@ import StrataModel
 /// `strata blame`: the commit that last set each field of a record.
 enum BlameCommand: Command {
     static let name = "blame"
-    static let summary = "tell for each field of a record which commit last set it"
+    static let summary = "show which commit last set each field of a record"
     static let details =
-        "For each field, and for the links to parent and share: the commit that gave it the value that it has, when, "
-        + "by whom, and the value. A save that sends a value again does not count. Where history was let go, or an "
-        + "older version is not known, it is the oldest commit of which it is known that the field had the value, and "
-        + "'or before' stands behind it. The record is looked for in all zones unless some are named. Only commits "
-        + "that touched it are read. It ends with 1 if there is no such record, or was none at that time."
+        "For each field, and for the links to parent and share, it prints the commit that set the current value, the "
+        + "time, the user and device, and the value. A save that sends the same value again does not count. If history "
+        + "was compacted, or an older version is not known, it prints the oldest commit known to have had the value, "
+        + "and 'or before' after it. Without options that name the zone it searches all zones. Only commits that "
+        + "touched the record are read. Exits with 1 if the record does not exist, or did not exist at that time."
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
     static let options: [any OptionDescription] = RecordTimelineTarget.options + [Option.at, Option.json]

@@ -3,14 +3,14 @@ import StrataModel
 /// `strata history`: every version of one record.
 enum HistoryCommand: Command {
     static let name = "history"
-    static let summary = "print every version of a record, with what each changed"
+    static let summary = "print every version of a record and what each changed"
     static let details =
-        "Oldest first: when it was saved, by whom and by which operation, its change tag, and what became of its "
-        + "fields; deletions and erasures too, and last of all that of its zone. + is a field that was added, - one "
-        + "that was removed, ~ one with another value. Where history was let go it begins with what the record was "
-        + "then. The record is looked for in all zones unless some are named. Only commits that touched it are read, "
-        + "beside a program that writes to the store. It ends with 1 if the log has nothing of the record, "
-        + "with 3 if damage keeps some of it from being read."
+        "Prints the versions oldest first: when each was saved, by whom and by which operation, its change tag, and "
+        + "its changed fields. Deletions and erasures are listed too, and at the end the deletion of the zone. + marks "
+        + "an added field, - a removed one, ~ one with another value. If history was compacted, the list begins with "
+        + "the record as it was then. Without options that name the zone it searches all zones. Only commits that "
+        + "touched the record are read. It can run while another program writes to the store. Exits with 1 if the log "
+        + "does not have the record, and with 3 if damage hides part of its history."
 
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
 
@@ -83,7 +83,7 @@ enum HistoryCommand: Command {
 
     private static func title(of step: RecordTimelineStep) -> String {
         switch step.kind {
-        case .base: "as it was when what came before was let go"
+        case .base: "as it was when the history before it was compacted"
         case .create, .update, .touch: step.kind.rawValue
         case .zoneDeleted: "zone deleted"
         case .delete: step.isCascade ? "delete, cascade" : "delete"

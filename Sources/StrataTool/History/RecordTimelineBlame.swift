@@ -85,10 +85,10 @@ struct RecordTimelineBlame {
         switch last.kind {
         case .delete: return "the record was deleted by commit \(last.version.offset)"
         case .erase: return "the record was erased by commit \(last.version.offset)"
-        case .zoneDeleted: return "the record went with its zone, which was deleted by commit \(last.version.offset)"
+        case .zoneDeleted: return "the record was deleted with its zone by commit \(last.version.offset)"
         case .base, .create, .update, .touch:
-            if last.isErased { return "what the record held was erased since" }
-            return isPartial ? "the record may have more fields: what it was before is not in the log" : nil
+            if last.isErased { return "the content of the record was erased later" }
+            return isPartial ? "the record may have more fields: its earlier state is not in the log" : nil
         }
     }
 }

@@ -47,7 +47,7 @@ struct RecordTimelineTarget {
         }
         guard zones.count < 2 else { throw Self.ambiguity(of: name, zones, names) }
         record = zones.first.map { RecordKey(zone: $0, name: name) }
-        problem = filter.unknownName(names) ?? "the log has nothing of a record '\(name)'"
+        problem = filter.unknownName(names) ?? "the log does not have a record '\(name)'"
     }
 
     /// Returns the zones whose names were compacted with the beginning of the log.

@@ -72,7 +72,7 @@ import Testing
             try world.run("blame", "Notes.strata", "photo-1", "--at", "\(at.deleted - 1)", "--json"))
         #expect(before.map { $0["offset"] as? UInt64 } == [at.photo])
         let never = try world.run("blame", "Notes.strata", "photo-1", "--at", "1")
-        #expect(never.code == 1 && never.errors == "strata blame: the log has nothing of a record 'photo-1'\n")
+        #expect(never.code == 1 && never.errors == "strata blame: the log does not have a record 'photo-1'\n")
     }
 
     @Test func aMomentThatTheStoreDoesNotHaveEndsWith1() throws {
@@ -97,7 +97,7 @@ import Testing
         #expect(result.errors == "strata blame: the record was erased by commit \(last)\n")
         let before = try world.run("blame", "Notes.strata", "n", "--at", "\(first)")
         #expect(before.code == 1 && before.output.isEmpty)
-        #expect(before.errors == "strata blame: what the record held was erased since\n")
+        #expect(before.errors == "strata blame: the content of the record was erased later\n")
     }
 
     @Test func behindABaseItIsSaidHowMuchIsKnown() throws {
@@ -136,11 +136,11 @@ import Testing
         let mistakes: [([String], String)] = [
             ([], "STORE is missing: the store's directory, such as Notes.strata"),
             (["S"], "RECORD is missing: the record's name"),
-            (["S", "r", "x"], "'x' is one argument too many"),
+            (["S", "r", "x"], "unexpected argument 'x'"),
             (["S", "r", "--follow"], "unknown option --follow"),
             (
                 ["S", "r", "--owner", "a", "--database", "public"],
-                "--owner names whose private database it is, and --database public is everybody's"
+                "--owner and --database public cannot be combined: the public database has no owner"
             ),
         ]
         for (words, message) in mistakes {

@@ -150,20 +150,20 @@ import Testing
         let (world, _) = try VersionedStore.varied()
         let record = try world.run("history", "Notes.strata", "note-9")
         #expect(record.code == 1 && record.output.isEmpty)
-        #expect(record.errors == "strata history: the log has nothing of a record 'note-9'\n")
+        #expect(record.errors == "strata history: the log does not have a record 'note-9'\n")
         let zone = try world.run("history", "Notes.strata", "note-1", "--zone", "Notse")
         #expect(zone.code == 1 && zone.errors == "strata history: no zone is named 'Notse'; did you mean Notes?\n")
         let elsewhere = try world.run("history", "Notes.strata", "news", "--user", "anna")
-        #expect(elsewhere.code == 1 && elsewhere.errors.contains("nothing of a record 'news'"), "\(elsewhere)")
+        #expect(elsewhere.code == 1 && elsewhere.errors.contains("does not have a record 'news'"), "\(elsewhere)")
         #expect(try world.run("history", "Missing.strata", "note-1").code == 3)
     }
 
     @Test func mistakesAreExplained() throws {
         let mistakes: [([String], String)] = [
             (["S"], "RECORD is missing: the record's name"),
-            (["S", "r", "x"], "'x' is one argument too many"),
-            (["S", "r", "--user", "a", "--database", "shared"], "--database is public or private, not 'shared'"),
-            (["S", "r", "-n", "x"], "-n takes a number, and 'x' is none"),
+            (["S", "r", "x"], "unexpected argument 'x'"),
+            (["S", "r", "--user", "a", "--database", "shared"], "--database must be public or private, not 'shared'"),
+            (["S", "r", "-n", "x"], "-n takes a number, not 'x'"),
         ]
         for (words, message) in mistakes {
             let result = try ToolProcess.run(["history"] + words, in: "/tmp")
@@ -185,7 +185,7 @@ import Testing
         #expect(result.code == 0 && !result.output.contains("secret"), "\(result)")
         let titles = result.lines.filter { $0.hasPrefix("commit ") }.map { $0.split(separator: "  ").last }
         #expect(titles == ["create", "update", "erase: asked for", "create"])
-        #expect(result.lines.filter { $0.contains("(what it held was erased since)") }.count == 2, "\(result)")
+        #expect(result.lines.filter { $0.contains("(its content was erased later)") }.count == 2, "\(result)")
         #expect(result.lines.filter { $0.hasPrefix("    +") } == ["    + title: \"new\""])
         let json = try objects(try world.run("history", "Notes.strata", "note-1", "--json"))
         #expect(json.map { $0["erased"] as? Bool } == [true, true, nil, nil])
@@ -216,7 +216,9 @@ import Testing
         let result = try world.run("history", "Notes.strata", "old")
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         let titles = result.lines.filter { $0.hasPrefix("commit ") }
-        #expect(titles.count == 2 && titles[0].hasSuffix("  as it was when what came before was let go"), "\(result)")
+        #expect(
+            titles.count == 2 && titles[0].hasSuffix("  as it was when the history before it was compacted"),
+            "\(result)")
         #expect(
             result.lines.filter { "+-~".contains($0.drop { $0 == " " }.first ?? " ") } == [
                 "    + rank: 2", "    + title: \"Old\"", "    - rank: 2", "    ~ title: \"Old\" -> \"New\"",
@@ -260,7 +262,7 @@ import Testing
         #expect(first.count == 2 && first.allSatisfy { $0["old"] == nil && $0["new"] != nil }, "\(first)")
         let text = try fixture.run("history", fixture.name, "n", "-n", "1")
         #expect(text.output.contains("~ field 2: ? -> 299"), "\(text)")
-        #expect(text.output.contains("(?: what was there before is not in the log)"))
+        #expect(text.output.contains("(?: the earlier value is not in the log)"))
     }
 
     @Test func inFrontOfDamageItTellsWhatIsWhole() throws {
