@@ -4,12 +4,13 @@ import StrataStore
 /// `strata feed`: the changes that a client receives.
 enum FeedCommand: Command {
     static let name = "feed"
-    static let summary = "print what a client is given that asks what has changed"
+    static let summary = "print the changes that a client would fetch"
     static let details =
-        "With a ZONE what has changed in it: records as they are now, and those that are gone; without one which "
-        + "zones of the private database have changed, and which are gone and why. Page by page, with the change "
-        + "token that each page ends with, from which the next one goes on. What a client would be refused ends with "
-        + "1 and the reason, such as a token that has expired. It reads beside a program that writes to the store."
+        "With ZONE it prints the changes of that zone: changed records as they are now, and deleted ones. Without ZONE "
+        + "it prints which zones of the private database have changed, and which were deleted and why. It prints page "
+        + "by page, with the change token at the end of each page, from which the next page continues. It can run "
+        + "while another program writes to the store. Exits with 1 and the reason if the client would be refused, for "
+        + "example because its token has expired."
 
     /// The position from which the client asks for changes.
     enum Start: Sendable {
@@ -18,25 +19,26 @@ enum FeedCommand: Command {
         case offset(UInt64)
     }
 
-    static let user = Option.text("--user", "NAME", help: "who asks, of the own private database; always needed")
-    static let device = Option.text("--device", "NAME", help: "which device of that user asks")
+    static let user = Option.text(
+        "--user", "NAME", help: "the user who fetches from the user's own private database; required")
+    static let device = Option.text("--device", "NAME", help: "the device of that user that fetches")
     static let since = Option<Start>(
         name: "--since", valueName: "TOKEN|OFFSET",
-        help: "a change token, in base64 or hexadecimal; or an offset, for a client that has everything up to there; "
-            + "without it a client that has nothing"
+        help: "a change token, in base64 or hexadecimal; or an offset, for a client that has everything up to it; "
+            + "without --since, a client that has nothing"
     ) { text throws(UsageError) in
         guard let offset = UInt64(text) else { return .token(try FeedToken(text: text, of: "--since")) }
-        guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is beyond any offset") }
+        guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is larger than any offset") }
         return .offset(offset)
     }
     /// The range that CloudKit allows.
     static let limitRange: ClosedRange<UInt64> = 1...400
     static let limit = Option.number(
-        "--limit", "N", limitRange, help: "results of a page; 200 if it is not given, as CloudKit has it")
-    static let all = Option.flag("--all", help: "print page after page, to the end")
+        "--limit", "N", limitRange, help: "results per page; the default is 200, as in CloudKit")
+    static let all = Option.flag("--all", help: "print all pages")
 
     static let operands = [
-        Operand.store, Operand(name: "ZONE", help: "the zone that is asked for", isRequired: false),
+        Operand.store, Operand(name: "ZONE", help: "the zone to fetch", isRequired: false),
     ]
     static let options: [any OptionDescription] = [
         user, device, since, limit, all, Option.at, QueryCommand.reveal, Option.json,
@@ -78,7 +80,8 @@ enum FeedCommand: Command {
         case .offset(let offset)?:
             if let token = try feed.token(at: offset, in: access) { return token }
             Diagnostics.report(
-                "the zone was not there at offset \(offset): who had everything then begins with nothing", by: name)
+                "the zone did not exist at offset \(offset): a client that had everything then starts with nothing",
+                by: name)
             return nil
         }
     }

@@ -4,16 +4,16 @@ import StrataStore
 /// `strata get`: records by name, with all their details.
 enum GetCommand: Command {
     static let name = "get"
-    static let summary = "print records by their names, with all that is known of them"
+    static let summary = "print records by name, with everything known about them"
     static let details =
-        "Each with its system fields and every value with its type; of data its beginning, all of it with --json. It "
-        + "reads beside a program that writes to the store. It ends with 1 and the reason if a record is not there; "
-        + "the others are printed all the same."
+        "Prints the system fields of each record, and every value with its type; of data the beginning, with --json "
+        + "all of it. It can run while another program writes to the store. Exits with 1 and the reason if a record "
+        + "does not exist; the other records are still printed."
 
-    static let zone = Option.text("--zone", "NAME", help: "the records' zone; _defaultZone if none is given")
+    static let zone = Option.text("--zone", "NAME", help: "the zone of the records; the default is _defaultZone")
 
     static let operands = [
-        Operand.store, Operand(name: "RECORD", help: "a record's name, or several", isRepeatable: true),
+        Operand.store, Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]
     static let options: [any OptionDescription] = [
         zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at, QueryCommand.reveal,

@@ -111,21 +111,21 @@ struct NamedPlace {
         guard count <= Self.maximumOwners || owners.count > 1 else {
             throw Refusal(
                 .unknownItem,
-                "the public database has no \(what), and there are \(count) private ones: name one of them with --user")
+                "the public database has no \(what), and there are \(count) private ones: choose one with --user")
         }
         switch owners.count {
         case 0: return named
         case 1:
             Diagnostics.note(
-                "the public database has no \(what); this is the private one of \(owners[0]), as with --user "
+                "the public database has no \(what); using the private one of \(owners[0]), as with --user "
                     + owners[0], by: command)
             return DatabaseOptions(of: owners[0], zone: named.zone)
         default:
             let shown = owners.prefix(5).joined(separator: ", ") + (owners.count > 5 ? ", …" : "")
             throw Refusal(
                 .unknownItem,
-                "the public database has no \(what), and private ones of \(owners.count) users have: "
-                    + "name one of them with --user (\(shown))")
+                "the public database has no \(what), but the private ones of \(owners.count) users have: choose one "
+                    + "with --user (\(shown))")
         }
     }
 

@@ -7,32 +7,36 @@ enum QueryCommand: Command {
     static let name = "query"
     static let summary = "print the records that match a predicate"
     static let details =
-        "The predicate is NSPredicate's format, such as \"rank > 2 AND title BEGINSWITH 'a'\"; without "
-        + "one all records of the type match. It reads beside a program that writes to the store, with the "
-        + "indexes that the store has. A type or a zone that there is not ends with 1."
+        "The predicate has NSPredicate's format, such as \"rank > 2 AND title BEGINSWITH 'a'\"; without one all "
+        + "records of the type match. It can run while another program writes to the store, and uses the indexes that "
+        + "the store has. Exits with 1 if the type or the zone does not exist."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note"),
         Operand(name: "PREDICATE", help: "such as \"rank > 3 AND title BEGINSWITH 'A'\"", isRequired: false),
     ]
 
     static let sort = Option<SortKey>(
-        name: "--sort", valueName: "KEY[:desc]", help: "order by a key; again for records that it does not tell apart",
+        name: "--sort", valueName: "KEY[:desc]",
+        help: "sort by a key; repeat for more keys, which order records with equal values",
         isRepeatable: true
     ) { text throws(UsageError) in try sortKey(text) }
     static let near = Option<SortKey>(
-        name: "--near", valueName: "KEY=LAT,LON", help: "the records first whose place is nearest, in degrees"
+        name: "--near", valueName: "KEY=LAT,LON",
+        help: "sort by the distance from this location, in degrees, nearest first"
     ) { text throws(UsageError) in try nearness(text) }
-    static let limit = Option.number("--limit", "N", 1...10_000, help: "records of a page; 1000 if it is not given")
+    static let limit = Option.number("--limit", "N", 1...10_000, help: "records per page; the default is 1000")
     static let cursor = Option<QueryCursor>(
-        name: "--cursor", valueName: "TEXT", help: "go on where a page ended, whose last line has the text"
+        name: "--cursor", valueName: "TEXT", help: "continue after a page, whose last line has this text"
     ) { text throws(UsageError) in
-        do { return try QueryCursor(text: text) } catch { throw UsageError("--cursor takes what a page ended with") }
+        do { return try QueryCursor(text: text) } catch {
+            throw UsageError("--cursor takes the text from the last line of a page")
+        }
     }
     static let keys = Option<[String]>(
-        name: "--keys", valueName: "A,B,C", help: "print these keys only, in this order"
+        name: "--keys", valueName: "A,B,C", help: "print only these keys, in this order"
     ) { text throws(UsageError) in text.split(separator: ",").map(String.init) }
-    static let all = Option.flag("--all", help: "print page after page, to the end")
-    static let explain = Option.flag("--explain", help: "print how a page is found, with numbers, instead of records")
+    static let all = Option.flag("--all", help: "print all pages")
+    static let explain = Option.flag("--explain", help: "print how a page is found, with counts, instead of records")
 
     static let reveal = Option.flag("--reveal", help: "print encrypted values, with the keys of the store")
 
@@ -46,7 +50,7 @@ enum QueryCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        if arguments[all], arguments[explain] { throw UsageError("--all and --explain exclude each other") }
+        if arguments[all], arguments[explain] { throw UsageError("--all and --explain cannot be combined") }
         let written = try QueryRequest(arguments)
         var options = StoreOptions.embedded
         // A misspelled type must not look like a type without records.
@@ -94,7 +98,7 @@ enum QueryCommand: Command {
     private static func sortKey(_ text: String) throws(UsageError) -> SortKey {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, !parts[0].isEmpty, parts.count == 1 || ["asc", "desc"].contains(parts[1]) else {
-            throw UsageError("--sort takes KEY, KEY:asc or KEY:desc, and '\(text)' is none")
+            throw UsageError("--sort takes KEY, KEY:asc or KEY:desc, not '\(text)'")
         }
         return .key(parts[0], isAscending: parts.last != "desc" || parts.count == 1)
     }
@@ -104,7 +108,7 @@ enum QueryCommand: Command {
         let numbers = parts.last?.split(separator: ",").compactMap { Double($0) } ?? []
         guard parts.count == 2, !parts[0].isEmpty, numbers.count == 2, (-90...90).contains(numbers[0]),
             (-180...180).contains(numbers[1])
-        else { throw UsageError("--near takes KEY=LATITUDE,LONGITUDE in degrees, and '\(text)' is none") }
+        else { throw UsageError("--near takes KEY=LATITUDE,LONGITUDE in degrees, not '\(text)'") }
         return .distance(key: String(parts[0]), latitude: numbers[0], longitude: numbers[1])
     }
 }
@@ -112,7 +116,7 @@ enum QueryCommand: Command {
 /// Prints the plan by which a page was found.
 private struct PlanReport {
     private static let scanNote =
-        "a store that is opened for reading has no indexes; the program that writes to it may have some"
+        "a store opened for reading has no indexes; the program that writes to it may have some"
 
     let plan: QueryPlan
 

@@ -64,7 +64,7 @@ struct QueryRequest {
         var written = query
         written.predicate = try PredicateParser.parse(PredicateWriter.text(of: query.predicate))
         guard cursor.query == written, cursor.database.scope == database.scope else {
-            throw UsageError("the cursor is of another query: give it with the words that it was printed for")
+            throw UsageError("the cursor belongs to another query: use it with the same arguments")
         }
     }
 }
@@ -75,7 +75,7 @@ extension QueryCursor {
     /// - Throws: ``StrataError`` if the text is not a cursor.
     init(text: String) throws {
         guard let bytes = Data(base64Encoded: text) else {
-            throw StrataError(.malformed, "A query's cursor is no base64.")
+            throw StrataError(.malformed, "The query cursor is not base64.")
         }
         try self.init(decoding: [UInt8](bytes))
     }

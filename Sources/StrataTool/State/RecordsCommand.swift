@@ -7,12 +7,12 @@ enum RecordsCommand: Command {
     static let name = "records"
     static let summary = "list the records of a database, of all types"
     static let details =
-        "A line for each, zone by zone and in the order of names: name, zone, type, change tag, and when and by whom "
-        + "it was modified last. 'strata get' prints what they hold. It reads beside a program that writes to the "
-        + "store. A type, a zone or a user that there is not ends with 1."
+        "Prints a line for each record, zone by zone and in the order of names: name, zone, type, change tag, and when "
+        + "and by whom it was last modified. 'strata get' prints the values. It can run while another program writes "
+        + "to the store. Exits with 1 if the type, zone or user does not exist."
 
-    static let type = Option.text("--type", "NAME", help: "records of this type only")
-    static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "the first N records only")
+    static let type = Option.text("--type", "NAME", help: "only records of this type")
+    static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "only the first N records")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [

@@ -7,16 +7,16 @@ enum SchemaCommand: Command {
     static let name = "schema"
     static let summary = "export a store's schema, or import or check one"
     static let details =
-        "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' "
-        + "declares what a file says; what it does not name stays. 'validate' says whether 'import' would, and changes "
-        + "nothing. Both end with 1 and the reason, by line and column if it has any, where the file has a mistake or "
-        + "does not fit the store. 'import' writes to the store, and so no other program may "
-        + "have it open for writing."
+        "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' declares what a "
+        + "file contains, and keeps everything that the file does not name. 'validate' reports whether 'import' would "
+        + "succeed, and changes nothing. Both exit with 1 and the reason, with line and column if known, if the file "
+        + "has a mistake or does not fit the store. 'import' writes to the store, so no other program may have it open "
+        + "for writing."
     static let operands = [
         Operand(
             name: "ACTION", help: "export, import or validate", words: Action.allCases.map(\.rawValue)), Operand.store,
         Operand(
-            name: "FILE", help: "the schema to import or validate; - for the standard input", isRequired: false),
+            name: "FILE", help: "the schema to import or validate; - for standard input", isRequired: false),
     ]
     static let options: [any OptionDescription] = [Option.at]
     static let examples = [
@@ -36,14 +36,14 @@ enum SchemaCommand: Command {
         let actions = Action.allCases.map(\.rawValue)
         guard let action = Action(rawValue: operands[0]) else {
             throw UsageError(
-                "'\(operands[0])' is none of \(actions.joined(separator: ", "))",
+                "'\(operands[0])' is not one of \(actions.joined(separator: ", "))",
                 suggestion: Suggestion.closest(to: operands[0], among: actions))
         }
         if action == .exporting {
-            guard operands.count == 2 else { throw UsageError("'\(operands[2])' is one argument too many") }
+            guard operands.count == 2 else { throw UsageError("unexpected argument '\(operands[2])'") }
             return try export(operands[1], arguments, output)
         }
-        guard !arguments.has(Option.at) else { throw UsageError("--at goes with export") }
+        guard !arguments.has(Option.at) else { throw UsageError("--at is only for export") }
         guard operands.count == 3 else { throw UsageError("FILE is missing") }
         try StoreAccess.requireDirectory(operands[1])
         return try declare(

@@ -35,9 +35,9 @@ struct SubscriptionDetail {
         var lines = [("user", Printable.escaped(user)), ("database", database.shownText), ("kind", kindText)]
         if !subscription.predicate.isEmpty { lines.append(("where", Printable.escaped(subscription.predicate))) }
         if !subscription.options.isEmpty { lines.append(("on", subscription.options.names.joined(separator: ", "))) }
-        lines.append(("shows", subscription.notification.map { Self.text(of: $0) } ?? "nothing is said of it"))
+        lines.append(("shows", subscription.notification.map { Self.text(of: $0) } ?? "no notification is described"))
         if let saved { lines.append(("saved", Self.text(of: saved))) }
-        if let firedBy { lines.append(("fired", "once, for \(Self.text(of: firedBy)), and is over")) }
+        if let firedBy { lines.append(("fired", "once, for \(Self.text(of: firedBy)), and does not fire again")) }
         try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
     }
 

@@ -6,11 +6,12 @@ enum SubscriptionsCommand: Command {
     static let name = "subscriptions"
     static let summary = "list the subscriptions of a user, or of all users"
     static let details =
-        "To every database that somebody has written to; with what they fire for, what is shown then, and the commit "
-        + "that saved them last. Those too that were to fire once and have, as long as a device may still have to be "
-        + "told of it. It reads beside a program that writes to the store. A user that there is not ends with 1."
+        "Lists the subscriptions to every database that has been written to, with what makes them fire, what they "
+        + "show, and the commit that last saved them. A subscription that fires only once is listed after it has fired "
+        + "as long as a device may still have to be notified. It can run while another program writes to the store. "
+        + "Exits with 1 if the user does not exist."
 
-    static let user = Option.text("--user", "NAME", help: "this user's only")
+    static let user = Option.text("--user", "NAME", help: "only subscriptions of this user")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [user, Option.at, Option.json]

@@ -6,12 +6,12 @@ import StrataSystem
 /// `strata token`: the contents of a change token, and whether a store accepts it.
 enum TokenCommand: Command {
     static let name = "token"
-    static let summary = "tell what a change token says"
+    static let summary = "show what a change token contains"
     static let details =
-        "TEXT is the token's bytes as base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
-        + "With a store it also tells the zone's name, how old the token is and how far behind, what a client that "
-        + "asks with it would be given, which compaction would have it expire, and whether the store would answer it "
-        + "now; it ends with 1 and the reason if not. What is no token ends with 2."
+        "TEXT is the token's bytes in base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
+        + "With a store it also prints the name of the zone, how old the token is and how far it lags, what a client "
+        + "that sends it would fetch, which compaction would make it expire, and whether the store would serve it now; "
+        + "if not, it exits with 1 and the reason. Exits with 2 if TEXT is not a token."
     static let operands = [
         Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
         Operand(name: "TEXT", help: "the token; always the last argument"),

@@ -116,16 +116,16 @@ extension TokenStatus {
     }
 
     private var madeText: String {
-        guard let time else { return "at a commit that was let go" }
+        guard let time else { return "at a commit that was compacted" }
         let text = "\(Timestamp(microseconds: time))"
         guard let age else { return text }
         return text + (age == 0 ? ", as the last commit" : ", \(TimeSpan.text(age)) before the last commit")
     }
 
     private var behindText: String {
-        var text = commitsBehind.counted("commit") + (isWithinCommit ? " and the rest of its own" : "")
+        var text = commitsBehind.counted("commit") + (isWithinCommit ? " and the rest of its own commit" : "")
         guard let (commits, changes) = zoneChangesBehind else { return text }
-        text += ", \(commits) of them of the zone"
+        text += ", \(commits) of them in the zone"
         return text + (changes == 0 ? "" : ", with \(changes.counted("change"))")
     }
 
@@ -137,8 +137,8 @@ extension TokenStatus {
     }
 
     private var expiryText: String {
-        guard let expiringCompaction else { return "with no compaction that is possible now" }
-        let atEnd = expiresWithCompactionAtEnd ? "so also" : "so not"
+        guard let expiringCompaction else { return "with no compaction that is currently possible" }
+        let atEnd = expiresWithCompactionAtEnd ? "including one" : "but not one"
         return "with a compaction before \(expiringCompaction) or later, \(atEnd) before the end, \(end)"
     }
 }

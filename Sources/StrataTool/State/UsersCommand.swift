@@ -7,10 +7,10 @@ enum UsersCommand: Command {
     static let name = "users"
     static let summary = "list the users of a store, with their devices and accounts"
     static let details =
-        "Of each user who has written to the store: the account, how much of the quota is in use, the zones of the "
-        + "private database and the last commit that changed it, and the devices, each with the commit that it came "
-        + "with and how far it was told of changes. Who only reads leaves no trace there. It reads beside a program "
-        + "that writes to the store."
+        "Prints each user who has written to the store: the account, the used part of the quota, the zones of the "
+        + "private database and the last commit that changed it, and the devices, each with its first commit and how "
+        + "far it was notified of changes. Users who only read are not recorded. It can run while another program "
+        + "writes to the store."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.at, Option.json]
     static let examples = [
@@ -108,7 +108,7 @@ private struct UserDetail {
         var text = Printable.escaped(device.name)
         if let firstSeen = device.firstSeen { text += ", since commit \(firstSeen)" }
         if let delivery = device.delivery {
-            text += ", told of all up to \(delivery.through)"
+            text += ", notified up to \(delivery.through)"
             if delivery.badge > 0 { text += ", badge \(delivery.badge)" }
         }
         return text

@@ -6,13 +6,13 @@ enum ZonesCommand: Command {
     static let name = "zones"
     static let summary = "list the zones of a database, or of all databases"
     static let details =
-        "Without a user or a database those of every database that somebody has written to. Of each zone: how many "
-        + "records it has, how many bytes they count for their user's quota, the last commit that changed it (a "
-        + "change token from there or later has nothing to fetch), the event that began its life (tokens of an "
-        + "earlier life have expired), and what can be done with it. It reads beside a program that writes to the "
-        + "store. A user that there is not ends with 1."
+        "Without a user or a database it lists the zones of every database that has been written to. For each zone it "
+        + "prints the number of records, the bytes that they count toward the user's quota, the last commit that "
+        + "changed it (a change token from there or later has nothing to fetch), the event that began its life (tokens "
+        + "of an earlier life have expired), and its capabilities. It can run while another program writes to the "
+        + "store. Exits with 1 if the user does not exist."
 
-    static let deleted = Option.flag("--deleted", help: "also the zones that are gone")
+    static let deleted = Option.flag("--deleted", help: "also list deleted zones")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [

@@ -30,7 +30,7 @@ import Testing
                     parent    list
                         bytes  data            <3 bytes: 010203>
                         due    date            2001-01-01T00:00:00Z
-                        list   reference       @list, goes with it
+                        list   reference       @list, deleted with it
                         photo  asset           <asset of 3 bytes, \(Self.hash)>
                         pin    encrypted       ‹encrypted, 4 bytes›
                         place  location        <48.1, 11.5, altitude 520.0, accuracy 5.0 and 3.0, course 90.0, speed \
@@ -169,7 +169,7 @@ import Testing
         #expect(result.code == 0 && result.output.contains("pin    string          \"1234\""), "\(result)")
         try FileManager.default.removeItem(atPath: fixture.path + "/keys")
         let closed = try get("milk", "--reveal")
-        #expect(closed.code == 1 && closed.errors.contains("1 encrypted value does not open"), "\(closed)")
+        #expect(closed.code == 1 && closed.errors.contains("1 encrypted value cannot be decrypted"), "\(closed)")
         #expect(closed.output.contains("‹encrypted, 4 bytes›"))
         #expect(try get("milk").code == 0)
     }
@@ -212,7 +212,7 @@ import Testing
     @Test func `What cannot be understood ends with 2`() throws {
         let hint = "; see 'strata help get'\n"
         let mistakes: [([String], String)] = [
-            ([], "RECORD is missing: a record's name, or several"), ([""], "RECORD is empty"),
+            ([], "RECORD is missing: the name of a record; repeat for more"), ([""], "RECORD is empty"),
             (["a", ""], "RECORD is empty"),
             (
                 ["a", "--database", "private"],
@@ -220,14 +220,14 @@ import Testing
             ),
             (
                 ["a", "--database", "public", "--owner", "anna"],
-                "--owner names whose private database it is, and --database public is everybody's"
+                "--owner and --database public cannot be combined: the public database has no owner"
             ),
-            (["a", "--database", "shared"], "--database is public or private, not 'shared'"),
-            (["a", "--at", "8796093022208"], "--at 8796093022208 is beyond any offset"),
+            (["a", "--database", "shared"], "--database must be public or private, not 'shared'"),
+            (["a", "--at", "8796093022208"], "--at 8796093022208 is larger than any offset"),
             (
                 ["a", "--at", "never"],
                 "--at takes an offset, or a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
-                    + "\"2 hours ago\", yesterday or @MICROSECONDS, and 'never' is neither"
+                    + "\"2 hours ago\", yesterday or @MICROSECONDS; 'never' is neither"
             ),
         ]
         for (words, message) in mistakes {

@@ -117,7 +117,7 @@ import Testing
         let all = try ToolProcess.run(["query", "Notes.strata", "--all"] + words, in: directory.path)
         #expect(all.lines.count == 5 && all.lines.last == "4 records")
         let other = try run("Note", "rank > 1", "--user", "anna", "--cursor", cursor)
-        #expect(other.code == 2 && other.errors.contains("the cursor is of another query"), "\(other)")
+        #expect(other.code == 2 && other.errors.contains("the cursor belongs to another query"), "\(other)")
         #expect(try run("Note", "--user", "anna", "--cursor", "bm9uZQ==").code == 2)
         #expect(try run("Note", "--user", "anna", "--cursor", "?").code == 2)
     }
@@ -163,7 +163,7 @@ import Testing
                 an index of Note.rank would help
                 read: 0 rows, 5 records; 1 matches
                 note: CloudKit refuses CONTAINS on the string field 'title'; self CONTAINS finds words
-                note: a store that is opened for reading has no indexes; the program that writes to it may have some
+                note: a store opened for reading has no indexes; the program that writes to it may have some
 
                 """, "\(result)")
         let object = try #require(
@@ -240,14 +240,14 @@ import Testing
                 ["Note", "--database", "private"],
                 "--database private needs --user NAME: every user has a private database"
             ),
-            (["Note", "--database", "shared"], "--database is public or private, not 'shared'"),
-            (["Note", "--sort", "rank:up"], "--sort takes KEY, KEY:asc or KEY:desc, and 'rank:up' is none"),
+            (["Note", "--database", "shared"], "--database must be public or private, not 'shared'"),
+            (["Note", "--sort", "rank:up"], "--sort takes KEY, KEY:asc or KEY:desc, not 'rank:up'"),
             (
                 ["Note", "--near", "place=91,0"],
-                "--near takes KEY=LATITUDE,LONGITUDE in degrees, and 'place=91,0' is none"
+                "--near takes KEY=LATITUDE,LONGITUDE in degrees, not 'place=91,0'"
             ),
             (["Note", "--limit", "0"], "--limit 0 is out of range: 1 to 10000"),
-            (["Note", "--all", "--explain"], "--all and --explain exclude each other"),
+            (["Note", "--all", "--explain"], "--all and --explain cannot be combined"),
             (["Note", "--limit", "1", "--limit", "2"], "--limit is given twice"),
         ]
         for (words, message) in mistakes {

@@ -128,7 +128,7 @@ import Testing
     @Test func `What cannot be understood ends with 2`() throws {
         let hint = "; see 'strata help records'\n"
         let mistakes: [([String], String)] = [
-            (["a"], "'a' is one argument too many"), (["--limit", "0"], "--limit 0 is out of range: 1 to "),
+            (["a"], "unexpected argument 'a'"), (["--limit", "0"], "--limit 0 is out of range: 1 to "),
             (["--database", "private"], "--database private needs --user NAME"),
             (["--type", "A", "--type", "B"], "--type is given twice"),
         ]

@@ -116,7 +116,8 @@ import Testing
         #expect(ahead.code == 1 && ahead.output.isEmpty && ahead.errors.contains("found 3"), "\(ahead)")
         let imported = try run("import", "Notes.strata", "Notes.ckdb", "--at", "1")
         #expect(
-            imported.code == 2 && imported.errors == "strata schema: --at goes with export; see 'strata help schema'\n")
+            imported.code == 2
+                && imported.errors == "strata schema: --at is only for export; see 'strata help schema'\n")
     }
 
     @Test func besideAWriterItExportsAndValidatesAndDoesNotImport() throws {

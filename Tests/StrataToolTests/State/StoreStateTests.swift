@@ -144,7 +144,7 @@ import Testing
         let schema = try fixture.run("schema", "validate", fixture.name, "Missing.ckdb")
         #expect(schema.code == 3 && schema.errors.hasSuffix("\n  Check the path of the file.\n"), "\(schema)")
         let other = try fixture.run("diff", fixture.name, "Missing.strata")
-        #expect(other.code == 3 && other.errors.contains("it names a store's directory"), "\(other)")
+        #expect(other.code == 3 && other.errors.contains("it must be a store's directory"), "\(other)")
         let denied = StrataError(.permissionDenied, "Denied.", .init(path: "a/b"))
         #expect(Advice.advice(for: denied, stores: ["a"]) != nil && Advice.advice(for: denied, stores: ["c"]) == nil)
         try FileManager.default.removeItem(atPath: fixture.path + "/log")
@@ -159,7 +159,7 @@ import Testing
         #expect(
             result.errors == """
                 strata info: There is no such file or directory. [in a\\u{a}strata info: b] (notFound)
-                  Check the path: it names a store's directory, such as Notes.strata.
+                  Check the path: it must be a store's directory, such as Notes.strata.
 
                 """)
     }

@@ -55,7 +55,7 @@ import Testing
                     saved     commit 6, event \(saved.eventIndex + 1)
 
                 """), "\(result)")
-        #expect(result.lines.contains("    shows     nothing is said of it"))
+        #expect(result.lines.contains("    shows     no notification is described"))
         #expect(result.lines.contains("    shows     nothing") && result.lines.contains("    kind      zone in Notes"))
     }
 

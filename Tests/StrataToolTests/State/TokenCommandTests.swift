@@ -68,7 +68,7 @@ import Testing
         #expect(try run(digits.uppercased()).output == alone.output)
         let known = try run("Notes.strata", Self.text(token))
         #expect(known.code == 0 && known.lines.contains("zone      \(ordinal), Notes"), "\(known)")
-        #expect(known.lines.contains("behind    0 commits, 0 of them of the zone"), "\(known)")
+        #expect(known.lines.contains("behind    0 commits, 0 of them in the zone"), "\(known)")
         #expect(known.lines.last == "served    yes")
     }
 

@@ -37,18 +37,18 @@ import Testing
         let result = try run(token(at: 2))
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         #expect(line("made", result) == "2026-11-21T05:46:42Z, 3 s before the last commit", "\(result)")
-        #expect(line("behind", result) == "3 commits, 2 of them of the zone, with 3 changes")
+        #expect(line("behind", result) == "3 commits, 2 of them in the zone, with 3 changes")
         #expect(line("next", result) == "2 changed, 1 deleted, in one page")
-        #expect(line("expires", result) == "with a compaction before 4 or later, so also before the end, 5")
+        #expect(line("expires", result) == "with a compaction before 4 or later, including one before the end, 5")
         #expect(result.lines.last == "served    yes")
         let newest = try run(token(at: 5))
         #expect(line("made", newest) == "2026-11-21T05:46:45Z, as the last commit", "\(newest)")
-        #expect(line("behind", newest) == "0 commits, 0 of them of the zone")
+        #expect(line("behind", newest) == "0 commits, 0 of them in the zone")
         #expect(line("next", newest) == "0 changed, 0 deleted, in one page")
-        #expect(line("expires", newest) == "with no compaction that is possible now")
+        #expect(line("expires", newest) == "with no compaction that is currently possible")
         let last = try run(token(at: 4))
-        #expect(line("behind", last) == "1 commit, 1 of them of the zone, with 1 change")
-        #expect(line("expires", last) == "with a compaction before 6 or later, so not before the end, 5")
+        #expect(line("behind", last) == "1 commit, 1 of them in the zone, with 1 change")
+        #expect(line("expires", last) == "with a compaction before 6 or later, but not one before the end, 5")
     }
 
     @Test func `A database's token counts zones`() throws {
@@ -84,7 +84,7 @@ import Testing
         }
         let result = try run(token)
         #expect(line("next", result) == "250 changed, 0 deleted, in 2 pages; the first has 200 and 0", "\(result)")
-        #expect(line("behind", result) == "1 commit, 1 of them of the zone, with 250 changes")
+        #expect(line("behind", result) == "1 commit, 1 of them in the zone, with 250 changes")
         // In the middle of that commit: 100 of its changes are left.
         let store = try Store.openForReading(at: fixture.path)
         let page = try store.zoneChanges(
@@ -93,7 +93,7 @@ import Testing
         let within = try run(page.token)
         #expect(within.output.contains("progress  the commit at the offset up to "), "\(within)")
         #expect(line("next", within) == "100 changed, 0 deleted, in one page")
-        #expect(line("behind", within) == "0 commits and the rest of its own, 1 of them of the zone, with 100 changes")
+        #expect(line("behind", within) == "0 commits and the rest of its own, 1 of them in the zone, with 100 changes")
     }
 
     @Test func `A first fetch that is not over is told what is left of it`() throws {
@@ -150,7 +150,7 @@ import Testing
         var earlier = token
         earlier.position.offset = 2
         let gone = try run(earlier)
-        #expect(gone.code == 1 && line("made", gone) == "at a commit that was let go", "\(gone)")
+        #expect(gone.code == 1 && line("made", gone) == "at a commit that was compacted", "\(gone)")
         #expect(line("behind", gone) == "3 commits")
         #expect(try object(earlier)["time"] is NSNull)
     }
@@ -175,7 +175,7 @@ import Testing
         let token = try token(at: 2)
         try fixture.damage(5)
         let result = try run(token)
-        #expect(result.code == 3 && line("behind", result) == "2 commits, 1 of them of the zone, with 2 changes")
+        #expect(result.code == 3 && line("behind", result) == "2 commits, 1 of them in the zone, with 2 changes")
         #expect(result.errors.contains("its state at offset 4"), "\(result)")
     }
 

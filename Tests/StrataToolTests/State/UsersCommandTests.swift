@@ -88,7 +88,7 @@ import Testing
             let told = NotifyRequest(user: "anna", deliveries: [.init(device: "tablet", through: 4, badge: 3)])
             try store.modify(Request(database: DatabaseID(.private), .notify(told)), as: .service)
         }
-        #expect(try users().lines.contains("    device   tablet, since commit 4, told of all up to 4, badge 3"))
+        #expect(try users().lines.contains("    device   tablet, since commit 4, notified up to 4, badge 3"))
         let devices = try #require(try object("anna")["devices"] as? [[String: Any]])
         #expect(devices[0]["through"] == nil && devices[1]["through"] as? Int == 4 && devices[1]["badge"] as? Int == 3)
         try PromisedKeys.expectAll(of: "A device", in: devices)
