@@ -5,19 +5,18 @@ import StrataSystem
 /// `strata compact`: compacts a store's oldest commits, or reports the space that this would free.
 enum CompactCommand: Command {
     static let name = "compact"
-    static let summary = "tell what letting go of a store's oldest commits would give back, or do it"
+    static let summary = "compact a store's oldest commits, or show what that would free"
     static let details =
-        "What the commits in front of OFFSET came to is kept, and the commit at OFFSET too; change tokens and past "
-        + "states from before it are not served any more. Without --apply it changes nothing, "
-        + "works beside a program that writes, and tells what would go, zone by zone. It ends with 1 and the reason "
-        + "for an OFFSET that cannot be: one behind the end, one before which nothing is left, or one behind the "
-        + "beginning of a long-lived operation that has not ended. Where no file of the log would go, it changes "
-        + "nothing and says so. On a full disk it folds the state in memory and removes the page file for room; the "
-        + "next opening makes it again."
+        "Compaction keeps the state after the commits before OFFSET, and the commit at OFFSET; change tokens and past "
+        + "states from before it are no longer served. Without --apply it changes nothing, can run while another "
+        + "program writes, and shows what would be removed, zone by zone. Exits with 1 and the reason if OFFSET is "
+        + "after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
+        + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
+        + "full disk it folds the state in memory and removes the page file to make room; the next opening rebuilds it."
     static let operands = [Operand.store]
     static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset, help: "let go of what is in front of this offset")
-    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+        "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset")
+    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [before, apply, Option.json]
     static let examples = [
         "strata compact Notes.strata --before 120000", "strata compact Notes.strata --before 120000 --apply",
@@ -56,8 +55,8 @@ enum CompactCommand: Command {
         options.createsStore = false
         do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
             Diagnostics.report(
-                "the disk is full: the state is folded in memory, and the page file removed for room; the next "
-                    + "opening makes it again", by: name)
+                "the disk is full: the state is folded in memory, and the page file was removed to make room; the next "
+                    + "opening rebuilds it", by: name)
             return try Store.compactWithoutRoom(at: path, before: offset, options: options)
         }
     }
@@ -76,12 +75,13 @@ enum CompactCommand: Command {
             json.endObject()
         } else if done.horizon + 1 < offset {
             output.write(
-                "nothing can be compacted before commit \(offset): no file of the log would go; nothing was changed")
+                "nothing can be compacted before commit \(offset): no file of the log would be removed; nothing was "
+                    + "changed")
         } else {
             output.write(
-                "commits up to \(done.horizon) are gone: \(done.segmentCount.counted("segment")), "
-                    + "\(done.freedBytes.counted("byte")); the base takes \(done.baseBytes.counted("byte")); "
-                    + "\(done.assetCount.counted("file of assets", "files of assets")) went")
+                "commits up to \(done.horizon) were compacted: \(done.segmentCount.counted("segment")), "
+                    + "\(done.freedBytes.counted("byte")) freed; the base takes \(done.baseBytes.counted("byte")); "
+                    + "\(done.assetCount.counted("asset file")) removed")
         }
         try output.endLine()
     }
@@ -97,16 +97,17 @@ enum CompactCommand: Command {
         let base = "the base would have \(plan.recordBytes.counted("byte")) of records before compression"
         output.write(
             plan.freedBytes == 0
-                ? "nothing to gain: commits up to \(plan.horizon) would go, and no file with them; \(base)"
-                : "commits up to \(plan.horizon) would go: \(plan.segmentCount.counted("segment")), "
-                    + "\(plan.freedBytes.counted("byte")); \(base)")
+                ? "nothing to gain: commits up to \(plan.horizon) would be compacted, but no file would be removed; "
+                    + "\(base)"
+                : "commits up to \(plan.horizon) would be compacted: \(plan.segmentCount.counted("segment")), "
+                    + "\(plan.freedBytes.counted("byte")) freed; \(base)")
         for zone in plan.zones {
             let database = zone.database.scope.name + (zone.database.owner.isEmpty ? "" : " of \(zone.database.owner)")
             output.write("\n  ")
             output.write(Printable.escaped("\(zone.zone.name) (\(database))"))
             let stays = zone.recordCount == 1 ? "stays" : "stay"
             output.write(
-                ": \(zone.changeCount.counted("change")) would go, \(zone.recordCount.counted("record")) of "
+                ": \(zone.changeCount.counted("change")) would be removed, \(zone.recordCount.counted("record")) of "
                     + "\(zone.byteCount.counted("byte")) \(stays)")
         }
     }

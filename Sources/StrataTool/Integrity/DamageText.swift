@@ -11,8 +11,8 @@ enum DamageText {
         lines += limited(extent.strays.map { "stray: \($0.path) \(text(of: $0))" })
         if !extent.missingOffsets.isEmpty { lines.append("no file for offsets: \(extent.missingOffsets)") }
         lines.append(
-            "lost offsets: \(extent.lostOffsets.isEmpty ? "none that is known of" : text(extent.lostOffsets))")
-        if !extent.standingOffsets.isEmpty { lines.append("whole behind it: \(text(extent.standingOffsets))") }
+            "lost offsets: \(extent.lostOffsets.isEmpty ? "none known" : text(extent.lostOffsets))")
+        if !extent.standingOffsets.isEmpty { lines.append("intact after it: \(text(extent.standingOffsets))") }
         lines += limited(extent.furtherDamage.map { "further damage: \($0)" })
         return lines.map { Printable.escaped($0) }
     }
@@ -26,15 +26,15 @@ enum DamageText {
     }
 
     private static func text(of stray: DamageExtent.Stray) -> String {
-        stray.isForeign ? "is of another store" : "is the segment that begins at \(stray.firstOffset)"
+        stray.isForeign ? "belongs to another store" : "is the segment that begins at \(stray.firstOffset)"
     }
 
-    /// `6 to 8, 12, in all 4`.
+    /// `6 to 8, 12, 4 in total`.
     static func text(_ offsets: OffsetRanges) -> String {
         var pieces = offsets.ranges.prefix(mostLines).map { OffsetRanges([$0]).description }
         if offsets.ranges.count > mostLines { pieces.append("…") }
         let text = pieces.joined(separator: ", ")
-        return offsets.ranges.count > 1 ? text + ", in all \(offsets.count)" : text
+        return offsets.ranges.count > 1 ? text + ", \(offsets.count) in total" : text
     }
 }
 

@@ -15,42 +15,42 @@ struct DeepText {
     func write() {
         writeViews()
         writeAssets()
-        if report.isErasing { note("an erasure has begun and is not done; the next program that writes finishes it") }
+        if report.isErasing { note("an erasure was started but not finished; the next program that writes ends it") }
     }
 
     // MARK: Views
 
     private func writeViews() {
         if let damage = report.logDamage {
-            heading("log damaged: a commit does not fit those in front of it", .damage)
+            heading("log damaged: a commit does not fit the commits before it", .damage)
             return line("\(damage)")
         }
         guard let finding = report.finding else {
-            return note("there is no page file; the next program that writes folds one")
+            return note("there is no page file; the next program that writes builds one")
         }
         guard let newest = report.checkpoints.last else { return writeMissing(finding) }
         let checkpoint = "the checkpoint at \(newest.position.offset)"
         if report.pageDamage.isEmpty, report.differences.isEmpty, report.checkpoints.allSatisfy(\.isWhole) {
             let kept = report.checkpoints.count - 1
             heading(
-                "views ok: \(checkpoint) has \(report.entryCount.counted("entry", "entries")) as a fresh fold "
-                    + "gives them, in \(report.pageCount.counted("page"))"
-                    + (kept > 0 ? "; digests of \(kept.counted("older one")) agree too" : ""), .added)
+                "views ok: \(checkpoint) has the same \(report.entryCount.counted("entry", "entries")) as "
+                    + "a fresh fold of the log, in \(report.pageCount.counted("page"))"
+                    + (kept > 0 ? "; digests of \(kept.counted("older one")) match too" : ""), .added)
         } else {
             writeDifferences(checkpoint)
-            line("advice: 'strata rebuild-views' folds the page file anew from the log, which is whole")
+            line("advice: 'strata rebuild-views' rebuilds the page file from the log, which is intact")
         }
         writeViewNotes(newest)
     }
 
     private func writeMissing(_ finding: PageFileFinding) {
         if report.isPageFileDamaged {
-            heading("views damaged: no checkpoint can be taken, the page file is \(finding.rawValue)", .damage)
+            heading("views damaged: no checkpoint can be used, the page file is \(finding.rawValue)", .damage)
         } else if report.wasOutrun {
-            note("a writer put the page file's checkpoints in one another's place too fast to compare one")
+            note("a writer replaced the page file's checkpoints too fast to compare one")
         } else {
             note(
-                "no checkpoint of the page file can be taken, it is \(finding.rawValue); the next program folds it anew"
+                "no checkpoint of the page file can be used, it is \(finding.rawValue); the next program rebuilds it"
             )
         }
         lines(report.reasons.map { "\($0)" })
@@ -71,24 +71,24 @@ struct DeepText {
         let isMore = report.differences.count >= ScrubReport.maximumDifferences
         let count = report.differences.count.counted("entry", "entries")
         heading("views differ: \(isMore ? "at least " : "")\(count) of \(checkpoint)", .damage)
-        if let offset = report.firstOffset { line("first commit that made one of them: \(offset)") }
+        if let offset = report.firstOffset { line("first commit that produced one of them: \(offset)") }
         let order = report.differences.sorted { ($0.offset ?? .max) < ($1.offset ?? .max) }
         lines(
             order.map { difference in
-                let place = difference.offset.map { "commit \($0)" } ?? "no commit that is known of"
-                return "\(difference.kind.rawValue) in \(difference.tree): \(difference.entry), of \(place)"
+                let place = difference.offset.map { "commit \($0)" } ?? "no known commit"
+                return "\(difference.kind.rawValue) in \(difference.tree): \(difference.entry), from \(place)"
             })
     }
 
     private func writeViewNotes(_ newest: DeepReport.Checkpoint) {
         if report.end > newest.position.offset {
-            note("the log goes on to commit \(report.end), behind the checkpoint")
+            note("the log continues after the checkpoint, up to commit \(report.end)")
         }
         if report.wasOutrun { note("a writer was too fast for the newest checkpoint; an older one was compared") }
         if !report.comparedIndexes, report.pageDamage.isEmpty {
-            note("indexes were behind at the checkpoint, and are built anew when it is opened")
+            note("indexes were out of date at the checkpoint, and are rebuilt when it is opened")
         }
-        for reason in report.reasons { note("another checkpoint cannot be taken: \(reason)") }
+        for reason in report.reasons { note("another checkpoint cannot be used: \(reason)") }
     }
 
     private static func text(_ digests: Digests) -> String {
@@ -117,7 +117,7 @@ struct DeepText {
         return switch problem.kind {
         case .missing: "missing: \(place)"
         case .size: "\((problem.foundBytes ?? 0).counted("byte")) instead of \(problem.expectedBytes): \(place)"
-        case .content: "other bytes than it is named by: \(place)"
+        case .content: "content does not match its name: \(place)"
         case .unreadable: "cannot be read: \(place): \(problem.error.map { "\($0)" } ?? "")"
         }
     }

@@ -7,18 +7,18 @@ enum DumpCommand: Command {
     static let name = "dump"
     static let summary = "print the bytes of a store's log, field by field"
     static let details =
-        "It prints each field with its place in the file, its bytes in hexadecimal digits, and what it is. It "
-        + "relies on no more than the bytes that it prints, so it also shows what is damaged. Without --segment and "
-        + "--offset it prints STORE, FLOOR, bases and all segments."
+        "Prints each field with its position in the file, its bytes in hexadecimal digits, and its meaning. It relies "
+        + "only on the bytes that it prints, so it also prints damaged parts. Without --segment and --offset it prints "
+        + "STORE, FLOOR, bases and all segments."
 
     static let segment = Option.number(
-        "--segment", "N", 1...Version.maximumOffset, help: "print the segment whose file's name is N")
+        "--segment", "N", 1...Version.maximumOffset, help: "print the segment whose file has the name N")
     static let offset = Option.number(
         "--offset", "N", 1...Version.maximumOffset, help: "print the frames of that commit")
     static let limit = Option.number(
-        "--limit", "N", 0...UInt64.max, help: "print no more than N frames and other pieces of each segment and base")
+        "--limit", "N", 0...UInt64.max, help: "print at most N frames and other pieces of each segment and base")
     static let bytes = Option.number(
-        "--bytes", "N", 0...UInt64.max, help: "print no more than N bytes of each field; without this, 256")
+        "--bytes", "N", 0...UInt64.max, help: "print at most N bytes of each field; the default is 256")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [segment, offset, limit, bytes]
@@ -28,7 +28,7 @@ enum DumpCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if arguments.has(segment), arguments.has(offset) {
-            throw UsageError("--segment and --offset exclude each other")
+            throw UsageError("--segment and --offset cannot be combined")
         }
         try StoreAccess.requireDirectory(arguments.store)
         let paths = StorePaths(arguments.store)
@@ -39,7 +39,7 @@ enum DumpCommand: Command {
         if let segment = arguments[segment] {
             guard names.contains(segment) else {
                 let known = names.map { "\($0)" }.joined(separator: ", ")
-                Diagnostics.report("there is no segment \(segment); there are: \(known)", by: name)
+                Diagnostics.report("there is no segment \(segment); the segments are: \(known)", by: name)
                 return .no
             }
             try dump(segment: paths.segment(segment), limit: arguments[limit], files, printer)
@@ -85,7 +85,7 @@ enum DumpCommand: Command {
             }
             if isFound { return .success }
         }
-        Diagnostics.report("no valid frame of a commit at offset \(offset) is in any segment", by: name)
+        Diagnostics.report("no segment has a valid frame of a commit at offset \(offset)", by: name)
         return .no
     }
 }

@@ -5,18 +5,17 @@ import StrataStore
 /// `strata erase`: permanently erases all contents of records, or reports what that would erase.
 enum EraseCommand: Command {
     static let name = "erase"
-    static let summary = "take away for good what records ever held, or tell what that would be"
+    static let summary = "erase all versions of records for good, or show what that would erase"
     static let details =
-        "Every version of the records goes from the log, from the page file, and with it the files of assets that no "
-        + "other record has; their names stay, offsets and change tokens stay good. A copy of the "
-        + "store, and what clients have fetched, is not reached. Without --apply nothing is changed. It ends with 1 "
-        + "and the reason for a record of which the log knows nothing, and for one that a record has for its parent "
-        + "which is not named."
+        "Removes every version of the records from the log and from the page file, and the asset files that no other "
+        + "record has. Names of records remain, and offsets and change tokens stay valid. Copies of the store, and "
+        + "data that clients have fetched, are not reached. Without --apply nothing is changed. Exits with 1 and the "
+        + "reason if the log does not know a record, or if a record is the parent of one that is not named."
     static let operands = [
-        Operand.store, Operand(name: "RECORD", help: "the name of a record; again for more", isRepeatable: true),
+        Operand.store, Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]
-    static let reason = Option.text("--reason", "TEXT", help: "kept in the log; needed to do it")
-    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+    static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
+    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [
         DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, reason, apply,
         Option.json,
@@ -70,7 +69,7 @@ enum EraseCommand: Command {
             do { _ = try store.erasurePlan([id], in: database) } catch let refusal as Refusal {
                 let problem =
                     refusal.code == .unknownItem
-                    ? "There is no record '\(id.name)' in zone '\(id.zone.name)', and was none."
+                    ? "There is no record '\(id.name)' in zone '\(id.zone.name)', and there never was."
                     : "There is no record '\(id.name)': \(refusal.message)"
                 let places = RecordPlaces(ContainerState(store))
                 let advice = try places.advice(for: id.name, besides: named, searchesOthers: false)
@@ -110,7 +109,7 @@ enum EraseCommand: Command {
             output.write(
                 Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"), .heading)
             output.write(": \(versions), ")
-            output.write((entry.isThere ? "there" : "deleted before") + (isApplied ? ", erased" : ""))
+            output.write((entry.isThere ? "present" : "already deleted") + (isApplied ? ", erased" : ""))
             try output.endLine()
         }
         if !isApplied {

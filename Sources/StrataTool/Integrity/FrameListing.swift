@@ -83,7 +83,7 @@ struct FrameListing {
 
     private static func problem(of gap: StoredPiece, _ file: LogFiles.Entry) -> StrataError {
         StrataError(
-            .malformed, "Bytes of a file of the log are no valid frame or block.",
+            .malformed, "Some bytes of a log file are not a valid frame or block.",
             .init(
                 segment: file.segment, position: UInt64(gap.range.lowerBound), path: file.path,
                 found: gap.range.count.counted("byte")))
@@ -111,7 +111,7 @@ struct FrameLines: FrameFormat {
         case .segment(let header, let isSealed):
             output.write("a segment of \(isSealed ? "blocks" : "frames"), from \(header.firstOffset)")
         case .base(let horizon, _):
-            output.write("a base for all up to \(horizon.offset)")
+            output.write("a base for all commits up to \(horizon.offset)")
         case .unreadable(let error):
             output.write("a header that cannot be read: \(Printable.escaped(error.description))", .removed)
         }

@@ -7,15 +7,17 @@ enum FramesCommand: Command {
     static let name = "frames"
     static let summary = "list the frames and blocks of a store's log, and check them"
     static let details =
-        "A line for each frame or block of each base and segment: where it is, how many bytes it takes, of which "
-        + "commits it is, how many bytes it stands for and how they are stored, whether its checksum is right, and "
-        + "whether it is known to be durable. What is neither is listed with its place. Behind the blocks of a sealed "
-        + "segment comes what its footer says. --from, --to and -n choose commits, and leave out what holds none. It "
-        + "relies on no other place than the one that it lists, so it shows damaged stores too; then it ends with 3."
+        "Prints a line for each frame or block of each base and segment: its position, its size in bytes, its commits, "
+        + "the size of its content and how that is stored, whether its checksum is right, and whether it is known to "
+        + "be durable. Bytes that are neither are listed with their position. After the blocks of a sealed segment it "
+        + "prints what the footer says. --from, --to and -n choose commits, and omit everything that holds none of "
+        + "them. Each line relies only on the place that it lists, so damaged stores are listed too; then it exits "
+        + "with 3."
 
     static let segment = Option.number(
-        "--segment", "N", 1...Version.maximumOffset, help: "list the segment whose file's name is N, and no other")
-    static let limit = Option.number("-n", "N", 0...UInt64.max, help: "list only what holds the last N commits")
+        "--segment", "N", 1...Version.maximumOffset, help: "list only the segment whose file has the name N")
+    static let limit = Option.number(
+        "-n", "N", 0...UInt64.max, help: "list only frames and blocks that hold the last N commits")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
@@ -28,13 +30,13 @@ enum FramesCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if let from = arguments[LogCommand.from], let to = arguments[LogCommand.to], from > to {
-            throw UsageError("--from \(from) is behind --to \(to)")
+            throw UsageError("--from \(from) is after --to \(to)")
         }
         try StoreAccess.requireDirectory(arguments.store)
         let files = try LogFiles(arguments.store)
         if let segment = arguments[segment], !files.segments.contains(segment) {
             let known = files.segments.map { "\($0)" }.joined(separator: ", ")
-            Diagnostics.report("there is no segment \(segment); there are: \(known)", by: name)
+            Diagnostics.report("there is no segment \(segment); the segments are: \(known)", by: name)
             return .no
         }
         let end = try files.end()

@@ -1,12 +1,12 @@
 /// `strata info`: the identity of a store and the size of its contents.
 enum InfoCommand: Command {
     static let name = "info"
-    static let summary = "tell what a store is and how much is in it"
+    static let summary = "show what a store is and how much it holds"
     static let details =
-        "Beside what the log holds: how far it is known to be durable, which history is kept, how far the page file's "
-        + "checkpoint goes and whether it can be taken, and how many users, zones, record types and fields have got "
-        + "names. It reads headers, hints and the newest segment, beside a program that writes to the store, and takes "
-        + "no lock. Of a damaged store it tells what it can and ends with 3."
+        "Besides what the log holds, it prints how far the log is known to be durable, which history is kept, how far "
+        + "the page file's checkpoint goes and whether it can be used, and how many users, zones, record types and "
+        + "fields have names. It reads headers, hints and the newest segment, takes no lock, and can run while another "
+        + "program writes to the store. For a damaged store it prints what it can and exits with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata info Notes.strata", "strata info Notes.strata --json | jq .commits"]

@@ -5,13 +5,13 @@ import StrataSystem
 /// `strata rebuild-views`: rebuilds the page file of a store from its log.
 enum RebuildViewsCommand: Command {
     static let name = "rebuild-views"
-    static let summary = "fold a store's log into a new page file, or tell what that would read"
+    static let summary = "rebuild a store's page file from its log, or show what that would read"
     static let details =
-        "The page file holds what the log came to, for quick reading; it can always be made again. A store does so by "
-        + "itself where it finds a damaged page, so that this is for whoever does not trust it. Without --apply "
+        "The page file holds the state of the log for fast reading; it can always be rebuilt. A store rebuilds it by "
+        + "itself when it finds a damaged page; this command is for a page file that you do not trust. Without --apply "
         + "nothing is changed."
     static let operands = [Operand.store]
-    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [apply, Option.json]
     static let examples = ["strata rebuild-views Notes.strata", "strata rebuild-views Notes.strata --apply"]
 
@@ -35,12 +35,12 @@ enum RebuildViewsCommand: Command {
             json.endObject()
         } else if let after {
             output.write("folded up to commit \(commits): the page file has \(after.counted("byte"))")
-            if let before { output.write(", and had \(before)") }
+            if let before { output.write(", and had \(before) before") }
         } else {
             output.write(
-                "would fold the log up to commit \(commits) into a new page file, in the place of "
+                "would fold the log up to commit \(commits) into a new page file, in place of "
                     + (before.map { "one of \($0.counted("byte"))" } ?? "none")
-                    + "; nothing was changed: say --apply to do it")
+                    + "; nothing was changed: use --apply to do it")
         }
         try output.endLine()
         if let damage = log.damage { throw damage }

@@ -5,14 +5,15 @@ import StrataSystem
 /// `strata repair`: repairs a damaged log so that it opens again.
 enum RepairCommand: Command {
     static let name = "repair"
-    static let summary = "tell what a repair of a damaged log would keep and lose, or do it"
+    static let summary = "repair a damaged log, or show what a repair would keep and lose"
     static let details =
-        "Without --apply it changes nothing. What is damaged and known for certain is written again; else the log "
-        + "is cut behind the last commit in front of the damage. Whatever leaves the log is kept beside it, in files "
-        + "whose names end in .repaired-1, .repaired-2 and so on, with a note that tells what was done. It ends with 0 "
-        + "if there is nothing to repair or the repair was done, with 1 if one is needed or cannot be done."
+        "Without --apply it changes nothing. Damaged parts whose content is known for certain are rewritten; otherwise "
+        + "the log is truncated after the last commit before the damage. Everything removed from the log is kept "
+        + "beside it, in files whose names end in .repaired-1, .repaired-2 and so on, with a note that describes what "
+        + "was done. Exits with 0 if there is nothing to repair or the repair was done, and with 1 if a repair is "
+        + "needed or cannot be done."
 
-    static let apply = Option.flag("--apply", help: "do it; no program may have the store open for writing")
+    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json, apply]
@@ -43,7 +44,7 @@ enum RepairCommand: Command {
 
     private static func write(_ plan: LogRepair.Plan, isApplied: Bool, to output: Output) {
         guard let damage = plan.report.damage else {
-            output.write("nothing to repair: the log is whole up to its end, \(plan.end)")
+            output.write("nothing to repair: the log is intact up to its end, \(plan.end)")
             return
         }
         output.write("damage", .damage)
@@ -55,17 +56,17 @@ enum RepairCommand: Command {
         }
         output.write("\(isApplied ? "kept" : "would keep"): everything up to \(plan.end)\n")
         output.write(isApplied ? "lost: " : "would lose: ")
-        output.write(plan.lostOffsets.isEmpty ? "no offset that is known of" : DamageText.text(plan.lostOffsets))
+        output.write(plan.lostOffsets.isEmpty ? "no known offset" : DamageText.text(plan.lostOffsets))
         if !plan.keptAsideOffsets.isEmpty {
             // Commits after the damage cannot stay, because a log has no gaps.
-            output.write("; whole behind the damage, and kept aside: \(DamageText.text(plan.keptAsideOffsets))")
+            output.write("; intact after the damage, and kept aside: \(DamageText.text(plan.keptAsideOffsets))")
         }
         output.write("\n\(isApplied ? "done" : "would do"), in \(Printable.escaped(plan.directory)):\n")
         for step in plan.steps { output.write("  \(Printable.escaped(step.description))\n") }
         if let note = plan.note { output.write("note: \(Printable.escaped(note))\n") }
         output.write(
             isApplied
-                ? "the log is whole now; what was taken out of it is kept beside it"
+                ? "the log is intact now; everything removed from it is kept beside it"
                 : "nothing was changed: copy the store, then run it again with --apply")
     }
 

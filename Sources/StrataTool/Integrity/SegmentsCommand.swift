@@ -4,12 +4,12 @@ import StrataModel
 /// `strata segments`: the contents of each segment of the log.
 enum SegmentsCommand: Command {
     static let name = "segments"
-    static let summary = "tell what is in each segment of a store's log, and in its base"
+    static let summary = "list the segments and the base of a store's log"
     static let details =
-        "It reads all of the log, beside a program that writes to the store if there is one. RAW is what the payloads "
-        + "have uncompressed, SAVED by how many percent the file is smaller than that (negative if larger), ZONES how "
-        + "many have changes in the segment. A base stands for the commits that were let go. Of a damaged store it "
-        + "tells what it can and ends with 3."
+        "Reads the whole log. It can run while another program writes to the store. RAW is the size of the payloads "
+        + "before compression, SAVED the percentage by which the file is smaller than that (negative if larger), ZONES "
+        + "the number of zones with changes in the segment. A base replaces the commits that were compacted. For a "
+        + "damaged store it prints what it can and exits with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]

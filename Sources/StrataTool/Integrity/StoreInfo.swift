@@ -93,7 +93,7 @@ extension StoreInfo {
         timeLine("created", identity.created)
         line("commits", "\(commitCount)")
         line("floor", "\(floor)")
-        if let base { line("base", "\(base.byteCount.counted("byte")), for all up to \(base.horizon.offset)") }
+        if let base { line("base", "\(base.byteCount.counted("byte")), for all commits up to \(base.horizon.offset)") }
         line("end", "\(end)")
         if let firstTime { timeLine("first", firstTime) }
         if let lastTime { timeLine("last", lastTime) }
@@ -149,10 +149,10 @@ extension StoreInfo {
             return "none; the page file, \(file), is \(views.finding.rawValue)\(reason)"
         }
         let behind = end.offset - position.offset
-        var text = "at \(position.offset), " + (behind == 0 ? "the end" : "\(behind) behind the end") + "; \(file)"
+        var text = "at \(position.offset), " + (behind == 0 ? "the end" : "\(behind) before the end") + "; \(file)"
         switch views.finding {
         case .whole: break
-        case .otherSlot: text += "; a later or earlier one cannot be taken"
+        case .otherSlot: text += "; a later or earlier one cannot be used"
         default: text += "; damaged" + (views.reasons.last.map { ": \($0)" } ?? "")
         }
         return text

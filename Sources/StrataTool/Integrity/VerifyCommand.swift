@@ -8,18 +8,19 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
     static let details =
-        "It checks headers, checksums, the chain, the order of offsets and times, how segments follow one another, "
-        + "that payloads and interned names can be decoded, that sealed segments say of their commits what is so, and "
-        + "that a base is what was written. It ends with 0 if all is well, with 1 if not, and then tells the first "
-        + "damaged place, how far the damage goes, which offsets are lost and what is whole behind it. An unfinished "
-        + "tail is no damage: a program may be writing it, or was stopped while it did. What only a later release of "
-        + "Strata understands is no damage either: it ends with 3 then, as for a store that cannot be read. With "
-        + "--deep it also folds the log once more, compares the page file with that entry by entry, reads each of its "
-        + "pages, and each file of an asset; where they differ it names the first commit that made what differs. "
-        + "Nothing is written to the store; what does not fit memory goes to files without names in $TMPDIR, else /tmp."
+        "Checks headers, checksums, the chain, the order of offsets and times, the sequence of segments, that payloads "
+        + "and interned names can be decoded, that sealed segments describe their commits correctly, and that a base "
+        + "is as it was written. Exits with 0 if all is well. If not, it exits with 1 and prints the first damaged "
+        + "place, how far the damage goes, which offsets are lost, and which commits after the damage are intact. An "
+        + "unfinished tail is not damage: a program may be writing it, or was stopped while it did. Neither is "
+        + "anything that only a later release of Strata understands: then it exits with 3, as for a store that cannot "
+        + "be read. With --deep it also folds the log again, compares the page file with the result entry by entry, "
+        + "and reads each page and each asset file; where they differ, it names the first commit that caused the "
+        + "difference. It writes nothing to the store; data that does not fit in memory goes to unnamed files in "
+        + "$TMPDIR, or /tmp."
     static let operands = [Operand.store]
     static let deep = Option.flag(
-        "--deep", help: "compare the page file with a fresh fold of the log, and assets with their names, too")
+        "--deep", help: "also compare the page file with a fresh fold of the log, and assets with their names")
     static let options: [any OptionDescription] = [deep, Option.json]
     static let examples = [
         "strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage",
@@ -43,7 +44,7 @@ enum VerifyCommand: Command {
             write(report, isDeep: deep != nil, to: output)
             if let deep { DeepText(report: deep, output: output).write() }
             if arguments[Self.deep], deep == nil {
-                output.write("\nnote: page file and assets were not looked at: the log comes first")
+                output.write("\nnote: the page file and assets were not checked: the log comes first")
             }
         }
         try output.endLine()
@@ -73,16 +74,16 @@ enum VerifyCommand: Command {
             for (label, value) in Advice.items(of: damage) {
                 output.write("  \(label): \(Printable.escaped(value))\n")
             }
-            output.write("  whole up to: \(report.end), with \(report.commitCount.counted("commit"))\n")
+            output.write("  intact up to: \(report.end), with \(report.commitCount.counted("commit"))\n")
             for line in report.extent.map(DamageText.lines) ?? [] { output.write("  \(line)\n") }
             output.write(
-                "  advice: copy the store before anything else is done to it; 'strata log' prints what is whole ")
-            output.write("in front, 'strata repair' tells what a repair would keep")
+                "  advice: copy the store before doing anything else with it; 'strata log' prints the intact commits ")
+            output.write("before the damage, 'strata repair' shows what a repair would keep")
             return
         }
         output.write(isDeep ? "log ok" : "ok", .added)
         output.write(": \(extent), end \(report.end)")
-        if let base = report.base { output.write(", behind a base that stands for all up to \(base)") }
+        if let base = report.base { output.write(", after a base for all commits up to \(base)") }
         if let tail = report.unfinishedTail {
             let bytes = tail.byteCount.counted("byte after the end is", "bytes after the end are")
             output.write(

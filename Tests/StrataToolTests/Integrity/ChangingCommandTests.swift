@@ -63,7 +63,7 @@ import Testing
         let before = try contents()
         let text = try tool("erase", "People.strata", "card", "--zone", "People", "--user", "anna")
         #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
-        #expect(text.lines.first == "People / Card / card: 2 versions, there", "\(text)")
+        #expect(text.lines.first == "People / Card / card: 2 versions, present", "\(text)")
         #expect(text.lines.last?.contains("--apply") == true)
         let json = try tool(
             "erase", "People.strata", "card", "other", "--zone", "People", "--user", "anna", "--json")
@@ -79,7 +79,7 @@ import Testing
         #expect(try holdsSecret())
         let done = try tool(
             "erase", "People.strata", "card", "--zone", "People", "--user", "anna", "--reason", "asked for", "--apply")
-        #expect(done.code == 0 && done.lines == ["People / Card / card: 2 versions, there, erased"], "\(done)")
+        #expect(done.code == 0 && done.lines == ["People / Card / card: 2 versions, present, erased"], "\(done)")
         #expect(try !holdsSecret())
         #expect(try tool("verify", "People.strata").code == 0)
         #expect(try tool("log", "People.strata").output.contains("asked for"))
@@ -87,7 +87,7 @@ import Testing
         #expect(rest.code == 0 && rest.output.contains("hello") && rest.lines.last == "1 record", "\(rest)")
         // Once more is no mistake: it was deleted before.
         let again = try tool("erase", "People.strata", "card", "--zone", "People", "--user", "anna")
-        #expect(again.code == 0 && again.lines.first == "People / Card / card: 2 versions, deleted before", "\(again)")
+        #expect(again.code == 0 && again.lines.first == "People / Card / card: 2 versions, already deleted", "\(again)")
     }
 
     @Test func anErasureThatCannotBe() throws {
@@ -140,7 +140,7 @@ import Testing
         let refused = try tool("erase", "People.strata", "gone", "letter", "--zone", "Other", "--user", "anna")
         #expect(
             refused.errors == """
-                strata erase: There is no record 'letter' in zone 'Other', and was none.
+                strata erase: There is no record 'letter' in zone 'Other', and there never was.
                   There is one in another zone: --zone _defaultZone
 
                 """, "\(refused)")

@@ -62,9 +62,11 @@ import Testing
         let writer = try Store.open(at: path)
         let text = try run("--before", "\(end)")
         #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
-        #expect(text.lines.first?.hasPrefix("nothing to gain: commits up to \(end - 1) would go, ") == true)
+        #expect(text.lines.first?.hasPrefix("nothing to gain: commits up to \(end - 1) would be compacted, ") == true)
         #expect(
-            text.lines.contains { $0.hasPrefix("  Notes (private of anna): 12 changes would go, 3 records of ") },
+            text.lines.contains {
+                $0.hasPrefix("  Notes (private of anna): 12 changes would be removed, 3 records of ")
+            },
             "\(text.output)")
         let json = try run("--before", "\(end)", "--json")
         #expect(json.code == 0 && json.output.hasPrefix("{\"horizon\":\(end - 1),\"segments\":0,"), "\(json)")
@@ -79,8 +81,8 @@ import Testing
             let text = try run("--before", "\(offset)", "--apply")
             #expect(
                 text.output
-                    == "nothing can be compacted before commit \(offset): no file of the log would go; nothing was "
-                    + "changed\n")
+                    == "nothing can be compacted before commit \(offset): no file of the log would be removed; nothing "
+                    + "was changed\n")
             #expect(text.code == 0 && text.errors.isEmpty, "\(text)")
         }
         let json = try run("--before", "3", "--apply", "--json")
@@ -122,7 +124,8 @@ import Testing
         bytes[bytes.count / 2] ^= 1
         try RealFileSystem().replace(base, in: directory.path("Notes.strata/log"), with: bytes)
         let again = try run("--before", "\(end + 1)", "--apply")
-        #expect(again.code == 0 && again.output.hasPrefix("commits up to \(end) are gone: 0 segments"), "\(again)")
+        #expect(
+            again.code == 0 && again.output.hasPrefix("commits up to \(end) were compacted: 0 segments"), "\(again)")
         #expect(try tool("query", "Notes.strata", "Note", "--user", "anna").lines.count == 10)
         #expect(try tool("verify", "Notes.strata").code == 0)
     }
@@ -143,7 +146,9 @@ import Testing
         #expect(locked.code == 3 && locked.errors.contains("(locked)"), "\(locked)")
         try writer.close()
         let done = try run("--before", "\(second)", "--apply")
-        #expect(done.code == 0 && done.output.hasPrefix("commits up to \(second - 1) are gone: 1 segment, "), "\(done)")
+        #expect(
+            done.code == 0 && done.output.hasPrefix("commits up to \(second - 1) were compacted: 1 segment, "),
+            "\(done)")
         #expect(try run("--before", "\(second)", "--apply").code == 1)
     }
 }

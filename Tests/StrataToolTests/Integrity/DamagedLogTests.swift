@@ -62,7 +62,7 @@ import Testing
         #expect(result.code == 1)
         #expect(result.lines.first == "damaged")
         let place = ["segment", "offset", "position", "path", "expected", "found"]
-        for label in ["problem", "code"] + place + ["whole up to", "advice"] {
+        for label in ["problem", "code"] + place + ["intact up to", "advice"] {
             #expect(result.lines.contains { $0.hasPrefix("  \(label): ") }, "\(label) in \(result.output)")
         }
     }

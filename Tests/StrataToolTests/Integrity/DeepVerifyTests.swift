@@ -81,7 +81,7 @@ import Testing
         let behind = try deep()
         #expect(behind.code == 0, "\(behind)")
         #expect(behind.output.contains("views ok: the checkpoint at 5 "))
-        #expect(behind.output.contains("note: the log goes on to commit 6, behind the checkpoint"))
+        #expect(behind.output.contains("note: the log continues after the checkpoint, up to commit 6"))
         try RealFileSystem().remove(fixture.path + "/views")
         let missing = try deep()
         #expect(missing.code == 0 && missing.output.contains("note: there is no page file"), "\(missing)")
@@ -95,7 +95,7 @@ import Testing
         let offsets = checkpoints.compactMap { $0["offset"] as? Int }
         #expect(offsets.count > 1 && offsets == offsets.sorted() && offsets.last == 11, "\(offsets)")
         #expect(checkpoints.allSatisfy { $0["ok"] as? Bool == true })
-        #expect(try deep().output.contains("; digests of \(offsets.count - 1) older ones agree too"))
+        #expect(try deep().output.contains("; digests of \(offsets.count - 1) older ones match too"))
     }
 
     @Test func historyThatWasLetGoIsFoldedFromItsBase() throws {
@@ -106,7 +106,7 @@ import Testing
         }
         let result = try deep()
         #expect(result.code == 0 && result.output.contains("views ok: "), "\(result)")
-        #expect(result.output.contains("behind a base that stands for all up to"))
+        #expect(result.output.contains("after a base for all commits up to"))
     }
 
     // MARK: What differs
@@ -120,8 +120,8 @@ import Testing
         let result = try deep()
         #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
         for line in [
-            "views differ: 1 entry of the checkpoint at 5", "  first commit that made one of them: 4",
-            "  changed in records: record milk of zone Notes, of commit 4",
+            "views differ: 1 entry of the checkpoint at 5", "  first commit that produced one of them: 4",
+            "  changed in records: record milk of zone Notes, from commit 4",
         ] { #expect(result.lines.contains { $0 == line }, "\(line) in \(result.output)") }
         let object = try object()
         #expect(object["ok"] as? Bool == false && object["damage"] is NSNull)
@@ -145,11 +145,11 @@ import Testing
             try put(ViewTree.records, key + Array("paper".utf8), row, in: fork)
         }
         let result = try deep()
-        #expect(result.code == 1 && result.output.contains("  first commit that made one of them: 3"), "\(result)")
+        #expect(result.code == 1 && result.output.contains("  first commit that produced one of them: 3"), "\(result)")
         // As the parent of a note it has the version of the note's change.
-        #expect(result.output.contains("  missing in records: record list of zone Notes, of commit 4"))
-        #expect(result.output.contains("  missing in records: record milk of zone Notes, of commit 4"))
-        #expect(result.output.contains("  surplus in records: record newspaper of zone _defaultZone, of commit 3"))
+        #expect(result.output.contains("  missing in records: record list of zone Notes, from commit 4"))
+        #expect(result.output.contains("  missing in records: record milk of zone Notes, from commit 4"))
+        #expect(result.output.contains("  surplus in records: record newspaper of zone _defaultZone, from commit 3"))
     }
 
     @Test func rowsOfOtherTreesAreNamed() throws {
@@ -163,10 +163,10 @@ import Testing
         #expect(result.code == 1, "\(result)")
         #expect(
             result.output.contains(
-                "reference from record milk of zone Notes to record list of zone Notes, of commit 4"),
+                "reference from record milk of zone Notes to record list of zone Notes, from commit 4"),
             "\(result.output)")
         #expect(result.output.contains("changed in ordinals: ordinal of a zone whose key ends in "), "\(result.output)")
-        #expect(result.output.contains("  first commit that made one of them: 1"), "\(result.output)")
+        #expect(result.output.contains("  first commit that produced one of them: 1"), "\(result.output)")
     }
 
     @Test func aMissingRowOfAnIndexIsNamed() throws {
@@ -175,7 +175,7 @@ import Testing
             store.awaitIndexes()
         }
         let whole = try deep()
-        #expect(whole.code == 0 && !whole.output.contains("indexes were behind"), "\(whole)")
+        #expect(whole.code == 0 && !whole.output.contains("indexes were out of date"), "\(whole)")
         try alter { fork in
             let (row, _) = try entry(ViewTree.index, holding: "milk", in: fork)
             _ = try row.withUnsafeBytes { try fork.delete(ViewTree.index, $0) }
@@ -184,7 +184,7 @@ import Testing
         #expect(result.code == 1, "\(result)")
         #expect(
             result.output.contains(
-                "missing in index: index of Note.rank (ordered), row of record milk of zone Notes, of commit 4"),
+                "missing in index: index of Note.rank (ordered), row of record milk of zone Notes, from commit 4"),
             "\(result.output)")
     }
 
@@ -211,7 +211,7 @@ import Testing
             let result = try deep()
             if result.code == 1 {
                 damaged.append(page)
-                let isOfRecord = result.output.contains("no checkpoint can be taken")
+                let isOfRecord = result.output.contains("no checkpoint can be used")
                 #expect(isOfRecord || result.output.contains(", page \(page), position \(page * 4_096), "), "\(result)")
             } else {
                 #expect(result.code == 0, "\(result)")
@@ -228,7 +228,7 @@ import Testing
         for slot in [0, 4_096] { try file.write([0xFF], at: slot + 40) }
         let result = try deep()
         #expect(result.code == 1, "\(result)")
-        #expect(result.output.contains("views damaged: no checkpoint can be taken, the page file is damaged"))
+        #expect(result.output.contains("views damaged: no checkpoint can be used, the page file is damaged"))
         #expect(result.output.contains("(badChecksum)"))
     }
 
@@ -252,7 +252,7 @@ import Testing
         let result = try deep()
         #expect(result.code == 1 && result.output.contains("views ok: "), "\(result)")
         #expect(result.output.contains("assets damaged: 1 of 1 file"))
-        let words = ["longer": "4 bytes instead of 3: ", "changed": "other bytes than it is named by: "]
+        let words = ["longer": "4 bytes instead of 3: ", "changed": "content does not match its name: "]
         #expect(result.output.contains("  " + (words[way] ?? "missing: ") + "Notes.strata/assets/"), "\(result)")
         #expect(result.output.contains(", named by commit 2"))
         #expect(result.output.contains("note: 1 file that no commit names:") == (way == "renamed"))
@@ -274,7 +274,7 @@ import Testing
         try fixture.damage(3)
         let result = try deep()
         #expect(result.code == 1 && result.lines[0] == "damaged", "\(result)")
-        #expect(result.output.contains("note: page file and assets were not looked at: the log comes first"))
+        #expect(result.output.contains("note: the page file and assets were not checked: the log comes first"))
         #expect(try object()["views"] == nil)
     }
 
@@ -290,7 +290,7 @@ import Testing
         #expect(try bad.run("verify", bad.name).code == 0)
         let result = try bad.run("verify", "--deep", bad.name)
         #expect(result.code == 1, "\(result)")
-        #expect(result.output.contains("log damaged: a commit does not fit those in front of it"), "\(result)")
+        #expect(result.output.contains("log damaged: a commit does not fit the commits before it"), "\(result)")
     }
 
     /// No checkpoint of a writer at work is ever taken for damage, however fast they come.

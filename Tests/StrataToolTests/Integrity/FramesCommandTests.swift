@@ -160,7 +160,7 @@ import Testing
         let segment = try fixture.run("frames", fixture.name, "--segment", "7")
         #expect(segment.code == 1 && segment.errors == "strata frames: there is no segment 7; there are: 1\n")
         let order = try fixture.run("frames", fixture.name, "--from", "3", "--to", "2")
-        #expect(order.code == 2 && order.errors.hasPrefix("strata frames: --from 3 is behind --to 2; "))
+        #expect(order.code == 2 && order.errors.hasPrefix("strata frames: --from 3 is after --to 2; "))
         let store = try fixture.run("frames", "Nothing.strata")
         #expect(store.code == 3 && store.errors.contains("(notFound)"))
     }
@@ -273,7 +273,7 @@ import Testing
         let base = found.filter { $0["base"] as? Int == 3 }.compactMap { $0["kind"] as? String }
         #expect(base.first == "file" && base.last == "end" && base.dropFirst().dropLast().allSatisfy { $0 == "state" })
         #expect(base.count > 3)
-        #expect(try fixture.run("frames", fixture.name).output.contains(" bytes, a base for all up to 3\n"))
+        #expect(try fixture.run("frames", fixture.name).output.contains(" bytes, a base for all commits up to 3\n"))
         // It holds no commits.
         #expect(try fixture.objects("frames", fixture.name, "--from", "4").allSatisfy { $0["base"] == nil })
     }

@@ -265,7 +265,7 @@ import Testing
         let size = try RealFileSystem().readAll(path, atMost: 1 << 20).count
         #expect(base["horizon"] as? Int == 3 && base["bytes"] as? Int == size)
         #expect(base["time"] as? Int64 == StateFixture.startTime + 3_000_000)
-        #expect(text.output.contains("\nbase        \(size) bytes, for all up to 3\n"))
+        #expect(text.output.contains("\nbase        \(size) bytes, for all commits up to 3\n"))
         // With the page file, and without it.
         #expect(text.lines.first { $0.hasPrefix("names") } == names)
         try RealFileSystem().remove(fixture.path + "/views")

@@ -8,7 +8,7 @@ import Testing
         for words in [["repair"], ["repair", "--apply"]] {
             let result = try ToolProcess.run(words + [fixture.name], in: fixture.directory.path)
             #expect(result.code == 0 && result.errors.isEmpty)
-            #expect(result.output == "nothing to repair: the log is whole up to its end, 4/57803e49\n")
+            #expect(result.output == "nothing to repair: the log is intact up to its end, 4/57803e49\n")
         }
         let after = try fixture.content().filter { !$0.key.hasSuffix("/LOCK") }
         #expect(after == before.filter { !$0.key.hasSuffix("/LOCK") })
@@ -46,7 +46,7 @@ import Testing
         let result = try fixture.run("repair", "--apply", fixture.name)
         #expect(result.code == 0 && result.errors.isEmpty)
         #expect(result.lines.contains { $0.hasPrefix("kept: everything up to \(whole.count)/") }, "\(result.output)")
-        let lost = "lost: \(whole.count + 1) to 301; whole behind the damage, and kept aside: "
+        let lost = "lost: \(whole.count + 1) to 301; intact after the damage, and kept aside: "
         #expect(result.lines.contains { $0.hasPrefix(lost) }, "\(result.output)")
         #expect(try fixture.run("verify", fixture.name).code == 0)
         let log = try fixture.run("log", "--json", fixture.name)

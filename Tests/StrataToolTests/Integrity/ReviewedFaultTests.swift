@@ -76,7 +76,7 @@ import Testing
         let deletion = StateFixture.end + 1
         let blame = try fixture.run(["blame"] + query)
         #expect(blame.code == 1 && blame.output.isEmpty, "\(blame.output)")
-        #expect(blame.errors.contains("went with its zone, which was deleted by commit \(deletion)"))
+        #expect(blame.errors.contains("was deleted with its zone by commit \(deletion)"))
         let history = try fixture.objects(["history"] + query)
         #expect(history.count == versions + 1)
         #expect(history.last?["change"] as? String == "zoneDeleted")

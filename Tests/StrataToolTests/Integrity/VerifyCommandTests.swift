@@ -45,12 +45,12 @@ import Testing
                   path: Notes.strata/log/00000000000000000001.seg
                   expected: 26870e5c
                   found: d04af39b
-                  whole up to: 2/56460910, with 2 commits
+                  intact up to: 2/56460910, with 2 commits
                   damaged bytes: 384 to 503 of Notes.strata/log/00000000000000000001.seg
                   lost offsets: 3
-                  whole behind it: 4
-                  advice: copy the store before anything else is done to it; 'strata log' prints what is whole in \
-                front, 'strata repair' tells what a repair would keep
+                  intact after it: 4
+                  advice: copy the store before doing anything else with it; 'strata log' prints the intact commits \
+                before the damage, 'strata repair' shows what a repair would keep
 
                 """)
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(result.code == 0)
         #expect(result.output.hasPrefix("ok: 2 commits, 2 events, 1 segment, "), "\(result.output)")
         #expect(
-            result.output.hasSuffix(" end 4/57803e49, behind a base that stands for all up to 2/56460910\n"),
+            result.output.hasSuffix(" end 4/57803e49, after a base for all commits up to 2/56460910\n"),
             "\(result.output)")
         #expect(try fixture.run("verify", "--json", fixture.name).output.contains("\"base\":2,"))
         let base = "\(fixture.path)/log/00000000000000000002.base"
@@ -73,8 +73,8 @@ import Testing
         #expect(damaged.code == 1)
         // The commits that it stands for are still in the segment.
         for line in [
-            "  whole up to: 0/00000000, with 0 commits", "  lost offsets: none that is known of",
-            "  whole behind it: 1 to 4",
+            "  intact up to: 0/00000000, with 0 commits", "  lost offsets: none known",
+            "  intact after it: 1 to 4",
         ] {
             #expect(damaged.lines.contains { $0 == line }, "\(line) in \(damaged.output)")
         }
@@ -110,7 +110,9 @@ import Testing
         let text = try fixture.run("verify", fixture.name)
         #expect(text.code == 1)
         #expect(
-            text.lines.contains { $0.hasSuffix(", with \(whole) commits") && $0.hasPrefix("  whole up to: \(whole)/") })
+            text.lines.contains {
+                $0.hasSuffix(", with \(whole) commits") && $0.hasPrefix("  intact up to: \(whole)/")
+            })
         let json = try fixture.run("verify", "--json", fixture.name)
         #expect(json.code == 1 && json.output.contains(",\"commits\":\(whole),"), "\(json.output)")
         #expect(json.output.contains(",\"segments\":2,") && json.output.contains(",\"end\":\(whole),"))
