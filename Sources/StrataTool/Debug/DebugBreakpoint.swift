@@ -44,7 +44,7 @@ enum DebugBreakpoint {
             set(key, name, of: &breakpoint)
         }
         if breakpoint.question != nil, breakpoint.isRefusal {
-            throw UsageError("refusal and where exclude each other: what is refused makes no record fulfil anything")
+            throw UsageError("refusal and where cannot be combined: a refused request makes no record match")
         }
         return breakpoint
     }

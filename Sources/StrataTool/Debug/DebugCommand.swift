@@ -9,25 +9,24 @@ enum DebugCommand: Command {
     static let name = "debug"
     static let summary = "step through the commits, forward and back, with breakpoints and watches"
     static let details =
-        "An interactive session that stands behind one commit at a time, first in front of them all: step, back, "
-        + "continue and until go through them; break and watch say where to stop; print, diff, query and why tell what "
-        + "was there, what became of it and which rule decided; 'help' lists the commands. Without a terminal the "
-        + "commands come from a script, from -e or from the standard input, and each is printed before what it says; "
-        + "the first that cannot be done ends the session. It reads beside a program that writes to the store, and "
-        + "does not see what comes later."
+        "An interactive session with a position after one commit, at first before all of them: step, back, continue "
+        + "and until move it; break and watch set where to stop; print, diff, query and why show the state, what "
+        + "changed and which rule decided; 'help' lists the commands. Without a terminal the commands come from a "
+        + "script, from -e or from standard input, and each is printed before its output; the first that fails ends "
+        + "the session. It can run while another program writes to the store, and does not see later commits."
 
     static let script = Option<String>(
         name: "--script", valueName: "FILE",
-        help: "take the commands from a file; - for the standard input; again for more files", isRepeatable: true
+        help: "read commands from a file; - for standard input; repeat for more files", isRepeatable: true
     ) { text throws(UsageError) in text }
     static let command = Option<String>(
-        name: "-e", valueName: "COMMAND", help: "do this, behind the scripts; again for more", isRepeatable: true
+        name: "-e", valueName: "COMMAND", help: "run this, after the scripts; repeat for more", isRepeatable: true
     ) { text throws(UsageError) in text }
     static let start = Option<Moment>(
-        name: "--at", valueName: "OFFSET|TIME", help: "begin behind this commit, or the last one up to that time"
+        name: "--at", valueName: "OFFSET|TIME", help: "begin after this commit, or the last one up to that time"
     ) { text throws(UsageError) in
         if let moment = try Moment(text, as: "--at") { return moment }
-        throw UsageError("--at takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+        throw UsageError("--at takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
     }
 
     static let operands = [Operand.store]

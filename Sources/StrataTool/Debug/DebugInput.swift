@@ -65,7 +65,7 @@ final class DebugInput {
             guard let text else { return nil }
             guard let text else {
                 throw StrataError(
-                    .invalidArgument, "The script is no text.",
+                    .invalidArgument, "The script is not text.",
                     .init(path: name, expected: "valid UTF-8", line: reader.number))
             }
             return Line(text: text, place: "\(name), line \(reader.number)")

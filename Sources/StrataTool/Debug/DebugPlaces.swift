@@ -57,7 +57,7 @@ struct DebugPlaces {
         if let problem = filter.unknownName(names) { throw Refusal(.unknownItem, problem) }
         var zones = filter.zones(names)
         guard zones.count <= maximumZones else {
-            throw UsageError("there are \(zones.count) zones: say with --zone and --user in which '\(name)' is")
+            throw UsageError("there are \(zones.count) zones: choose the zone of '\(name)' with --zone and --user")
         }
         if zones.count > 1 {
             zones = try zones.filter { zone in
@@ -69,7 +69,7 @@ struct DebugPlaces {
         guard zones.count < 2 else {
             throw RecordTimelineTarget.ambiguity(of: name, in: zones.map { text(of: $0, names) })
         }
-        guard let zone = zones.first else { throw Refusal(.unknownItem, "the log has nothing of a record '\(name)'") }
+        guard let zone = zones.first else { throw Refusal(.unknownItem, "the log does not have a record '\(name)'") }
         return target(name, zone, names, actor)
     }
 

@@ -65,7 +65,7 @@ struct DebugReport {
     private func startText(_ stepper: Stepper) -> String {
         stepper.floor == 0
             ? "the beginning: there is no commit yet"
-            : "the beginning: what was up to offset \(stepper.floor) was let go"
+            : "the beginning: the history up to offset \(stepper.floor) was compacted"
     }
 
     private func writeShort(_ commit: Commit) throws {
@@ -183,8 +183,8 @@ struct DebugReport {
         for (name, verb) in zip(names, DebugVerb.all) {
             output.write("  \(name)\(String(repeating: " ", count: width - name.count))\(verb.summary)\n")
         }
-        output.write("  The beginning of a name will do. An empty line does the last move again.\n")
-        output.write("  'help COMMAND' says more.\n")
+        output.write("  An unambiguous prefix of a name is enough. An empty line repeats the last move.\n")
+        output.write("  'help COMMAND' describes a command.\n")
     }
 
     func writeHelp(of verb: DebugVerb) {

@@ -126,7 +126,7 @@ final class DebugSession {
         let breakpoint = try DebugBreakpoint.parse(Array(arguments.operands.dropFirst()), in: try places.options)
         try requireKnown(breakpoint)
         guard let number = try watched({ try stepper.add(breakpoint, pulse: $0) }) else {
-            return try report.say("interrupted: there is no new breakpoint")
+            return try report.say("interrupted: the breakpoint was not set")
         }
         try report.write(.breakpoint(breakpoint), number)
     }

@@ -34,7 +34,7 @@ struct DebugVerb: Sendable {
         let candidates = word.isEmpty ? [] : all.filter { $0.name.hasPrefix(word) }
         if candidates.count == 1 { return candidates[0] }
         if candidates.count > 1 {
-            throw UsageError("'\(word)' may be \(candidates.map(\.name).joined(separator: ", "))")
+            throw UsageError("'\(word)' is ambiguous: \(candidates.map(\.name).joined(separator: ", "))")
         }
         throw UsageError(
             "unknown command \(word)", suggestion: Suggestion.closest(to: word, among: all.map(\.name)))
@@ -78,7 +78,7 @@ struct DebugVerb: Sendable {
 // MARK: Moving
 
 extension DebugVerb {
-    private static let count = Operand(name: "N", help: "how often", isRequired: false)
+    private static let count = Operand(name: "N", help: "the number of commits; 1 by default", isRequired: false)
     private static let predicate = [
         Operand(name: "TYPE", help: "the record type, such as Note"),
         Operand(name: "PREDICATE", help: "such as rank > 3"),
@@ -87,15 +87,15 @@ extension DebugVerb {
 
     fileprivate static let moving: [DebugVerb] = [
         DebugVerb(
-            name: "step", shortcuts: ["s"], summary: "go on to the next commit, or N commits on", operands: [count],
+            name: "step", shortcuts: ["s"], summary: "go to the next commit, or N commits forward", operands: [count],
             isRepeated: true
         ) { try $1.step(.forward, $0) },
         DebugVerb(
-            name: "back", shortcuts: ["rs"], summary: "go back to the commit before, or N commits back",
+            name: "back", shortcuts: ["rs"], summary: "go to the previous commit, or N commits back",
             operands: [count], isRepeated: true
         ) { try $1.step(.back, $0) },
         DebugVerb(
-            name: "continue", shortcuts: ["c"], summary: "go on until a breakpoint or a watch stops it",
+            name: "continue", shortcuts: ["c"], summary: "go forward until a breakpoint or a watch stops it",
             isRepeated: true
         ) { try $1.go(.forward, until: nil, $0) },
         DebugVerb(
@@ -103,18 +103,18 @@ extension DebugVerb {
             isRepeated: true
         ) { try $1.go(.back, until: nil, $0) },
         DebugVerb(
-            name: "until", shortcuts: ["u"], summary: "go on until a record begins to fulfil a predicate",
+            name: "until", shortcuts: ["u"], summary: "go forward until a record begins to match a predicate",
             operands: predicate, options: askedRecord, endsWithPredicate: true, isRepeated: true,
-            details: "Breakpoints and watches stop it too. The first time it goes through all commits."
+            details: "Breakpoints and watches stop it too. The first time it reads all commits."
         ) { try $1.until(.forward, $0) },
         DebugVerb(
             name: "runtil", shortcuts: ["ru"],
-            summary: "go back to the last commit with which a record began to fulfil a predicate", operands: predicate,
+            summary: "go back to the last commit at which a record began to match a predicate", operands: predicate,
             options: askedRecord, endsWithPredicate: true, isRepeated: true
         ) { try $1.until(.back, $0) },
         DebugVerb(
-            name: "goto", shortcuts: ["g"], summary: "go to a commit, wherever it is",
-            operands: [Operand(name: "OFFSET|TIME|start|end", help: "the last commit that counts")]
+            name: "goto", shortcuts: ["g"], summary: "go to any commit",
+            operands: [Operand(name: "OFFSET|TIME|start|end", help: "the last commit to include")]
         ) { try $1.jump($0) },
     ]
 }
@@ -126,31 +126,31 @@ extension DebugVerb {
 
     fileprivate static let marking: [DebugVerb] = [
         DebugVerb(
-            name: "break", shortcuts: ["b"], summary: "stop at commits that fit in every respect",
+            name: "break", shortcuts: ["b"], summary: "stop at commits that match all conditions",
             operands: [
                 Operand(
                     name: "WHAT",
                     help: "record, zone, type, user, device, owner or field with a NAME; refusal; "
                         + "where TYPE PREDICATE", isRepeatable: true)
             ], endsWithPredicate: true,
-            details: "Each of record, zone, type, user, device, owner and field is followed by a name; refusal stands "
-                + "alone, and is about requests, or parts of them, that were not done; where TYPE PREDICATE comes "
-                + "last, and stops where a record begins to fulfil it. What is named together must fit one commit, "
-                + "and of zone, type, record and field one event of it: break user anna type Note field rank. A "
-                + "field stops where it gets another value."
+            details: "Each of record, zone, type, user, device, owner and field is followed by a name. refusal has no "
+                + "name, and matches requests, or parts of them, that were refused. where TYPE PREDICATE comes last, "
+                + "and stops where a record begins to match the predicate. All conditions must match one commit, and "
+                + "those on zone, type, record and field one event of it: break user anna type Note field rank. A "
+                + "field stops where its value changes."
         ) { try $1.setBreakpoint($0) },
         DebugVerb(
             name: "watch", shortcuts: ["w"],
-            summary: "stop whenever a record, or a field of it, becomes another, and print both values",
+            summary: "stop whenever a record or a field of it changes, and print both values",
             operands: [
                 RecordTimelineTarget.operand,
-                Operand(name: "FIELD", help: "the field; the whole record if it is left out", isRequired: false),
+                Operand(name: "FIELD", help: "the field; the whole record by default", isRequired: false),
             ], options: DebugPlaces.options
         ) { try $1.watch($0) },
         DebugVerb(name: "breakpoints", shortcuts: ["i"], summary: "list breakpoints and watches") {
             try $1.listMarks()
         },
-        DebugVerb(name: "delete", shortcuts: ["d"], summary: "take breakpoints or watches away", operands: [number]) {
+        DebugVerb(name: "delete", shortcuts: ["d"], summary: "remove breakpoints or watches", operands: [number]) {
             try $1.delete($0)
         },
         DebugVerb(name: "unwatch", summary: "the same as delete", operands: [number]) { try $1.delete($0) },
@@ -161,21 +161,21 @@ extension DebugVerb {
 
 extension DebugVerb {
     fileprivate static let looking: [DebugVerb] = [
-        DebugVerb(name: "where", shortcuts: ["."], summary: "print where this is, and the commit here") {
+        DebugVerb(name: "where", shortcuts: ["."], summary: "print the position and the commit here") {
             try $1.printPlace()
         },
         DebugVerb(
             name: "print", shortcuts: ["p"], summary: "print the commit here, or a record as it is here",
             operands: [
-                Operand(name: "RECORD", help: "the record's name; the commit if it is left out", isRequired: false),
+                Operand(name: "RECORD", help: "the record's name; the commit by default", isRequired: false),
                 Operand(name: "FIELD", help: "only this field", isRequired: false),
             ], options: DebugPlaces.options + [QueryCommand.reveal]
         ) { try $1.print($0) },
         DebugVerb(
-            name: "diff", summary: "print what the commit here changed, or what differs between another place and here",
+            name: "diff", summary: "print what the commit here changed, or how another place differs from here",
             operands: [
                 Operand(
-                    name: "OFFSET|TIME", help: "the other place; the commit before if it is left out",
+                    name: "OFFSET|TIME", help: "the other place; the commit before by default",
                     isRequired: false)
             ], options: [DiffCommand.stat]
         ) { try $1.diff($0) },
@@ -186,7 +186,7 @@ extension DebugVerb {
             name: "query", summary: "print the records that match a predicate here",
             operands: [
                 Operand(name: "TYPE", help: "the record type, such as Note"),
-                Operand(name: "PREDICATE", help: "such as rank > 3; all if it is left out", isRequired: false),
+                Operand(name: "PREDICATE", help: "such as rank > 3; all records by default", isRequired: false),
             ],
             options: DebugPlaces.options + [
                 QueryCommand.sort, QueryCommand.near, QueryCommand.limit, QueryCommand.cursor, QueryCommand.keys,
@@ -194,15 +194,15 @@ extension DebugVerb {
             ], endsWithPredicate: true
         ) { try $1.query($0) },
         DebugVerb(
-            name: "list", shortcuts: ["l"], summary: "print the commits around this, or around another, a line each",
-            operands: [Operand(name: "OFFSET", help: "in the middle", isRequired: false)]
+            name: "list", shortcuts: ["l"], summary: "print the commits around this or another one, one per line",
+            operands: [Operand(name: "OFFSET", help: "the commit in the middle", isRequired: false)]
         ) { try $1.list($0) },
     ]
 
     fileprivate static let talking: [DebugVerb] = [
         DebugVerb(
-            name: "help", shortcuts: ["h"], summary: "list the commands, or print what one does",
-            operands: [Operand(name: "COMMAND", help: "which", isRequired: false)]
+            name: "help", shortcuts: ["h"], summary: "list the commands, or describe one",
+            operands: [Operand(name: "COMMAND", help: "the command to describe", isRequired: false)]
         ) { try $1.help($0) },
         DebugVerb(name: "quit", shortcuts: ["q"], summary: "end the session") { $1.end() },
     ]

@@ -39,7 +39,7 @@ final class LineReader {
             }
             guard buffer.count <= Self.maximumBytes else {
                 throw StrataError(
-                    .tooLarge, "A line is too long for an export.",
+                    .tooLarge, "A line is too long.",
                     .init(path: path, expected: "at most \(Self.maximumBytes) bytes", line: number + 1))
             }
             try readMore()
