@@ -8,37 +8,37 @@ enum BisectCommand: Command {
     static let name = "bisect"
     static let summary = "find the first commit after which something holds"
     static let details =
-        "With --where: after which a record of TYPE fulfils the predicate, or the one that --record names; the "
-        + "predicate is written as for 'strata query', and asks nothing of other records. It prints that commit, "
-        + "and the record that did it, before and after. Nothing is skipped: it says if it begins or ceases to hold "
-        + "more than once, and --all lists each time. With --run: after which a shell command says so, by its exit "
-        + "status: 0 not yet, 1 to 127 it holds, 125 this state does not tell, above that the search ends. "
-        + "$STRATA_BISECT_STORE is a directory with a store as it was then, which the command may change, "
-        + "$STRATA_BISECT_OFFSET its last commit. That is a search by halving, which takes for granted that what "
-        + "begins to hold holds from there on. What the command prints goes to the standard error. It ends with 1 "
-        + "if it never holds, or holds from the beginning."
+        "With --where it finds the first commit after which a record of TYPE, or the record that --record names, "
+        + "matches the predicate. The predicate is written as for 'strata query', and looks at no other records. It "
+        + "prints that commit, and the record that changed, before and after. Nothing is skipped: it reports if the "
+        + "predicate begins or ceases to hold more than once, and --all lists each time. With --run it finds the first "
+        + "commit after which a shell command reports, by its exit status, that a condition holds: 0 not yet, 1 to 127 "
+        + "it holds, 125 this state cannot be tested; higher values end the search. $STRATA_BISECT_STORE is a "
+        + "directory with a store as it was then, which the command may change; $STRATA_BISECT_OFFSET is its last "
+        + "commit. This is a binary search, which assumes that what begins to hold continues to hold. The output of "
+        + "the command goes to standard error. Exits with 1 if the condition never holds, or holds from the beginning."
 
     static let predicate = Option.text(
-        "--where", "PREDICATE", help: "what a record is to fulfil, such as \"rank > 3\"")
-    static let record = Option.text("--record", "NAME", help: "ask only the record of this name")
-    static let command = Option.text("--run", "COMMAND", help: "ask this shell command about each state instead")
-    static let from = moment("--from", help: "begin behind this commit, or the last one up to that time")
+        "--where", "PREDICATE", help: "the predicate that a record must match, such as \"rank > 3\"")
+    static let record = Option.text("--record", "NAME", help: "test only the record with this name")
+    static let command = Option.text("--run", "COMMAND", help: "test each state with this shell command instead")
+    static let from = moment("--from", help: "begin after this commit, or the last one up to that time")
     static let to = moment("--to", help: "end with this commit, or the last one up to that time")
-    static let all = Option.flag("--all", help: "print each commit with which it begins or ceases to hold")
+    static let all = Option.flag("--all", help: "print each commit at which it begins or ceases to hold")
     static let verbose = Option.flag(
-        "--verbose", help: "tell of each step of --run on the standard error, as on a terminal")
+        "--verbose", help: "report each step of --run on standard error, as on a terminal")
 
     private static func moment(_ name: String, help: String) -> Option<Moment> {
         Option(name: name, valueName: "OFFSET|TIME", help: help) { text throws(UsageError) in
             if let moment = try Moment(text, as: name) { return moment }
             throw UsageError(
-                "\(name) takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+                "\(name) takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
         }
     }
 
     static let operands = [
         Operand.store,
-        Operand(name: "TYPE", help: "the record type, such as Note; none with --run", isRequired: false),
+        Operand(name: "TYPE", help: "the record type, such as Note; not with --run", isRequired: false),
     ]
     /// The options that apply only to a predicate.
     private static let optionsOfRecords: [any OptionDescription] = [
@@ -79,17 +79,17 @@ enum BisectCommand: Command {
 
     private static func check(_ arguments: Arguments) throws(UsageError) {
         switch (arguments.has(predicate), arguments.has(command)) {
-        case (true, true): throw UsageError("--where and --run exclude each other")
-        case (false, false): throw UsageError("nothing is asked: give --where PREDICATE or --run COMMAND")
+        case (true, true): throw UsageError("--where and --run cannot be combined")
+        case (false, false): throw UsageError("there is nothing to search for: give --where PREDICATE or --run COMMAND")
         case (true, false):
             guard arguments.operands.count > 1 else { throw UsageError("--where needs the record type: give TYPE") }
-            if arguments[verbose] { throw UsageError("--verbose tells of the steps of --run") }
+            if arguments[verbose] { throw UsageError("--verbose is for --run") }
         case (false, true):
             if arguments.operands.count > 1 {
-                throw UsageError("--run asks about the whole store: '\(arguments.operands[1])' says nothing to it")
+                throw UsageError("--run tests the whole store and takes no TYPE: '\(arguments.operands[1])'")
             }
             if let option = optionsOfRecords.first(where: { arguments.has($0) }) {
-                throw UsageError("\(option.name) is for --where, and --run asks about the whole store")
+                throw UsageError("\(option.name) is for --where; --run tests the whole store")
             }
         }
     }
@@ -98,7 +98,7 @@ enum BisectCommand: Command {
         let first = try arguments[from]?.offset(in: store.log) ?? store.log.floor.offset
         let last = try arguments[to]?.offset(in: store.log) ?? store.offset
         guard first <= last else {
-            throw UsageError("--from is behind --to: commit \(first) and commit \(last)")
+            throw UsageError("--from is after --to: commit \(first) and commit \(last)")
         }
         // The log may continue after the state while another process writes to the store.
         return min(first, store.offset)...min(last, store.offset)
@@ -122,16 +122,16 @@ enum BisectCommand: Command {
         try report.writeEnd(answer, listsAll: arguments[all])
         try output.flush()
         if answer.holdsAtStart {
-            var problem = "it holds already after commit \(range.lowerBound)"
-            if range.lowerBound == range.upperBound { problem += ", behind which there is nothing to look at" }
+            var problem = "it already holds after commit \(range.lowerBound)"
+            if range.lowerBound == range.upperBound { problem += "; there are no later commits to search" }
             let advice = answer.flips.first.map {
-                "It ceases to after commit \($0.offset): --from \($0.offset) finds when it begins again."
+                "It ceases to hold after commit \($0.offset): --from \($0.offset) finds when it begins again."
             }
             Diagnostics.report(problem, advice: advice, by: name)
             return .no
         }
         guard answer.flipCount == 0 else { return .success }
-        Diagnostics.report("it never holds after a commit from \(text(of: range))", by: name)
+        Diagnostics.report("it does not hold after any of the commits \(text(of: range))", by: name)
         return .no
     }
 
@@ -169,7 +169,7 @@ enum BisectCommand: Command {
         case .never:
             Diagnostics.report("it does not hold after commit \(range.upperBound)", by: name)
         case .fromStart:
-            Diagnostics.report("it holds already after commit \(range.lowerBound)", by: name)
+            Diagnostics.report("it already holds after commit \(range.lowerBound)", by: name)
         case .cannotTell(let offset):
             Diagnostics.report("the command could not test the state after commit \(offset)", by: name)
         }

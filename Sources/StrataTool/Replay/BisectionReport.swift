@@ -41,12 +41,12 @@ struct BisectionReport {
     func write(_ flip: Bisection.Flip) throws {
         let (commit, envelope) = try commit(at: flip.offset)
         guard !asJSON else { return try writeJSON(flip.holds, flip.record, commit, envelope) }
-        output.write(flip.holds ? "holds after\n" as StaticString : "holds no more after\n")
+        output.write(flip.holds ? "holds after\n" as StaticString : "no longer holds after\n")
         try CommitText().write(commit, envelope, names, to: output)
         if let record = flip.record {
             try write(record)
         } else {
-            output.write("    (what the record was is not known)")
+            output.write("    (the record is not known)")
         }
         try output.endLine()
     }

@@ -16,7 +16,7 @@ final class BisectionTrials {
         var description: String {
             switch self {
             case .status(let status, let offset):
-                "the command ended with \(status) after commit \(offset), so the search ends"
+                "the command exited with \(status) after commit \(offset), so the search ends"
             case .signal(let number, let offset):
                 "signal \(number) ended the command after commit \(offset), so the search ends"
             case .interrupted: "interrupted"

@@ -6,17 +6,17 @@ import StrataSystem
 /// `strata determinism`: checks that every way of replaying a log gives the same state.
 enum DeterminismCommand: Command {
     static let name = "determinism"
-    static let summary = "replay the log in every way there is, and compare what comes of it"
+    static let summary = "replay the log in every possible way and compare the results"
     static let details =
-        "The log is folded from its beginning, from each checkpoint that the page file keeps, and with each request "
-        + "judged again by the rules. Commits that were judged again must be the same byte by byte, states must have "
-        + "the same digests, and checkpoints the same entries. It ends with 0 if commits were judged and nothing "
-        + "differs, or if there are no commits; with 1 and the first offset if something differs; and with 1 if no "
-        + "commit could be judged. Commits that the log does not tell enough of to judge them are named. The store is "
-        + "only read, beside a program that writes to it."
+        "Folds the log from its beginning, from each checkpoint that the page file keeps, and with each request judged "
+        + "again by the rules. Commits that were judged again must be the same byte by byte, states must have the same "
+        + "digests, and checkpoints the same entries. Exits with 0 if commits were judged and nothing differs, or if "
+        + "there are no commits; with 1 and the first offset if something differs; and with 1 if no commit could be "
+        + "judged. It names the commits that the log does not record fully enough to judge. The store is only read, "
+        + "even while another program writes to it."
     static let operands = [Operand.store]
     static let from = Option.number(
-        "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare from this commit on")
+        "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare starting with this commit")
     static let options: [any OptionDescription] = [from, WhatIfCommand.rules, Option.json]
     static let examples = [
         "strata determinism Notes.strata", "strata determinism Notes.strata --from 1200 --json | jq .verdict",
@@ -64,7 +64,7 @@ enum DeterminismCommand: Command {
             case .nothingJudged:
                 "0 of \((report.commitCount - report.noteCount).counted("commit")) could be judged again, \(range)"
             case .empty where report.end == 0: "the store has no commits"
-            case .empty: "there are no commits behind \(report.end)"
+            case .empty: "there are no commits after \(report.end)"
             case .same, .differs:
                 "\(report.judgedCount) of \(report.commitCount.counted("commit")) judged again"
                     + "\(report.hasJudgedFew ? ", fewer than half" : ""), \(range)"

@@ -5,19 +5,19 @@ import StrataStore
 /// `strata device`: the changes that a device has received.
 enum DeviceCommand: Command {
     static let name = "device"
-    static let summary = "tell what a device was given, and what it does not know yet"
+    static let summary = "show what a device was given, and what it does not know yet"
     static let details =
-        "Zone by zone, up to where the change tokens that the device was given go, how much has changed behind them, "
-        + "and whether they would be served. That is in the log only where the store keeps fetches (recordsFetches); "
-        + "what the device saved, and how far it was notified, always is. With --record: whether the device knows the "
-        + "newest state of a record, and if not, why. The headers of all commits are read. It reads beside a program "
-        + "that writes to the store, and ends with 1 for a user or a device that there is not, and for a record that "
-        + "the device does not know."
+        "For each zone: how far the change tokens that the device was given go, how much has changed since, and "
+        + "whether they would be served. The log has this only if the store keeps fetches (recordsFetches); what the "
+        + "device saved, and how far it was notified, is always in the log. With --record: whether the device knows "
+        + "the newest state of a record, and if not, why. The headers of all commits are read. It can run while "
+        + "another program writes to the store. Exits with 1 if the user or the device does not exist, or if the "
+        + "device does not know the record."
 
-    static let record = Option.text("--record", "NAME", help: "whether the device knows this record's state")
-    static let zone = Option.text("--zone", "NAME", help: "with --record: its zone; the default zone if not given")
+    static let record = Option.text("--record", "NAME", help: "report whether the device knows this record's state")
+    static let zone = Option.text("--zone", "NAME", help: "with --record: its zone; the default zone by default")
     static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "NAME", help: "with --record: public or private; private if not given"
+        name: "--database", valueName: "NAME", help: "with --record: public or private; private by default"
     ) { text throws(UsageError) in try DatabaseOptions.database.convert(text) }
 
     static let operands = [
@@ -33,7 +33,7 @@ enum DeviceCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let name = arguments[record]
         if name == nil, arguments[zone] != nil || arguments[database] != nil {
-            throw UsageError("--zone and --database say where the --record is")
+            throw UsageError("--zone and --database are for --record")
         }
         let actor = Actor(user: arguments.operands[1], device: arguments.operands[2])
         let asked = name.map { name in

@@ -16,10 +16,10 @@ struct DeviceReport {
         output.write("  at offset \(view.offset)")
         try output.endLine()
         var lines = [["wrote first", view.firstSeen.map { "commit \($0)" } ?? "never"]]
-        lines.append(["wrote last", view.lastCommit.map { "commit \($0)" } ?? "no commit that is there"])
+        lines.append(["wrote last", view.lastCommit.map { "commit \($0)" } ?? "no existing commit"])
         if view.account != .available { lines.append(["account", "\(view.account)"]) }
-        lines.append(["notified", view.toldThrough.map { "up to \($0), badge \(view.badge ?? 0)" } ?? "not noted"])
-        lines.append(["fetches", "\(view.fetchCount) noted, of \(view.allFetchCount) of all devices"])
+        lines.append(["notified", view.toldThrough.map { "up to \($0), badge \(view.badge ?? 0)" } ?? "not recorded"])
+        lines.append(["fetches", "\(view.fetchCount) recorded, of \(view.allFetchCount) of all devices"])
         try Columns.write(lines, indentation: 4, to: output)
         for database in view.databases {
             output.write("zones of \(database.database.shownText)  \(Self.text(of: database.given))")
@@ -28,8 +28,8 @@ struct DeviceReport {
         }
         for zone in view.zones {
             output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))  ")
-            if !zone.isThere { output.write("not there; ") }
-            output.write(zone.given.map { Self.text(of: $0) } ?? "no fetch of its changes is noted")
+            if !zone.isThere { output.write("does not exist; ") }
+            output.write(zone.given.map { Self.text(of: $0) } ?? "no fetch of its changes is recorded")
             if let count = zone.changesBehind { output.write("; \(count.counted("change")) behind") }
             if let token = zone.lastClientToken { output.write("; its last client token came with commit \(token)") }
             try output.endLine()
@@ -44,7 +44,7 @@ struct DeviceReport {
     private static func text(of given: DeviceView.Given) -> String {
         var text = "given up to \(given.offset)"
         if !given.isWhole { text += ", not to the end" }
-        text += " by the fetch noted at \(given.audit)"
+        text += " by the fetch recorded at \(given.audit)"
         if given.moreComing { text += ", with more to come" }
         if let refusal = given.refusal { text += "; its token is refused: \(Printable.escaped(refusal.message))" }
         return text
@@ -156,17 +156,17 @@ extension DeviceView.RecordKnowledge.Verdict {
 
     /// - Parameter audit: the offset of the fetch in question.
     fileprivate func text(_ audit: UInt64?) -> String {
-        let fetch = audit.map { "the fetch noted at \($0)" } ?? "a fetch"
+        let fetch = audit.map { "the fetch recorded at \($0)" } ?? "a fetch"
         return switch self {
-        case .madeIt: "known: the device made it itself"
+        case .madeIt: "known: the device made the change itself"
         case .given: "known: given by \(fetch)"
         case .accountUnavailable: "not known: the user's account is not available, so the device is refused"
         case .tokenRefused: "not known: the token that the device has is refused"
         case .notFetchedSince: "not known: the device has not fetched it since; the last was \(fetch)"
         case .fetchedElsewhere: "not known: the device has fetched nothing of this zone"
-        case .noFetchNoted: "nobody knows: the log has no fetch of the device"
+        case .noFetchNoted: "cannot be determined: the log has no fetch of the device"
         case .neverThere: "there is no such record, and never was"
-        case .notKnown: "nobody knows: what became of it was let go, or went with its zone"
+        case .notKnown: "cannot be determined: the history of the record was compacted, or was deleted with its zone"
         }
     }
 }

@@ -8,19 +8,20 @@ enum DiffCommand: Command {
     static let name = "diff"
     static let summary = "print which records differ between two states, or two stores"
     static let details =
-        "A and B are offsets or times of one store, B its end if it is left out; or A is the directory of another "
-        + "store, and both are compared as they are. + is a record or field that only B has (of two stores, the other "
-        + "one), - one that only A has, ~ one that both have with another value. Of one store a record that was saved "
-        + "without becoming another is told without fields; two stores are compared by names and values, "
-        + "not by change tags and times. What both states of a store share is not looked at. It ends with 1 if "
-        + "anything differs, and reads beside a program that writes to the store."
+        "A and B are offsets or times of one store; B is its end by default. Or A is the directory of another store, "
+        + "and both are compared as they are. + marks a record or field that only B has (with two stores, the other "
+        + "one), - one that only A has, ~ one that both have with different values. In one store a record that was "
+        + "saved without a change is printed without fields; two stores are compared by names and values, not by "
+        + "change tags and times. Data that both states of a store share is not read. It can run while another program "
+        + "writes to the store. Exits with 1 if anything differs."
     static let operands = [
         Operand.store,
         Operand(name: "A", help: "an offset or a time, or the directory of another store"),
-        Operand(name: "B", help: "an offset or a time; the end if it is left out", isRequired: false),
+        Operand(name: "B", help: "an offset or a time; the end by default", isRequired: false),
     ]
-    static let type = Option.text("--type", "NAME", help: "records of this type only")
-    static let stat = Option.flag("--stat", help: "print how many differ of each type and zone, instead of which")
+    static let type = Option.text("--type", "NAME", help: "only records of this type")
+    static let stat = Option.flag(
+        "--stat", help: "print how many records of each type and zone differ, instead of which")
     static let options: [any OptionDescription] = [
         type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
         Option.json,
@@ -45,8 +46,8 @@ enum DiffCommand: Command {
         guard let first = try Moment(words[1], as: "A") else {
             guard words.count == 2 else {
                 throw UsageError(
-                    "A is an offset, or a time such as \(Moment.timeExamples), and '\(words[1])' is neither; of "
-                        + "another store there is no B")
+                    "A is an offset, or a time such as \(Moment.timeExamples); '\(words[1])' is neither; with another "
+                        + "store there is no B")
             }
             return try compare(words[0], with: words[1], scope, arguments, output)
         }

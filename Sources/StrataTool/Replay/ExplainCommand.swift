@@ -5,18 +5,18 @@ import StrataStore
 /// `strata explain`: the reasons for the answer to a request, or for its notifications.
 enum ExplainCommand: Command {
     static let name = "explain"
-    static let summary = "tell why a request was refused or accepted, or who was notified"
+    static let summary = "explain why a request was refused or accepted, or who was notified"
     static let details =
-        "Of a refusal, where the store keeps them: the rule that decided, on which state, and what that state had; of "
-        + "a save that met another version than the client knew, the three states side by side and the commits in "
-        + "between. The rules judge the request once more. With --notifications: which subscriptions were asked for "
-        + "a commit, which fired, and why the others did not. It reads beside a program that writes to the store, and "
-        + "ends with 1 if there is no such commit. Of a commit that carries no request it prints what the commit did."
+        "For a refusal, if the store keeps refusals: the rule that decided, on which state, and what that state held. "
+        + "For a save that met another version than the client knew: the three states side by side and the commits in "
+        + "between. The rules judge the request again. With --notifications: which subscriptions were checked for a "
+        + "commit, which fired, and why the others did not. For a commit without a request it prints what the commit "
+        + "did. It can run while another program writes to the store. Exits with 1 if there is no such commit."
 
     static let notifications = Option.flag(
-        "--notifications", help: "which subscriptions the commit made fire, and why not the others")
-    static let user = Option.text("--user", "NAME", help: "with --notifications: this user's subscriptions only")
-    static let device = Option.text("--device", "NAME", help: "with --notifications: this device of the user only")
+        "--notifications", help: "print which subscriptions the commit fired, and why the others did not fire")
+    static let user = Option.text("--user", "NAME", help: "with --notifications: only subscriptions of this user")
+    static let device = Option.text("--device", "NAME", help: "with --notifications: only this device of the user")
 
     static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [notifications, user, device, Option.json]
@@ -29,9 +29,9 @@ enum ExplainCommand: Command {
         let operand = try CommitOperand(arguments.operands[1])
         let (user, device) = (arguments[Self.user], arguments[Self.device])
         if !arguments[notifications], user != nil || device != nil {
-            throw UsageError("--user and --device go with --notifications")
+            throw UsageError("--user and --device are for --notifications")
         }
-        if device != nil, user == nil { throw UsageError("--device needs the --user whose device it is") }
+        if device != nil, user == nil { throw UsageError("--device needs --user, whose device it is") }
         return try StateAccess.read(arguments.store, nil, by: name, output) { access in
             let isJSON = arguments[Option.json]
             let offset = operand.offset(upTo: access.store.offset)

@@ -69,7 +69,7 @@ struct ExplanationText {
         if let message = item.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
         try write(item.rules, to: output)
         if item.list == .saves, item.zone != nil {
-            let base = item.base.map { "the client had \($0.tag)" } ?? "the client named no tag"
+            let base = item.base.map { "the client had \($0.tag)" } ?? "the client sent no tag"
             let stored = item.stored.map { ", the store has \($0.tag)" } ?? ""
             try line(base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""), to: output)
         }
@@ -93,7 +93,7 @@ struct ExplanationText {
         if rows.count > 1 { try Columns.write(rows, indentation: 4, to: output) }
         if conflict.changes.isEmpty { return }
         try line(
-            conflict.base == nil ? "what made it what it was:" : "commits behind what the client had:", to: output)
+            conflict.base == nil ? "commits that led to it:" : "commits after the client's version:", to: output)
         if conflict.earlierChangeCount > 0 {
             try line("  \(conflict.earlierChangeCount.counted("earlier one")) …", to: output)
         }
@@ -127,8 +127,8 @@ extension RecordConflict.Ancestor {
     fileprivate var problem: String? {
         switch self {
         case .known: nil
-        case .none: "none, the client took the record for a new one"
-        case .letGo: "its history was let go, so nobody knows what the client began with"
+        case .none: "none: the client treated the record as new"
+        case .letGo: "its history was compacted, so the version that the client began with is not known"
         case .erased: "it was erased"
         case .unknown: "the store never had that version of the record"
         }

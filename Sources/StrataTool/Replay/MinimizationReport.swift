@@ -50,7 +50,7 @@ struct MinimizationReport {
             output.write("it holds before any commit: the log begins with a base in which it does")
         } else {
             output.write("\(count) of \(commitCount.counted("commit")) left")
-            output.write(history.isComplete ? ", none of which can go" : ", of which more might go")
+            output.write(history.isComplete ? ", none of which can be removed" : "; more might be removable")
         }
         output.write("; \(history.trialCount.counted("history", "histories")) tried")
         try output.endLine()

@@ -6,25 +6,27 @@ import StrataStore
 /// `strata minimize`: a minimal set of commits after which a predicate holds.
 enum MinimizeCommand: Command {
     static let name = "minimize"
-    static let summary = "find the few commits that it takes for something to hold"
+    static let summary = "find the few commits that are needed for a predicate to hold"
     static let details =
-        "It looks for few of the log's requests after which a record of TYPE fulfils the predicate, or the one that "
-        + "--record names, as one does at the end of the store, or at the moment that --at names. Whatever can be left "
-        + "out is: commits, items of them, and with --keys what they save, until nothing can go any more. Each trial "
-        + "judges what is left by the rules; a change tag that did not come to be stands for the one in front of it. "
-        + "It prints the commits that are left. --out saves them as a store, and --test as a Swift test that does the "
-        + "same through CloudKit's API, each device with the records that it held, and fails. Interrupted, it gives "
-        + "what it has found by then. It ends with 1 if the predicate does not hold at the end, or something can still "
-        + "go. The store is only read."
+        "It looks for a small set of the log's requests after which a record of TYPE, or the one that --record names, "
+        + "matches the predicate, as it does at the end of the store, or at the moment that --at names. It leaves out "
+        + "whatever it can: commits, their items, and with --keys the keys that they save, until nothing more can be "
+        + "removed. Each trial judges the remaining requests by the rules; a change tag that was never created is "
+        + "replaced by the one before it. It prints the remaining commits. --out saves them as a store, and --test as "
+        + "a Swift test that does the same through CloudKit's API, each device with the records that it held, and "
+        + "fails. If interrupted, it prints what it has found by then. Exits with 1 if the predicate does not hold at "
+        + "the end, or if more could be removed. The store is only read."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
     ]
-    static let out = Option.text("--out", "NEWSTORE", help: "save what is left as a store where nothing is yet")
-    static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of it; - prints it")
+    static let out = Option.text(
+        "--out", "NEWSTORE", help: "save the result as a new store; the path must not exist yet")
+    static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of the result; - prints it")
     static let keys = Option.flag(
-        "--keys", help: "leave out keys of saves too, though what is left may then hold for another reason")
+        "--keys", help: "also leave out keys of saves, though the predicate may then hold for another reason")
     static let knownIssue = Option.flag(
-        "--known-issue", help: "have the test pass as long as it fails, and fail once it does not")
+        "--known-issue",
+        help: "make the test a known issue: it passes while its expectation fails, and fails once it does not")
     static let options: [any OptionDescription] = [
         BisectCommand.predicate, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
         DatabaseOptions.database, DatabaseOptions.owner, Option.at, keys, WhatIfCommand.rules, out, test, knownIssue,
@@ -41,10 +43,10 @@ enum MinimizeCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         guard let text = arguments[BisectCommand.predicate] else {
-            throw UsageError("nothing is asked: give --where PREDICATE")
+            throw UsageError("there is nothing to search for: give --where PREDICATE")
         }
         if arguments[knownIssue], !arguments.has(test) { throw UsageError("--known-issue is for --test FILE.swift") }
-        if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json exclude each other") }
+        if arguments[test] == "-", arguments[Option.json] { throw UsageError("--test - and --json cannot be combined") }
         let predicate = try QueryRequest.predicate(text, of: BisectCommand.predicate.name)
         _ = try DatabaseOptions(arguments)
         do {
@@ -90,7 +92,7 @@ enum MinimizeCommand: Command {
         try newStore?.make { log, didFinish in try history.write(of: access.store, into: log, didFinish) }
         if arguments[test] != "-" { try report.writeEnd(history, written) }
         try output.flush()
-        if !history.isComplete { Diagnostics.report("interrupted: more of it might go", by: name) }
+        if !history.isComplete { Diagnostics.report("interrupted: more might be removable", by: name) }
         return history.isComplete ? .success : .no
     }
 

@@ -62,21 +62,21 @@ struct NotificationExplanationText {
         func text(_ holds: Bool) -> String { holds ? "held" : "did not hold" }
         var parts: [String] = []
         if let before = finding.heldBefore { parts.append("before it the predicate \(text(before))") }
-        if let after = finding.holdsAfter { parts.append("behind it it \(text(after))") }
+        if let after = finding.holdsAfter { parts.append("after it the predicate \(text(after))") }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
     private func write(_ device: NotificationExplanation.Device, to output: Output) throws {
         output.write("device \(Printable.escaped(device.name)) of \(Printable.escaped(device.user))  ")
         var parts: [String] = []
-        if device.isOrigin { parts.append("made the commit, so it is not told") }
+        if device.isOrigin { parts.append("made the commit, so it is not notified") }
         if !device.isKnown { parts.append("had not been seen by then") }
         if let through = device.toldThrough {
             parts.append(
                 through >= why.offset
-                    ? "has been told of everything up to \(through)" : "has been told up to \(through) only")
+                    ? "has been notified of everything up to \(through)" : "has been notified only up to \(through)")
         } else {
-            parts.append("no notification to it is noted")
+            parts.append("no notification to it is recorded")
         }
         output.write(parts.joined(separator: "; "))
         try output.endLine()
@@ -100,17 +100,17 @@ extension SubscriptionVerdict {
         case .otherDatabase: "another database"
         case .otherZone: "another zone"
         case .otherType: "another record type"
-        case .defaultZone: "of what happens in default zones only queries are told"
-        case .zoneItself: "not a record but the zone changed"
+        case .defaultZone: "in default zones only query subscriptions fire"
+        case .zoneItself: "the zone changed, not a record"
         case .noRecord: "no record was saved or deleted"
         case .savedLater: "the subscription was saved later"
         case .toldAlready: "it has fired for the commit already"
-        case .notAsked: "its options do not have that"
+        case .notAsked: "its options do not include this change"
         case .predicateFails: "its predicate does not hold"
-        case .predicateDoesNotFit: "its predicate does not fit any more what there is"
-        case .stateIsGone: "what its predicate would be asked of was let go or erased"
-        case .usedUp: "it was to fire once, and has"
-        case .nobodyElse: "it fires once, and the user's only device made the change itself"
+        case .predicateDoesNotFit: "its predicate no longer fits the existing data"
+        case .stateIsGone: "the state to check its predicate on was compacted or erased"
+        case .usedUp: "it fires only once, and has fired"
+        case .nobodyElse: "it fires only once, and the user's only device made the change itself"
         }
     }
 }

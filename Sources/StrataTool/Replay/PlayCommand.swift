@@ -8,34 +8,34 @@ import StrataStore
 /// `strata play`: a replay of a store's history at its original pace.
 enum PlayCommand: Command {
     static let name = "play"
-    static let summary = "play a store's history again, as a device would have seen it"
+    static let summary = "play back a store's history as a device would have seen it"
     static let details =
-        "Each commit is printed when it comes again, with the pauses that there were between commits, shorter or "
-        + "longer ones, or a commit for each line of the input. With --user, also what a client of that user is given "
-        + "who follows the private database, and what subscriptions tell the device: it has everything up to where "
-        + "the playback begins. Without --device it is a device that has made no change itself. The store is only "
-        + "read, beside a program that writes to it, and what that writes meanwhile is not played. Points and "
-        + "users that the store does not have end with 1."
+        "Prints each commit at its turn, with the original pauses between commits, shorter or longer ones, or one "
+        + "commit for each line of input. With --user it also prints what a client of that user that follows the "
+        + "private database is given, and what subscriptions notify the device of; it has everything up to where the "
+        + "playback begins. Without --device it is a device that has made no change itself. The store is only read, "
+        + "even while another program writes to it; later commits are not played. Exits with 1 if the store does not "
+        + "have a given point or user."
 
-    static let user = Option.text("--user", "NAME", help: "print what this user is given and told")
-    static let device = Option.text("--device", "NAME", help: "on this device, which is not told of its own changes")
+    static let user = Option.text("--user", "NAME", help: "print the changes and notifications that this user is given")
+    static let device = Option.text("--device", "NAME", help: "on this device, not notified of its own changes")
     static let from = moment("--from", "begin with the state as it was then")
-    static let to = moment("--to", "end with the last commit that counts then")
+    static let to = moment("--to", "end with the last commit up to then")
     static let speed = Option<Double>(
-        name: "--speed", valueName: "FACTOR", help: "play so many times as fast: 10x, 0.5x"
+        name: "--speed", valueName: "FACTOR", help: "play this many times as fast: 10x, 0.5x"
     ) { text throws(UsageError) in
         guard let factor = number(text, unit: "x"), factor > 0 else {
-            throw UsageError("--speed takes a factor such as 10x or 0.5x, and '\(text)' is none")
+            throw UsageError("--speed takes a factor such as 10x or 0.5x, not '\(text)'")
         }
         return factor
     }
-    static let step = Option.flag("--step", help: "play a commit for each line of the input; a line 'q' ends it")
+    static let step = Option.flag("--step", help: "play one commit for each line of input; a line 'q' ends it")
     static let unpaced = Option.flag("--as-fast-as-possible", help: "play without pauses")
     static let maximumGap = Option<Double>(
-        name: "--max-gap", valueName: "SECONDS", help: "make no pause that is longer"
+        name: "--max-gap", valueName: "SECONDS", help: "limit each pause to this many seconds"
     ) { text throws(UsageError) in
         guard let seconds = number(text, unit: "s"), seconds >= 0 else {
-            throw UsageError("--max-gap takes seconds such as 5 or 0.5, and '\(text)' is none")
+            throw UsageError("--max-gap takes seconds such as 5 or 0.5, not '\(text)'")
         }
         return seconds
     }
@@ -56,11 +56,11 @@ enum PlayCommand: Command {
     private static let listenerMilliseconds: Int64 = 100
 
     private static func moment(_ name: String, _ help: String) -> Option<Moment> {
-        Option(name: name, valueName: "OFFSET|TIME", help: "\(help): an offset, or a time as --at of other commands") {
+        Option(name: name, valueName: "OFFSET|TIME", help: "\(help): an offset, or a time as for --at elsewhere") {
             text throws(UsageError) in
             guard let moment = try Moment(text, as: name) else {
                 throw UsageError(
-                    "\(name) takes an offset, or a time such as \(Moment.timeExamples), and '\(text)' is neither")
+                    "\(name) takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
             }
             return moment
         }
@@ -83,11 +83,13 @@ enum PlayCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let ways: [any OptionDescription] = [speed, step, unpaced]
         let given = ways.filter { arguments.has($0) }
-        if given.count > 1 { throw UsageError("\(given[0].name) and \(given[1].name) exclude each other") }
+        if given.count > 1 { throw UsageError("\(given[0].name) and \(given[1].name) cannot be combined") }
         if arguments.has(maximumGap), let way = given.first, way.name != speed.name {
-            throw UsageError("\(maximumGap.name) and \(way.name) exclude each other")
+            throw UsageError("\(maximumGap.name) and \(way.name) cannot be combined")
         }
-        if arguments[user] == nil, arguments[device] != nil { throw UsageError("--device says which one of --user") }
+        if arguments[user] == nil, arguments[device] != nil {
+            throw UsageError("--device needs --user, whose device it is")
+        }
         return try StateAccess.read(arguments.store, nil, by: name, output) { access in
             let playback: Playback
             do { playback = try open(arguments, access) } catch let error as StrataError

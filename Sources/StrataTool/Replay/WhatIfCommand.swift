@@ -7,49 +7,51 @@ import StrataStore
 /// `strata what-if`: a store's history with some of its requests changed.
 enum WhatIfCommand: Command {
     static let name = "what-if"
-    static let summary = "judge the history again with something changed, and print what becomes of it"
+    static let summary = "judge the history again with changes, and print what differs"
     static let details =
-        "All requests of the log are judged once more by the rules, in order and at their times, with those changed "
-        + "that options name. It prints each request that came to something else, with the commit that it follows "
-        + "from, and the records that differ in the end. A change tag that did not come to be stands for the one in "
-        + "front of it: without the cause of a conflict the loser wins. Refused requests are judged again where the "
-        + "log notes them. With --out the new history is saved as a store. Where most of what follows a "
-        + "change has no request in the log or was erased, there is no answer: it says so and ends with 1, unless "
-        + "--leave-out is given. It ends with 0 if nothing differs, and with 1 if a request came to something else, a "
-        + "record differs in the end, or nothing could be judged. The store is only read."
+        "Judges all requests of the log again by the rules, in order and at their times, with the changes that the "
+        + "options name. It prints each request with another outcome, with the commit that caused it, and the records "
+        + "that differ at the end. A change tag that was never created is replaced by the one before it: without the "
+        + "cause of a conflict the loser wins. Refused requests are judged again if the log has them. With --out the "
+        + "new history is saved as a store. If most commits after a change have no request in the log or were erased, "
+        + "there is no answer: it says so and exits with 1, unless --leave-out is given. Exits with 0 if nothing "
+        + "differs, and with 1 if a request had another outcome, a record differs at the end, or nothing could be "
+        + "judged. The store is only read."
     static let operands = [Operand.store]
 
     static let drop = Option<UInt64>(
-        name: "--drop", valueName: "OFFSET", help: "what this commit came of was not asked for", isRepeatable: true
+        name: "--drop", valueName: "OFFSET", help: "leave out the request of this commit", isRepeatable: true
     ) { text throws(UsageError) in
         try Option.number("--drop", "OFFSET", 1...Version.maximumOffset, help: "").convert(text)
     }
     static let edit = Option<RerunChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
-        help: "this commit's request saved another value; RECORD.FIELD where it saves several records",
+        help: "change a value that this commit's request saved; RECORD.FIELD if it saved several records",
         isRepeatable: true
     ) { text throws(UsageError) in try edited(text) }
     static let policy = Option<ChosenPolicy>(
         name: "--policy", valueName: "OFFSET=POLICY",
-        help: "this commit's request asked for if-server-record-unchanged, changed-keys or all-keys; or "
-            + "schema=enforced: saves declared no types and keys",
+        help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys; or "
+            + "schema=enforced: saves declare no types and keys",
         isRepeatable: true
     ) { text throws(UsageError) in try policy(text) }
     static let insert = Option.text(
-        "--insert", "FILE", help: "the records of this export were saved too, by --user behind --at; - for the input")
-    static let at = Option.number("--at", "OFFSET", 0...Version.maximumOffset, help: "behind which commit that was")
+        "--insert", "FILE", help: "also save the records of this export, by --user after --at; - for standard input")
+    static let at = Option.number(
+        "--at", "OFFSET", 0...Version.maximumOffset, help: "the commit after which --insert saves")
     static let rules = Option<StoreOptions>(
-        name: "--rules", valueName: "NAME", help: "judge as service (as it is if not given) or embedded stores do"
+        name: "--rules", valueName: "NAME", help: "judge as service (the default) or embedded stores do"
     ) { text throws(UsageError) in
         switch text {
         case "service": return .service
         case "embedded": return .embedded
-        default: throw UsageError("--rules is service or embedded, not '\(text)'")
+        default: throw UsageError("--rules must be service or embedded, not '\(text)'")
         }
     }
     static let leaveOut = Option.flag(
-        "--leave-out", help: "go on if most commits cannot be judged, and leave out those behind the first change")
-    static let out = Option.text("--out", "NEWSTORE", help: "save the new history as a store where nothing is yet")
+        "--leave-out", help: "continue if most commits cannot be judged, and leave out those after the first change")
+    static let out = Option.text(
+        "--out", "NEWSTORE", help: "save the new history as a store; the path must not exist yet")
 
     static let options: [any OptionDescription] = [
         drop, edit, policy, insert, at, ImportCommand.user, rules, leaveOut, out, Option.json,
@@ -106,14 +108,14 @@ enum WhatIfCommand: Command {
     private static func reasonNotToAnswer(_ retelling: Rerun) throws -> String? {
         let following = try retelling.countFollowing()
         guard following.unjudged > following.commits / 2 else { return nil }
-        let place = retelling.changes.isEmpty ? "" : " behind the first change"
+        let place = retelling.changes.isEmpty ? "" : " after the first change"
         let unjudged =
             following.commits == 1
             ? "the only commit\(place) has no request in the log, or was erased,"
             : "\(following.unjudged) of the \(following.commits) commits\(place) have no request in the log, or were "
                 + "erased,"
-        return unjudged + " and cannot be judged again, so what would have become of the store cannot be told; "
-            + "--leave-out judges the others all the same"
+        return unjudged
+            + " and cannot be judged again, so the outcome is not known; --leave-out judges the others anyway"
     }
 
     private static func refuse(_ reason: String, _ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -141,7 +143,9 @@ enum WhatIfCommand: Command {
             if arguments.has(ImportCommand.user) { throw UsageError("--user is for --insert FILE") }
             return changes
         }
-        guard let place = arguments[at] else { throw UsageError("--insert needs --at OFFSET, behind which it is done") }
+        guard let place = arguments[at] else {
+            throw UsageError("--insert needs --at OFFSET, the commit after which to save")
+        }
         guard let user = arguments[ImportCommand.user], !user.isEmpty else {
             throw UsageError("--insert needs --user NAME, who saves the records")
         }
@@ -154,7 +158,7 @@ enum WhatIfCommand: Command {
         var requests: [Request] = []
         do {
             guard let header = try lines.next({ try ExportHeader(reading: $0) }), header.content == .records else {
-                throw UsageError("--insert takes an export of records (strata export --records), and FILE is none")
+                throw UsageError("--insert takes an export of records (strata export --records), and FILE is not one")
             }
             var records = RecordImport(header, lines, as: actor) { request in
                 requests.append(request)
@@ -169,7 +173,7 @@ enum WhatIfCommand: Command {
 
     private static func offset(_ text: some StringProtocol, of option: String) throws(UsageError) -> UInt64 {
         guard let number = UInt64(text), (1...Version.maximumOffset).contains(number) else {
-            throw UsageError("\(option) takes the offset of a commit, and '\(text)' is none")
+            throw UsageError("\(option) takes the offset of a commit, not '\(text)'")
         }
         return number
     }
@@ -177,7 +181,7 @@ enum WhatIfCommand: Command {
     private static func edited(_ text: String) throws(UsageError) -> RerunChange {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let sign = parts[1].firstIndex(of: "="), sign > parts[1].startIndex else {
-            throw UsageError("--edit takes OFFSET FIELD=VALUE or OFFSET RECORD.FIELD=VALUE, and '\(text)' is neither")
+            throw UsageError("--edit takes OFFSET FIELD=VALUE or OFFSET RECORD.FIELD=VALUE; '\(text)' is neither")
         }
         let value = EditedValue.text(String(parts[1][parts[1].index(after: sign)...]))
         let target = parts[1][..<sign]
@@ -204,7 +208,7 @@ enum WhatIfCommand: Command {
         guard parts.count == 2, let policy = policies[String(parts[1])] else {
             throw UsageError(
                 "--policy takes OFFSET=if-server-record-unchanged, OFFSET=changed-keys, OFFSET=all-keys, "
-                    + "schema=enforced or schema=open, and '\(text)' is none")
+                    + "schema=enforced or schema=open, not '\(text)'")
         }
         return .request(.policy(try offset(parts[0], of: "--policy"), policy))
     }

@@ -71,7 +71,7 @@ struct WhatIfReport {
         let commits = report.commitCount.counted("commit")
         output.write(
             "\(judged)\(commits) judged again: \(report.directCount) changed, "
-                + "\(report.changedCount) more came to something else")
+                + "\(report.changedCount) others had another outcome")
         try output.endLine()
         try Self.write(report.unjudged, count: unjudgedCount, to: output) { isOne, isKept in
             "could not be judged and \(isOne ? "is" : "are") "

@@ -17,10 +17,10 @@ struct WhatIfStore {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
         let old = URL(fileURLWithPath: source).resolvingSymlinksInPath().path
         guard !"\(folder)/".hasPrefix("\(old)/") else {
-            throw UsageError("NEWSTORE is inside of STORE; name a place that is not")
+            throw UsageError("NEWSTORE is inside STORE; choose another path")
         }
         guard FileManager.default.fileExists(atPath: folder) else {
-            throw UsageError("NEWSTORE's folder \(folder) is not there; make it, or name another place")
+            throw UsageError("NEWSTORE's folder \(folder) does not exist; create it, or choose another path")
         }
         draft = try StoreDraft(path)
         self.access = access

@@ -51,7 +51,7 @@ struct BisectCommandTests {
         #expect(found == ["4", "6", "7", "9"])
         #expect(
             all.lines.filter { $0.hasPrefix("holds") } == [
-                "holds after", "holds no more after", "holds after", "holds no more after",
+                "holds after", "no longer holds after", "holds after", "no longer holds after",
             ])
         let objects = try fixture.objects(words("rank > 2", ["--all"]))
         #expect(objects.compactMap { $0["offset"] as? Int } == [4, 6, 7, 9])
@@ -72,16 +72,17 @@ struct BisectCommandTests {
         let fixture = try fixture([1])
         let never = try fixture.run(words("rank > 100"))
         #expect(never.code == 1 && never.output.isEmpty)
-        #expect(never.errors == "strata bisect: it never holds after a commit from 1 to 6\n")
+        #expect(never.errors == "strata bisect: it does not hold after any of the commits 1 to 6\n")
         let start = try fixture.run(words("rank > 2", ["--from", "4"]))
         #expect(start.code == 1 && start.output.isEmpty)
         #expect(
-            start.errors == "strata bisect: it holds already after commit 4\n"
-                + "  It ceases to after commit 6: --from 6 finds when it begins again.\n")
+            start.errors == "strata bisect: it already holds after commit 4\n"
+                + "  It ceases to hold after commit 6: --from 6 finds when it begins again.\n")
         let listed = try fixture.run(words("rank > 2", ["--from", "4", "--all"]))
-        #expect(listed.code == 1 && listed.output.hasPrefix("holds no more after\ncommit 6 "))
+        #expect(listed.code == 1 && listed.output.hasPrefix("no longer holds after\ncommit 6 "))
         for (more, problem) in [
-            (["--record", "cheese"], "it never holds"), (["--zone", "Nowhere"], "Zone 'Nowhere' does not exist"),
+            (["--record", "cheese"], "it does not hold after any of the commits"),
+            (["--zone", "Nowhere"], "Zone 'Nowhere' does not exist"),
             (["--to", "99"], "no state at that point"),
         ] {
             let result = try fixture.run(words("rank > 2", more))
@@ -105,15 +106,15 @@ struct BisectCommandTests {
     @Test(
         "A mistake in the command line says what is wrong",
         arguments: [
-            (["bisect", "Notes.strata"], "nothing is asked"),
-            (["bisect", "Notes.strata", "Note"], "nothing is asked"),
+            (["bisect", "Notes.strata"], "nothing to search for"),
+            (["bisect", "Notes.strata", "Note"], "nothing to search for"),
             (["bisect", "Notes.strata", "--where", "rank > 2"], "--where needs the record type"),
             (["bisect", "Notes.strata", "Note", "--where", "rank >"], "--where, character"),
-            (["bisect", "Notes.strata", "Note", "--where", "rank > 2", "--run", "true"], "exclude each other"),
-            (["bisect", "Notes.strata", "Note", "--run", "true"], "says nothing to it"),
+            (["bisect", "Notes.strata", "Note", "--where", "rank > 2", "--run", "true"], "cannot be combined"),
+            (["bisect", "Notes.strata", "Note", "--run", "true"], "takes no TYPE"),
             (["bisect", "Notes.strata", "--run", "true", "--record", "milk"], "--record is for --where"),
             (["bisect", "Notes.strata", "--run", "true", "--all"], "--all is for --where"),
-            (["bisect", "Notes.strata", "--run", "true", "--from", "4", "--to", "3"], "--from is behind --to"),
+            (["bisect", "Notes.strata", "--run", "true", "--from", "4", "--to", "3"], "--from is after --to"),
             (["bisect", "Notes.strata", "--run", "true", "--from", "soon"], "--from takes an offset"),
         ])
     func usage(_ words: [String], _ problem: String) throws {
@@ -186,7 +187,7 @@ struct BisectRunTests {
             ("test $STRATA_BISECT_OFFSET -lt 3 || exit 127", 0, "", [3]),
             ("exit 0", 1, "it does not hold after commit 5", []),
             ("exit 125", 1, "could not test the state after commit 5", []),
-            ("exit 128", 3, "ended with 128 after commit 5, so the search ends", []),
+            ("exit 128", 3, "exited with 128 after commit 5, so the search ends", []),
             ("kill -9 $$", 3, "signal 9 ended the command after commit 5", []),
             ("test $STRATA_BISECT_OFFSET = 5 || exit 125", 1, "it does not hold after commit 5", []),
             ("case $STRATA_BISECT_OFFSET in 5) exit 1;; *) exit 125;; esac", 1, "it is one of the commits 1 to 5", []),
@@ -211,7 +212,7 @@ struct BisectRunTests {
         let fixture = try StateFixture()
         let script = "test $STRATA_BISECT_OFFSET -lt 3"
         let result = try run(fixture, script, ["--from", "3"])
-        #expect(result.code == 1 && result.errors.contains("it holds already after commit 3"))
+        #expect(result.code == 1 && result.errors.contains("it already holds after commit 3"))
         #expect(try run(fixture, script, ["--to", "2"]).code == 1)
         #expect(try run(fixture, script, ["--from", "2", "--to", "3"]).code == 0)
     }

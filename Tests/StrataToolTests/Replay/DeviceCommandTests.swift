@@ -26,10 +26,10 @@ import Testing
         let result = try fixture.run("device", fixture.name, "anna", "phone")
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         #expect(result.lines.first?.hasPrefix("device anna on phone  at offset ") == true)
-        #expect(result.output.contains("    fetches      2 noted, of 2 of all devices\n"), "\(result)")
-        #expect(result.output.contains("zone private of anna, Notes  given up to 5 by the fetch noted at "))
+        #expect(result.output.contains("    fetches      2 recorded, of 2 of all devices\n"), "\(result)")
+        #expect(result.output.contains("zone private of anna, Notes  given up to 5 by the fetch recorded at "))
         #expect(result.output.contains("; 2 changes behind\n"), "the note and its parent: \(result)")
-        #expect(result.output.contains("zone private of anna, Work  no fetch of its changes is noted\n"))
+        #expect(result.output.contains("zone private of anna, Work  no fetch of its changes is recorded\n"))
         #expect(result.output.contains("; 1 changed since\n"))
     }
 
@@ -43,7 +43,7 @@ import Testing
         #expect(unknown.output.contains("record Notes/milk of private of anna  not known: the device has not fetched"))
         #expect(unknown.output.contains(", anna on tablet\n"))
         let known = try fixture.run(words + ["list", "--at", "3"])
-        #expect(known.code == 0 && known.output.contains("known: the device made it itself"), "\(known)")
+        #expect(known.code == 0 && known.output.contains("known: the device made the change itself"), "\(known)")
         #expect(try fixture.run(words + ["nothing"]).output.contains("there is no such record, and never was"))
     }
 

@@ -61,7 +61,7 @@ struct DiffCommandTests {
         for (words, text, code) in [
             (["1", "x"], "B is an offset, or a time such as", 2),
             (["Copy.strata", "3"], "A is an offset, or a time such as", 2),
-            (["8796093022208"], "A 8796093022208 is beyond any offset", 2), ([], "A", 2),
+            (["8796093022208"], "A 8796093022208 is larger than any offset", 2), ([], "A", 2),
             (["Copy.strata"], "no such file or directory", 3), (["99"], "no state at that point", 1),
             (["1", "99"], "no state at that point", 1),
             (["1", "--database", "private"], "--database private needs --user", 2),

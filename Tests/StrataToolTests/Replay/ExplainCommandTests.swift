@@ -60,7 +60,7 @@ import Testing
                     due    -         not sent         2001-01-01T00:00:00Z  server
                     rank   2         5                4                     both: conflict
                     title  "Tea"     "Green \\"tea\\""  "Tea"                 client
-                    commits behind what the client had:
+                    commits after the client's version:
 
                 """), "\(result)")
         #expect(result.lines.suffix(2).allSatisfy { $0.contains("anna on tablet  saved  ") })
@@ -113,8 +113,9 @@ import Testing
         #expect(result.output.contains("where rank > 5 on creation, update  does not fire\n"))
         #expect(
             result.output.contains(
-                "its predicate does not hold (before it the predicate did not hold, behind it it did not hold)"))
-        #expect(result.output.contains("device tablet of anna  made the commit, so it is not told"))
+                "its predicate does not hold (before it the predicate did not hold, "
+                    + "after it the predicate did not hold)"))
+        #expect(result.output.contains("device tablet of anna  made the commit, so it is not notified"))
         let why = try #require(
             try fixture.objects("explain", fixture.name, "\(offset)", "--notifications", "--user", "anna").first)
         try PromisedKeys.expect(why, follows: "Who was notified")

@@ -18,14 +18,14 @@ import Testing
         #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
         #expect(result.lines.first == "commit 4  anna: accepted -> dropped")
         #expect(result.output.contains("~ rank: 3 -> 2"), "\(result.output)")
-        #expect(result.lines.last == "2 commits judged again: 1 changed, 0 more came to something else")
+        #expect(result.lines.last == "2 commits judged again: 1 changed, 0 others had another outcome")
         #expect(try fixture.content() == before)
     }
 
     @Test func withNothingChangedNothingDiffers() throws {
         let result = try fixture.run("what-if", fixture.name)
         #expect(result.code == 0 && result.lines.first == "nothing differs", "\(result)")
-        #expect(result.lines.last == "5 commits judged again: 0 changed, 0 more came to something else")
+        #expect(result.lines.last == "5 commits judged again: 0 changed, 0 others had another outcome")
     }
 
     @Test func aNewStoreOpensAndIsWhole() throws {
@@ -42,7 +42,8 @@ import Testing
         #expect(difference.code == 1 && difference.output.contains("rank: 3 -> 8"), "\(difference)")
         #expect(try fixture.run("determinism", "New.strata").code == 0)
         let again = try fixture.run("what-if", fixture.name, "--drop", "4", "--out", "New.strata")
-        #expect(again.code == 1 && again.output.isEmpty && again.errors.contains("something in the place"), "\(again)")
+        #expect(
+            again.code == 1 && again.output.isEmpty && again.errors.contains("already exists at the path"), "\(again)")
     }
 
     @Test func recordsAreInserted() throws {
@@ -67,7 +68,7 @@ import Testing
             #expect(result.code == (words.isEmpty ? 0 : 1) && result.errors.isEmpty, "\(result)")
             #expect(result.lines.last == "saved as \(new), up to offset \(end)")
             let verified = try fixture.run("verify", "--deep", new)
-            #expect(verified.code == 0 && verified.output.contains("behind a base"), "\(verified)")
+            #expect(verified.code == 0 && verified.output.contains("after a base"), "\(verified)")
             #expect(verified.output.contains("assets ok: 1 file, 3 bytes"), "\(verified)")
             let difference = try fixture.run("diff", fixture.name, new)
             #expect(difference.code == result.code, "\(difference)")
@@ -192,7 +193,7 @@ import Testing
         #expect(
             all.lines.last == "commits 1401 to 1501 could not be judged and are left out: the log has no request",
             "\(all)")
-        #expect(all.lines.contains("1 of 102 commits judged again: 1 changed, 0 more came to something else"), "\(all)")
+        #expect(all.lines.contains("1 of 102 commits judged again: 1 changed, 0 others had another outcome"), "\(all)")
     }
 
     @Test func aGoodStoreIsDeterministic() throws {
@@ -222,7 +223,7 @@ import Testing
         }
         let refused = try fixture.run("what-if", fixture.name, "--drop", "3", "--json")
         #expect(
-            refused.code == 1 && refused.errors.contains("3 of the 5 commits behind the first change"), "\(refused)")
+            refused.code == 1 && refused.errors.contains("3 of the 5 commits after the first change"), "\(refused)")
         let object = try JSONSerialization.jsonObject(with: Data(refused.output.utf8))
         let answer = try #require(object as? [String: Any])
         try PromisedKeys.expect(answer, follows: "A what-if without an answer")
