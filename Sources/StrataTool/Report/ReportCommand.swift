@@ -3,29 +3,30 @@ import StrataModel
 /// `strata report`: a page that shows the contents of a store.
 enum ReportCommand: Command {
     static let name = "report"
-    static let summary = "write a page for a browser that shows what is in a store"
+    static let summary = "write an HTML page that shows what is in a store"
     static let details =
-        "One file of HTML that needs nothing else, neither a network nor other files: commits by time, zone and kind, "
-        + "sizes, the records that changed most, refusals and conflicts, a map of the segments, and the "
-        + "histories of records, which can be searched. The records are those that --record names, and then those that "
-        + "changed most and last, as many as there is room for; the page says what it leaves out. Encrypted values are "
-        + "not opened. With --zone it tells only what concerns zones of that name. FILE gets its name once it is "
-        + "whole. The same store gives the same page. It reads beside a program that writes to the store. Of a damaged "
-        + "store the page shows what is whole in front of the damage and says so, and it ends with 3."
+        "Writes one HTML file that needs neither a network nor other files: commits by time, zone and kind, sizes, the "
+        + "records that changed most, refusals and conflicts, a map of the segments, and searchable histories of "
+        + "records. The records are those that --record names, then those that changed most and last, as many as there "
+        + "is room for; the page says what it leaves out. Encrypted values are not decrypted. With --zone it shows "
+        + "only what concerns zones with that name. FILE gets its name once it is complete. The same store gives the "
+        + "same page. It can run while another program writes to the store. For a damaged store the page shows the "
+        + "intact part before the damage and says so, and the command exits with 3."
 
-    static let zone = Option.text("--zone", "NAME", help: "only what concerns zones of this name")
+    static let zone = Option.text("--zone", "NAME", help: "only what concerns zones with this name")
     static let record = Option<String>(
         name: "--record", valueName: "NAME",
-        help: "histories of records of this name come before all others; again for others", isRepeatable: true
+        help: "put the histories of records with this name before all others; repeat for more", isRepeatable: true
     ) { text throws(UsageError) in text }
     static let records = Option.number(
         "--records", "N", 0...10_000,
-        help: "histories of at most N records; \(ReportRequest.usualRecords) without this")
+        help: "histories of at most N records; the default is \(ReportRequest.usualRecords)")
     static let size = Option.number(
-        "--size", "MIB", 1...32, help: "the page has at most so many MiB; \(ReportRequest.usualMebibytes) without this")
+        "--size", "MIB", 1...32, help: "the maximum size of the page in MiB; the default is "
+            + "\(ReportRequest.usualMebibytes)")
 
     static let operands = [
-        Operand.store, Operand(name: "FILE", help: "the page to write, such as Notes.html; - for the standard output"),
+        Operand.store, Operand(name: "FILE", help: "the page to write, such as Notes.html; - for standard output"),
     ]
     static let options: [any OptionDescription] = CommitRange.options + [zone, record, records, size]
     static let examples = [
@@ -47,7 +48,7 @@ enum ReportCommand: Command {
                 let content = try ReportContent(request)
                 damage = content.damage
                 guard content.scan.statistics.knowsZone || damage != nil else {
-                    throw Refusal(.zoneNotFound, "no zone '\(request.zone ?? "")' has a name in these commits")
+                    throw Refusal(.zoneNotFound, "there is no zone '\(request.zone ?? "")' in these commits")
                 }
                 try write(content, request, to: $0)
                 // The page is complete even for a damaged store, and a browser needs the file's name.

@@ -8,11 +8,11 @@ extension ReportPage {
         let missing: ReportMarkup = note.map { "<p class=\"card notice\" id=\"missing\">\($0)</p>" } ?? ""
         return """
             \(front)
-            <p>Search for names of records, types, zones and users, and for values.\
+            <p>Search by names of records, types, zones and users, and by values.\
             <span class="noprint"> <kbd>/</kbd> begins a search, <kbd>↑</kbd> and <kbd>↓</kbd> choose a record, \
-            <kbd>Enter</kbd> goes to its history.</span></p>
+            <kbd>Enter</kbd> shows its history.</span></p>
             \(missing)
-            <noscript><p class="card notice">Without scripts there is no search here; \
+            <noscript><p class="card notice">Search needs JavaScript; \
             <code>strata history STORE RECORD</code> prints the history of a record.</p></noscript>
             <div class="browser" id="browser" hidden>
             <div class="finder">
@@ -48,10 +48,10 @@ extension ReportHistories {
             parts.append("\(ReportNumber.grouped(UInt64(told.count))) of \(all) records have their history on the page")
         }
         if cutCount > 0 {
-            parts.append("of \(ReportNumber.counted(UInt64(cutCount), "record")) only the last versions are there")
+            parts.append("only the last versions of \(ReportNumber.counted(UInt64(cutCount), "record")) are included")
         }
         guard !parts.isEmpty else { return nil }
         return parts.joined(separator: "; ")
-            + ". More of them with --records and --size, others with --record, --zone, --since and --until."
+            + ". Use --records and --size for more of them, and --record, --zone, --since and --until for others."
     }
 }

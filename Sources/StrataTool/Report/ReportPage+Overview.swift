@@ -11,7 +11,7 @@ extension ReportPage {
             markup += """
                 <section class="card notice bad" id="damage" role="alert">
                 <h2>The store is damaged</h2>
-                <p>This page tells only what is whole in front of the damage\(lastOffsetText). \
+                <p>This page shows only the intact part before the damage\(lastOffsetText). \
                 \(Advice.advice(for: damage) ?? "")</p>
                 <table><tbody>\(rows)</tbody></table>
                 </section>
@@ -30,7 +30,7 @@ extension ReportPage {
 
     private var lastOffsetText: String {
         content.scan.statistics.lastOffset.map { ", up to commit \(ReportNumber.grouped($0))" }
-            ?? ", which is no commit"
+            ?? ", which has no commits"
     }
 
     private var leftOut: [String] {
@@ -38,25 +38,25 @@ extension ReportPage {
         var points: [String] = []
         if content.floor.offset > 0 {
             points.append(
-                "The history up to commit \(ReportNumber.grouped(content.floor.offset)) was let go; "
-                    + "a base stands for it, as far as there is one.")
+                "The history up to commit \(ReportNumber.grouped(content.floor.offset)) was compacted; if there is a "
+                    + "base, it replaces that history.")
         }
         if let range = content.scan.range {
             if range.lowerBound > content.floor.offset + 1 {
-                points.append("Commits in front of \(ReportNumber.grouped(range.lowerBound)) were not asked for.")
+                points.append("Commits before \(ReportNumber.grouped(range.lowerBound)) were not requested.")
             }
             if range.upperBound < content.end.offset {
-                points.append("Commits behind \(ReportNumber.grouped(range.upperBound)) were not asked for.")
+                points.append("Commits after \(ReportNumber.grouped(range.upperBound)) were not requested.")
             }
         } else if content.end.offset > content.floor.offset {
-            points.append("No commit is in the range that was asked for.")
+            points.append("No commit is in the requested range.")
         }
         if let zone = numbers.zone {
-            points.append("What does not concern zones called \(ValueText.quoted(zone)), refusals among it.")
+            points.append("Everything that does not concern zones named \(ValueText.quoted(zone)), including refusals.")
         }
         if numbers.malformedCount > 0 {
             points.append(
-                "What \(ReportNumber.counted(numbers.malformedCount, "commit")) hold that cannot be decoded; they are "
+                "Undecodable content of \(ReportNumber.counted(numbers.malformedCount, "commit")); the commits are "
                     + "counted.")
         }
         return points

@@ -8,26 +8,26 @@ extension ReportPage {
         let refused = content.scan.statistics.refused
         let front: ReportMarkup = "<section id=\"refusals\"><h2>Refusals and conflicts</h2>"
         if content.scan.statistics.zone != nil {
-            return "\(front)<p>Of a single zone they are not counted.</p></section>"
+            return "\(front)<p>They are not counted for a single zone.</p></section>"
         }
         guard !refused.requests.isEmpty || !refused.items.isEmpty else {
-            return "\(front)<p>Nothing was refused, or refusals are not kept in this store.</p></section>"
+            return "\(front)<p>Nothing was refused, or this store does not keep refusals.</p></section>"
         }
         let older = content.scan.refusals.olderCount
         let limit =
             older == 0
-            ? "All of them are told, the last one first."
-            : "The last \(ReportRefusals.mostTold) are told, the last one first; "
+            ? "All of them are listed, the last one first."
+            : "The last \(ReportRefusals.mostTold) are listed, the last one first; "
                 + "\(ReportNumber.grouped(UInt64(older))) before them are only counted."
         let requests = refused.requests.values.reduce(0, +)
         return """
             \(front)
             <p>\(ReportNumber.counted(requests, "request was", "requests were")) refused; \
-            \(ReportNumber.counted(refused.conflicts, "item", "items")) would have overwritten what the client had not \
-            seen, which is a conflict. \(limit)</p>
+            \(ReportNumber.counted(refused.conflicts, "item", "items")) would have overwritten changes \
+            that the client had not seen, which is a conflict. \(limit)</p>
             <div class="grid">
-            \(card("Requests of which nothing was done", refused.requests))
-            \(card("Items that were the cause, or were left out", refused.items))
+            \(card("Requests refused as a whole", refused.requests))
+            \(card("Items that caused a refusal or were left out", refused.items))
             </div>
             <div class="card refused">\(told)</div>
             </section>
@@ -54,7 +54,7 @@ extension ReportPage {
     private var told: ReportMarkup {
         let head: ReportMarkup = """
             <th scope="col" class="n">Commit</th><th scope="col">When and who</th><th scope="col">Error</th>\
-            <th scope="col">What was asked for</th>
+            <th scope="col">Request</th>
             """
         var known: Set<UInt64> = []
         let rows = content.refusals.map { refusal -> ReportMarkup in
@@ -104,7 +104,7 @@ extension ReportPage {
     }
 
     private func name(of item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
-        guard let target = item.target else { return "<i>what, is not kept</i>" }
+        guard let target = item.target else { return "<i>request not kept</i>" }
         guard let zone = target.zone else { return "<b>\(target.name)</b>" }
         let record: ReportMarkup
         if let ordinal = content.zone(of: target, in: refusal) {

@@ -50,13 +50,13 @@ extension ReportPage {
 
     var segmentsSection: ReportMarkup {
         let groups = groups
-        let grouped = groups.count < content.segments.count ? " Neighbours are told together." : ""
+        let grouped = groups.count < content.segments.count ? " Neighboring files are grouped." : ""
         let bytes = groups.reduce(0) { $0 + $1.bytes }
         return """
             <section id="segments">
             <h2>Segments</h2>
-            <p>\(ReportNumber.counted(UInt64(content.segments.count), "file")) of the log, of \(count: bytes) bytes \
-            with space that was made ahead; all of the store, whatever else was asked for.\(grouped)</p>
+            <p>\(ReportNumber.counted(UInt64(content.segments.count), "file")) of the log, \(count: bytes) bytes \
+            including preallocated space; always those of the whole store.\(grouped)</p>
             <div class="card">
             \(map(groups, bytes))
             \(table("Segments", head: Self.head, rows: groups.map(row)))

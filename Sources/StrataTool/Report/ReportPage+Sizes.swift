@@ -35,7 +35,7 @@ extension ReportPage {
         var text = "The payloads of these commits have \(ReportNumber.grouped(numbers.commits.byteCount)) bytes."
         if content.report.tellsStoredBytes {
             text +=
-                " On the medium \(ReportNumber.counted(UInt64(stored.segmentCount), "whole segment")) with "
+                " On disk, \(ReportNumber.counted(UInt64(stored.segmentCount), "whole segment")) with "
                 + "\(ReportNumber.grouped(stored.payloadBytes)) of them take "
                 + "\(ReportNumber.grouped(stored.storedBytes)): "
                 + "\(SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes))."
@@ -105,11 +105,11 @@ extension ReportPage {
             \(meterHead("Compared", of: counts))
             """
         let all = content.recordCount.map { "of \(ReportNumber.counted(UInt64($0), "record"))" } ?? "of all records"
-        let accuracy = error == 0 ? "" : " Each number may be too low, by \(ReportNumber.grouped(error)) at most."
+        let accuracy = error == 0 ? "" : " Each number may be too low by at most \(ReportNumber.grouped(error))."
         return """
             <section id="churn">
             <h2>Records that changed most</h2>
-            <p>The \(count: UInt64(top.count)) \(all) that got the most versions, a deletion being one.\(accuracy)</p>
+            <p>The \(count: UInt64(top.count)) \(all) with the most versions; a deletion counts as one.\(accuracy)</p>
             <div class="card">\(table("Records with the most versions", head: head, rows: rows))</div>
             </section>
             """

@@ -21,12 +21,12 @@ extension ReportPage {
         let (zones, kinds) = (zoneLanes(timeline), kindLanes(timeline))
         let step = TimeSpan.text(timeline.stepMicroseconds)
         let most = timeline.all.max() ?? 0
-        let hint = "Move over the chart, or focus it and use the arrow keys, to read single steps."
+        let hint = "Point at the chart, or focus it and use the arrow keys, to read single steps."
         return """
             <section id="timeline">
             <h2>Timeline</h2>
-            <p>Commits by time, in steps of \(step); \(count: most) in one step at most. A commit counts for each zone \
-            that it changed, and for each kind of event that it has. Every row has a scale of its own.</p>
+            <p>Commits by time, in steps of \(step); at most \(count: most) in one step. A commit counts for each zone \
+            that it changed, and for each kind of event that it has. Each row has its own scale.</p>
             <div class="card">
             <div class="chart lanes" id="chart" tabindex="0" role="group" data-steps="\(timeline.stepCount)" \
             aria-label="Commits by time; arrow keys read single steps, the table below has all numbers">

@@ -69,8 +69,8 @@ struct ReportPage {
         """
         </main>
         <footer>
-        <p>Made by <code>strata report</code> \(Tool.version) of what the store holds up to commit \
-        \(count: content.end.offset). All times are in UTC. Encrypted values are not opened.</p>
+        <p>Made by <code>strata report</code> \(Tool.version) from the store up to commit \
+        \(count: content.end.offset). All times are in UTC. Encrypted values are not decrypted.</p>
         </footer>
         <script>\(ReportMarkup(trusted: ReportResources.script))</script>
         </body>

@@ -44,11 +44,11 @@ struct ReportVersion {
     private var notes: [String] {
         let step = entry.step
         var notes: [String] = []
-        if step.kind == .base { notes.append("as it was when what came before was let go") }
-        if step.isCascade { notes.append("it went with another record") }
+        if step.kind == .base { notes.append("as it was when the history before it was compacted") }
+        if step.isCascade { notes.append("deleted with another record") }
         if !step.reason.isEmpty { notes.append("reason: " + Printable.escaped(step.reason)) }
-        if step.isErased { notes.append("what it held was erased since") }
-        if let problem = step.problem { notes.append("not all is known: " + Printable.escaped(problem.description)) }
+        if step.isErased { notes.append("its content was erased later") }
+        if let problem = step.problem { notes.append("incomplete: " + Printable.escaped(problem.description)) }
         let rest = step.changes.count - Self.mostChanges
         if rest > 0 { notes.append("\(rest) more fields changed") }
         return notes

@@ -6,8 +6,7 @@ extension Secrets {
         guard let reason = firstReason else { return .success }
         try output.flush()
         Diagnostics.report(
-            "\(closedCount) encrypted \(closedCount == 1 ? "value does" : "values do") not open", advice: "\(reason)",
-            by: command)
+            "\(closedCount.counted("encrypted value")) cannot be decrypted", advice: "\(reason)", by: command)
         return .no
     }
 }

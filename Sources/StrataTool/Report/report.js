@@ -124,7 +124,7 @@
       item.addEventListener("click", () => choose(record));
       return item;
     }));
-    if (!shown.length) results.append(make("li", "faint", "Nothing here has these words."));
+    if (!shown.length) results.append(make("li", "faint", "No record here has these words."));
     mark();
   };
 

@@ -84,15 +84,15 @@ import Testing
         let page = try ReportedPage(
             in: world.directory, "--from", "\(offsets.updated)", "--to", "\(offsets.linked)")
         try Self.expectSound(page)
-        #expect(page.text.contains("Commits in front of \(offsets.updated) were not asked for."))
-        #expect(page.text.contains("Commits behind \(offsets.linked) were not asked for."))
+        #expect(page.text.contains("Commits before \(offsets.updated) were not requested."))
+        #expect(page.text.contains("Commits after \(offsets.linked) were not requested."))
         let note = try #require(try page.histories().first { $0.name == "note-1" })
         #expect(note.versions.map(\.offset) == [offsets.updated, offsets.linked])
         // What stood in front of the range is known all the same.
         #expect(note.versions[0].changes.first { $0.key == "title" }?.before == "\"Groceries\"")
         let nothing = try ReportedPage(in: world.directory, "--from", "4000")
         try Self.expectSound(nothing)
-        #expect(nothing.text.contains("No commit is in the range that was asked for."))
+        #expect(nothing.text.contains("No commit is in the requested range."))
     }
 
     @Test func oneZone() throws {
@@ -185,7 +185,7 @@ import Testing
         #expect(secret.versions[0].changes.map(\.after) == ["‹encrypted, 7 bytes›"])
         let gone = try #require(histories.first { $0.name == "gone" })
         #expect(gone.versions.map(\.kind) == ["create", "erase"])
-        #expect(gone.versions[0].notes == ["what it held was erased since"])
+        #expect(gone.versions[0].notes == ["its content was erased later"])
         #expect(gone.versions[1].notes == ["reason: asked for"])
     }
 

@@ -122,7 +122,7 @@ import Testing
         #expect(busy.name == "busy" && busy.count == 3_000 && busy.versions.count >= 20 && busy.versions.count < 3_000)
         #expect(busy.versions.last?.offset == 3_001)
         #expect(page.result.errors.contains("of 3,001 records have their history on the page"), "\(page.result.errors)")
-        #expect(page.result.errors.contains("of 1 record only the last versions are there"))
+        #expect(page.result.errors.contains("only the last versions of 1 record are included"))
         #expect(try page.part(from: "id=\"missing\">", to: "</p>").contains("of 3,001 records"))
         // With more room there is more.
         let larger = try ReportedPage(in: directory, "--size", "8", "--records", "10000")
@@ -137,12 +137,13 @@ import Testing
         let refused = Envelope(header: StoreFixture.header, events: [event]).encoded()
         for _ in 0..<most { try fixture.append(refused) }
         let all = try ReportedPage(in: fixture.directory).section("refusals")
-        #expect(all.contains("All of them are told") && all.ranges(of: "delete <i>what, is not kept</i>").count == most)
+        #expect(all.contains("All of them are listed"))
+        #expect(all.ranges(of: "delete <i>request not kept</i>").count == most)
         for _ in 0..<most * 9 { try fixture.append(refused) }
         try fixture.close()
         let last = try ReportedPage(in: fixture.directory).section("refusals")
         #expect(last.contains("2,000 requests were refused; 2,000 items") && last.contains("1,800 before them"))
-        #expect(last.ranges(of: "delete <i>what, is not kept</i>").count == most)
+        #expect(last.ranges(of: "delete <i>request not kept</i>").count == most)
         let newest = UInt64(most * 10 + 1)
         #expect(last.contains(">2,001</th>") && !last.contains(">1,801</th>"))
         #expect(last.contains("<tr id=\"commit-\(newest)\">") && last.contains("data-commit=\"\(newest)\""))
@@ -177,7 +178,7 @@ import Testing
         let page = try ReportedPage(in: fixture.directory)
         #expect(try page.faults().isEmpty)
         let segments = try page.section("segments")
-        #expect(segments.contains("\(count) files of the log") && segments.contains("Neighbours are told together."))
+        #expect(segments.contains("\(count) files of the log") && segments.contains("Neighboring files are grouped."))
         let rows = segments.ranges(of: "<tr><th scope=\"row\"").count
         #expect(rows == (count + 1) / 2 && rows <= 200)
         #expect(segments.ranges(of: "<rect class=\"frames\" x=").count == rows)
