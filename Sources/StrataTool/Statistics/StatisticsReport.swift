@@ -95,10 +95,11 @@ extension StatisticsReport {
     private var compactionText: String? {
         if let compactionObstacle { return "\(compactionObstacle)" }
         guard let compaction else { return nil }
-        let going = "\(compaction.segmentCount.counted("segment")), \(compaction.freedBytes.counted("byte")) would go"
+        let going =
+            "\(compaction.segmentCount.counted("segment")), \(compaction.freedBytes.counted("byte")) would be freed"
         let base = compaction.baseBytes.counted("byte")
         if compaction.isEstimate {
-            return "estimate: before \(compaction.horizon + 1), \(going), and a base of about \(base) would come"
+            return "estimate: before \(compaction.horizon + 1), \(going), and a base of about \(base) would be added"
         }
         return "before \(compaction.horizon + 1), \(going); the base would have \(base) of records before compression"
     }
@@ -150,7 +151,7 @@ extension StatisticsReport {
         let error = statistics.churn.error
         output.write("\n")
         output.write("records with the most versions", .heading)
-        output.write(error == 0 ? "" : ", each \(error) too low at most")
+        output.write(error == 0 ? "" : ", each at most \(error) too low")
         try output.endLine()
         let rows = top.map { item, count in
             ["\(count)"] + (zoneCells(item.zone) + [item.name.text]).map { Printable.escaped($0) }

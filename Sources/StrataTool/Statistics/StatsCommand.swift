@@ -5,19 +5,19 @@ import StrataStore
 /// `strata stats`: statistics of the commits of a store.
 enum StatsCommand: Command {
     static let name = "stats"
-    static let summary = "tell in numbers what the commits of a store hold"
+    static let summary = "print statistics about a store's commits"
     static let details =
-        "Events and bytes by kind, zone, record type, field, user, day and hour of the day; how often records were "
-        + "overwritten and which ones most; what was refused, and conflicts; how much smaller the log is than its "
-        + "payloads; and about what letting go of all history would give back: with --compaction exactly that, which "
-        + "takes longer. It reads the commits once, beside a program that writes to the store. Hours and "
-        + "days are in UTC. With --zone only what happened to the zone's records, and to zones of that name, is "
-        + "counted. Of a damaged store it counts what is whole in front of the damage, and ends with 3."
+        "Counts events and bytes by kind, zone, record type, field, user, day and hour of the day. It also prints how "
+        + "often records were overwritten and which ones most, refusals and conflicts, how much smaller the log is "
+        + "than its payloads, and about how much the compaction of all history would free; with --compaction exactly "
+        + "that, which takes longer. It reads the commits once, and can run while another program writes to the store. "
+        + "Hours and days are in UTC. With --zone it counts only changes of the zone's records, and of zones with that "
+        + "name. For a damaged store it counts the intact commits before the damage, and exits with 3."
 
-    static let zone = Option.text("--zone", "NAME", help: "count only what concerns zones of this name")
+    static let zone = Option.text("--zone", "NAME", help: "count only changes in zones with this name")
     static let plot = Option.flag("--plot", help: "draw events by zone, and commits by time")
     static let compaction = Option.flag(
-        "--compaction", help: "work out what 'compact' would give back, instead of estimating it")
+        "--compaction", help: "compute what 'compact' would free, instead of estimating it")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = CommitRange.options + [zone, plot, compaction, Option.json]
@@ -28,15 +28,15 @@ enum StatsCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try CommitRange.check(arguments)
-        if arguments[plot], arguments[Option.json] { throw UsageError("--plot and --json exclude each other") }
+        if arguments[plot], arguments[Option.json] { throw UsageError("--plot and --json cannot be combined") }
         if arguments[compaction], arguments.has(zone) || CommitRange.options.contains(where: { arguments.has($0) }) {
-            throw UsageError("--compaction is of the whole store, and takes no other choice")
+            throw UsageError("--compaction covers the whole store, and cannot be combined with other choices")
         }
         try StoreAccess.requireDirectory(arguments.store)
         var report = try gather(arguments)
         guard report.statistics.knowsZone else {
             if let damage = report.damage { throw damage }
-            Diagnostics.report("no zone '\(arguments[zone] ?? "")' has a name in these commits", by: name)
+            Diagnostics.report("there is no zone '\(arguments[zone] ?? "")' in these commits", by: name)
             return .no
         }
         if arguments[compaction], report.damage == nil { try plan(arguments.store, &report) }

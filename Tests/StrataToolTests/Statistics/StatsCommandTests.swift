@@ -200,16 +200,16 @@ import Testing
         #expect(Self.counts(notes, "zones", "zoneName", "events") == ["Notes: 5", "Notes: 1"])
         let nothing = try world.run("stats", "Notes.strata", "--zone", "Lists")
         #expect(nothing.code == 1 && nothing.output.isEmpty)
-        #expect(nothing.errors == "strata stats: no zone 'Lists' has a name in these commits\n")
+        #expect(nothing.errors == "strata stats: there is no zone 'Lists' in these commits\n")
     }
 
     @Test(
         arguments: [
-            (["--from", "3", "--to", "2"], "--from 3 is behind --to 2"),
-            (["--since", "@3", "--until", "@2"], "--since is behind --until"),
-            (["--plot", "--json"], "--plot and --json exclude each other"),
-            (["--compaction", "--zone", "Notes"], "--compaction is of the whole store"),
-            (["--compaction", "--until", "@2"], "--compaction is of the whole store"),
+            (["--from", "3", "--to", "2"], "--from 3 is after --to 2"),
+            (["--since", "@3", "--until", "@2"], "--since is after --until"),
+            (["--plot", "--json"], "--plot and --json cannot be combined"),
+            (["--compaction", "--zone", "Notes"], "--compaction covers the whole store"),
+            (["--compaction", "--until", "@2"], "--compaction covers the whole store"),
             (["--until", "tomorrow"], "--until takes a time such as "),
         ] as [([String], String)])
     func wrongArguments(_ words: [String], _ message: String) throws {
