@@ -35,17 +35,17 @@ struct CommitExport {
         header.hasKeys = try files.exists(store.path + "/keys")
         let floor = reader.floor
         if range.first > floor.offset + 1 {
-            header.missing.append("what is in front of commit \(range.first)")
+            header.missing.append("the commits before commit \(range.first)")
             header.isGapless = false
         } else if floor.offset > 0 {
             if let base = try reader.readBase() {
                 header.base = .init(horizon: base.horizon, time: base.time)
             } else {
-                header.missing.append("the history up to commit \(floor.offset), for which nothing stands")
+                header.missing.append("the history up to commit \(floor.offset), which no base replaces")
                 header.isGapless = false
             }
         }
-        if last < reader.end.offset { header.missing.append("what is behind commit \(last)") }
+        if last < reader.end.offset { header.missing.append("the commits after commit \(last)") }
         if let zone {
             header.missing.append("commits that do not touch zone '\(zone)'")
             header.isGapless = false
@@ -74,7 +74,7 @@ struct CommitExport {
         // Without its last line an export is incomplete.
         if damage == nil { try end.write(to: output) }
         if let zone, damage == nil, !names.zones.contains(where: { isSameText($0.name, zone) }) {
-            throw Refusal(.zoneNotFound, "no zone '\(zone)' has a name in these commits")
+            throw Refusal(.zoneNotFound, "there is no zone '\(zone)' in these commits")
         }
     }
 

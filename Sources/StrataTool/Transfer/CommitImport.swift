@@ -41,12 +41,12 @@ struct CommitImport {
         let missing = header.missing.joined(separator: "; ")
         guard header.isGapless else {
             throw Refusal(
-                .invalidArguments, "the export is not complete, and no store can be made of it: it lacks \(missing)")
+                .invalidArguments, "the export is incomplete and cannot become a store: it lacks \(missing)")
         }
         guard isPartial else {
             throw Refusal(
                 .invalidArguments,
-                "the export is not complete: it lacks \(missing). With --partial the store ends where the export does")
+                "the export is incomplete: it lacks \(missing). With --partial the store ends where the export does")
         }
         notes.append("the export lacks \(missing)")
     }
@@ -77,8 +77,8 @@ struct CommitImport {
         try log.close()
         if let offset = firstOtherChain {
             notes.append(
-                "chain values differ from commit \(offset) on: something had been erased there, and the old value "
-                    + "stands for what it was")
+                "chain values differ from commit \(offset) on: something was erased there, and the old value covers "
+                    + "the content before the erasure")
         }
         return ImportReport(
             path: name, content: .commits, count: count, endOffset: end.offset, endChain: end.chain,
@@ -158,18 +158,18 @@ struct CommitImport {
                 case .base: throw disorder("commit \(nextOffset)", found: "a payload of a base")
                 case nil:
                     throw StrataError(
-                        .malformed, "The export breaks off: its last line is missing.", .init(path: lines.path))
+                        .malformed, "The export is truncated: its last line is missing.", .init(path: lines.path))
                 }
             }
         } catch let error as StrataError where isPartial && error.isDamage {
-            notes.append("what is behind commit \(nextOffset - 1) was not imported: \(error)")
+            notes.append("the commits after commit \(nextOffset - 1) were not imported: \(error)")
             return try append(to: log)
         }
         try append(to: log)
         guard let end, end.count == count, end.last.offset == nextOffset - 1 else {
             throw disorder("\(end?.count ?? 0) commits up to \(end?.last.offset ?? 0)", found: "\(count) commits")
         }
-        guard try lines.next({ _ in }) == nil else { throw disorder("nothing behind the last line", found: "a line") }
+        guard try lines.next({ _ in }) == nil else { throw disorder("nothing after the last line", found: "a line") }
     }
 
     private mutating func add(
@@ -210,7 +210,7 @@ struct CommitImport {
 
     private func disorder(_ expected: String, found: String) -> StrataError {
         StrataError(
-            .brokenSequence, "The lines of the export are not those that must come.",
+            .brokenSequence, "The lines of the export are not in the expected sequence.",
             .init(path: lines.path, expected: expected, found: found, line: lines.number))
     }
 }

@@ -6,22 +6,21 @@ enum ExportCommand: Command {
     static let name = "export"
     static let summary = "write a store's commits or records as lines of JSON"
     static let details =
-        "Commits, which is what it writes without --records, are written with everything that they hold: 'strata "
-        + "import' makes a store of them that has the same ones at the same offsets. Each event has its exact bytes "
-        + "in base64, and beside them, where nothing is lost by it, what they say. The first line tells what the "
-        + "export is of and what is missing in it, such as what --from, --to, --since, --until or --zone leave out. "
-        + "--records writes the records that there are at the end, or at --at; their history is not in it. Files of "
-        + "assets and keys of encrypted values are in no export. FILE gets its name once it is whole. It reads beside "
-        + "a program that writes to the store. Of a damaged store it writes what is whole in front of the damage, as "
-        + "FILE.partial if there is a FILE, and ends with 3."
+        "Writes commits, or with --records records. Commits are written with everything that they hold: 'strata "
+        + "import' makes a store with the same commits at the same offsets. Each event has its exact bytes in base64, "
+        + "and beside them its decoded content where that loses nothing. The first line describes the export and what "
+        + "it lacks, such as what --from, --to, --since, --until or --zone leave out. --records writes the records at "
+        + "the end, or at --at, without their history. Asset files and keys of encrypted values are in no export. FILE "
+        + "gets its name once it is complete. It can run while another program writes to the store. For a damaged "
+        + "store it writes the intact part before the damage, to FILE.partial if there is a FILE, and exits with 3."
 
-    static let commits = Option.flag("--commits", help: "write commits, which is what is done without this")
-    static let records = Option.flag("--records", help: "write the records that there are")
-    static let zone = Option.text("--zone", "NAME", help: "only what concerns zones of this name")
+    static let commits = Option.flag("--commits", help: "write commits (the default)")
+    static let records = Option.flag("--records", help: "write the existing records")
+    static let zone = Option.text("--zone", "NAME", help: "only changes in zones with this name")
 
     static let operands = [
         Operand.store,
-        Operand(name: "FILE", help: "where to write; - or none for the standard output", isRequired: false),
+        Operand(name: "FILE", help: "the file to write; without it, or with -, standard output", isRequired: false),
     ]
     static let options: [any OptionDescription] = [commits, records, zone, Option.at] + CommitRange.options
     static let examples = [
@@ -52,7 +51,7 @@ enum ExportCommand: Command {
                 try export.write(to: $0)
                 return export.damage == nil
             }
-            if let partial { Diagnostics.report("what is whole in front of the damage is in \(partial)", by: name) }
+            if let partial { Diagnostics.report("the intact part before the damage is in \(partial)", by: name) }
         } catch let refusal as Refusal {
             try output.flush()
             Diagnostics.report(refusal.message, by: name)
@@ -63,7 +62,7 @@ enum ExportCommand: Command {
     }
 
     private static func checkKind(_ arguments: Arguments) throws(UsageError) {
-        if arguments[commits], arguments[records] { throw UsageError("--commits and --records exclude each other") }
+        if arguments[commits], arguments[records] { throw UsageError("--commits and --records cannot be combined") }
         if arguments[records], let option = CommitRange.options.first(where: { arguments.has($0) }) {
             throw UsageError("\(option.name) chooses commits; --records takes --at")
         }

@@ -85,7 +85,7 @@ struct ExportHeader: Sendable, Equatable {
         guard found.format == Self.format else { throw Self.noExport(found.format) }
         guard found.version == Self.version else {
             throw StrataError(
-                .newerFormat, "The export is of another version; use a Strata that knows it.",
+                .newerFormat, "The export has another format version; use a release of Strata that can read it.",
                 .init(expected: "\(Self.version)", found: found.version.map { "\($0)" }))
         }
         guard let content = found.content.flatMap(Content.init), found.isComplete == isComplete else {
@@ -96,7 +96,8 @@ struct ExportHeader: Sendable, Equatable {
 
     private static func noExport(_ found: String?) -> StrataError {
         StrataError(
-            .wrongMagic, "The file is no export of a store.", .init(expected: "\"format\":\"\(format)\"", found: found))
+            .wrongMagic, "The file is not an export of a store.",
+                .init(expected: "\"format\":\"\(format)\"", found: found))
     }
 
     private mutating func read(_ key: String, _ reader: inout JSONReader) throws {

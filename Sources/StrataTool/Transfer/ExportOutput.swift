@@ -34,7 +34,7 @@ struct ExportOutput {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let storePath = URL(fileURLWithPath: store).resolvingSymlinksInPath().path
         guard !target.hasPrefix(storePath + "/") else {
-            throw UsageError("FILE is inside of STORE; name one that is not")
+            throw UsageError("FILE is inside STORE; choose another path")
         }
         var status = stat()
         let isThere = stat(target, &status) == 0

@@ -75,7 +75,7 @@ struct ImportedPayload {
         let bytes = try whole ?? encoded(reader)
         guard let checksum, ExportedPayload.checksum(bytes[...]) == checksum else {
             throw StrataError(
-                .badChecksum, "A payload of an export is not what was exported.",
+                .badChecksum, "A payload of the export does not match its checksum.",
                 .init(
                     expected: checksum.map { hexadecimal($0) } ?? "a checksum",
                     found: hexadecimal(ExportedPayload.checksum(bytes[...]))))

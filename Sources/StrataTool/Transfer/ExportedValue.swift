@@ -80,7 +80,7 @@ extension ExportedValue {
             default: try reader.skip()
             }
         }
-        guard let value else { throw reader.error("a value behind its type") }
+        guard let value else { throw reader.error("a value after its type") }
         return value
     }
 
@@ -102,10 +102,10 @@ extension ExportedValue {
         case "location": return .location(try readLocation(&reader))
         case "reference": return .reference(try readReference(&reader, zone))
         case "asset":
-            throw StrataError(.assetNotAvailable, "An export has no files of assets, and a record of it names one.")
+            throw StrataError(.assetNotAvailable, "A record of the export names an asset, but exports have no assets.")
         case "encrypted":
-            throw StrataError(.keyMissing, "An export has no keys, and a record of it has an encrypted value.")
-        default: throw reader.error("a type of value that is known")
+            throw StrataError(.keyMissing, "A record of the export has an encrypted value, but exports have no keys.")
+        default: throw reader.error("a known type of value")
         }
     }
 

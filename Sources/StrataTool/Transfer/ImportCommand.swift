@@ -4,21 +4,21 @@ import StrataStore
 /// `strata import`: a new store from the output of `strata export`.
 enum ImportCommand: Command {
     static let name = "import"
-    static let summary = "make a new store from an export"
+    static let summary = "create a store from an export"
     static let details =
-        "From commits it makes a store that has the same ones: ids, times and payloads at the same offsets, and so the "
-        + "same state; the store's own id is another. It refuses an export that is not complete, and says what it "
-        + "lacks; with --partial one will do that only ends early. From records it makes a store into which --user "
-        + "saves them now, into the public database and the own private one: their history, and who made them when, "
-        + "is not in it. NEWSTORE is made beside its place and gets its name once it is whole. It ends with 1 and the "
-        + "reason for what cannot be imported, and where there is something at NEWSTORE already."
+        "From commits it creates a store with the same commits: ids, times and payloads at the same offsets, and so "
+        + "the same state; the store's own id is new. It refuses an incomplete export and reports what it lacks; with "
+        + "--partial it accepts one that only ends early. From records it creates a store into which --user saves them "
+        + "now, into the public database and the user's own private one; their history, and who made them and when, is "
+        + "not kept. NEWSTORE is built beside its place and gets its name once it is complete. Exits with 1 and the "
+        + "reason if something cannot be imported, or if NEWSTORE already exists."
 
-    static let partial = Option.flag("--partial", help: "import commits as far as the export goes from the first on")
-    static let user = Option.text("--user", "NAME", help: "who saves the records of an export of records")
+    static let partial = Option.flag("--partial", help: "import the commits of an export that ends early")
+    static let user = Option.text("--user", "NAME", help: "the user who saves the records of an export of records")
 
     static let operands = [
-        Operand(name: "NEWSTORE", help: "the directory of the store to make"),
-        Operand(name: "FILE", help: "the export; - for the standard input"),
+        Operand(name: "NEWSTORE", help: "the directory of the new store"),
+        Operand(name: "FILE", help: "the export; - for standard input"),
     ]
     static let options: [any OptionDescription] = [partial, user, Option.json]
     static let examples = [
@@ -50,13 +50,13 @@ enum ImportCommand: Command {
     ) throws -> ImportReport {
         switch header.content {
         case .commits:
-            if arguments.has(user) { throw UsageError("--user is for exports of records, and FILE has commits") }
+            if arguments.has(user) { throw UsageError("--user is for exports of records, but FILE has commits") }
             var commits = try CommitImport(header, lines, isPartial: arguments[partial])
             return try draft.make { try commits.run(at: draft.draftPath, named: draft.path, $0) }
         case .records:
-            if arguments[partial] { throw UsageError("--partial is for exports of commits, and FILE has records") }
+            if arguments[partial] { throw UsageError("--partial is for exports of commits, but FILE has records") }
             guard let user = arguments[user], !user.isEmpty else {
-                throw UsageError("FILE has records: --user NAME says who saves them")
+                throw UsageError("FILE has records: --user NAME must say who saves them")
             }
             return try draft.make { try importRecords(header, lines, draft, as: Actor(user: user), $0) }
         }

@@ -47,10 +47,10 @@ struct ImportReport {
     static func notes(_ header: ExportHeader) -> [String] {
         var notes: [String] = []
         if header.hasAssets {
-            notes.append("the files of assets are not in an export: copy the folder 'assets' of the old store")
+            notes.append("exports contain no asset files: copy the folder 'assets' of the old store")
         }
         if header.hasKeys {
-            notes.append("the keys of encrypted values are not in an export: copy the file 'keys' of the old store")
+            notes.append("exports contain no keys of encrypted values: copy the file 'keys' of the old store")
         }
         return notes
     }

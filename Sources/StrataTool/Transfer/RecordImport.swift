@@ -55,14 +55,14 @@ struct RecordImport {
         while end == nil {
             guard let found = try lines.next({ try read($0) }) else {
                 throw StrataError(
-                    .malformed, "The export breaks off: its last line is missing.", .init(path: lines.path))
+                    .malformed, "The export is truncated: its last line is missing.", .init(path: lines.path))
             }
             end = found
         }
         try endZone()
         guard end?.count == count else {
             throw StrataError(
-                .brokenSequence, "The lines of the export are not those that must come.",
+                .brokenSequence, "The lines of the export are not in the expected sequence.",
                 .init(path: lines.path, expected: "\(end?.count ?? 0) records", found: "\(count)", line: lines.number))
         }
         return count

@@ -21,7 +21,7 @@ struct StoreDraft {
 
     private func requireNothing() throws {
         guard try files.exists(path) else { return }
-        throw StrataError(.alreadyExists, "There is something in the place of the new store.", .init(path: path))
+        throw StrataError(.alreadyExists, "Something already exists at the path of the new store.", .init(path: path))
     }
 
     /// Calls `body`, which creates the store at ``draftPath``, calls its argument once the store is open, and finally

@@ -92,7 +92,7 @@ import Testing
         #expect(some.first["complete"] as? Bool == false && some.first["gapless"] as? Bool == false)
         #expect(
             some.first["missing"] as? [String]
-                == ["what is in front of commit \(offsets.updated)", "what is behind commit \(offsets.photo)"])
+                == ["the commits before commit \(offsets.updated)", "the commits after commit \(offsets.photo)"])
         let front = try lines("--to", "\(offsets.photo)")
         #expect(front.first["gapless"] as? Bool == true && front.first["complete"] as? Bool == false)
         #expect(front.offsets == Array(1...offsets.photo))
@@ -116,10 +116,10 @@ import Testing
 
     @Test(
         arguments: [
-            (["--commits", "--records"], "--commits and --records exclude each other"),
+            (["--commits", "--records"], "--commits and --records cannot be combined"),
             (["--records", "--from", "3"], "--from chooses commits; --records takes --at"),
             (["--at", "3"], "--at is for --records; commits take --to"),
-            (["--from", "3", "--to", "2"], "--from 3 is behind --to 2"),
+            (["--from", "3", "--to", "2"], "--from 3 is after --to 2"),
         ] as [([String], String)])
     func wrongArguments(_ words: [String], _ message: String) throws {
         let result = try ToolProcess.run(["export", "S"] + words, in: "/tmp")
@@ -144,7 +144,7 @@ import Testing
     @Test func filesThatAreRefused() throws {
         let fixture = try StoreFixture.small()
         let inside = try fixture.run("export", fixture.name, "Notes.strata/log/out")
-        #expect(inside.code == 2 && inside.errors.contains("FILE is inside of STORE"))
+        #expect(inside.code == 2 && inside.errors.contains("FILE is inside STORE"))
         let folder = try fixture.run("export", fixture.name, ".")
         #expect(folder.code == 2 && folder.errors.contains("FILE is a directory"))
         let missing = try fixture.run("export", fixture.name, "nowhere/out")
@@ -173,7 +173,7 @@ import Testing
         let objects = try Self.objects(result.output)
         #expect(objects.compactMap { $0["offset"] as? Int } == [1, 2, 3] && objects.last?["end"] == nil)
         let file = try fixture.run("export", fixture.name, "Out")
-        #expect(file.code == 3 && file.errors.contains("what is whole in front of the damage is in "), "\(file)")
+        #expect(file.code == 3 && file.errors.contains("the intact part before the damage is in "), "\(file)")
         #expect(try !RealFileSystem().exists(fixture.directory.path("Out")))
         let part = try String(contentsOfFile: fixture.directory.path("Out.partial"), encoding: .utf8)
         #expect(part == result.output)
@@ -188,7 +188,7 @@ import Testing
         #expect(first["complete"] as? Bool == false && first["gapless"] as? Bool == false && first["base"] == nil)
         #expect(
             first["missing"] as? [String]
-                == ["the history up to commit \(floor.offset), for which nothing stands"])
+                == ["the history up to commit \(floor.offset), which no base replaces"])
         let compacted = try StateFixture()
         try compacted.change { _ = try $0.compact(before: 4) }
         let objects = try Self.objects(try compacted.run("export", compacted.name).output)

@@ -160,7 +160,7 @@ private struct StoreContent: Equatable {
         try export(world.path)
         try expectSame(world.path, sameChain: false)
         let notes = try run("import", "Again.strata", "Out").output
-        #expect(notes.contains("note: chain values differ from commit 2 on: something had been erased"), "\(notes)")
+        #expect(notes.contains("note: chain values differ from commit 2 on: something was erased"), "\(notes)")
     }
 
     @Test func payloadsThatAreNoEnvelopes() throws {
@@ -196,14 +196,14 @@ private struct StoreContent: Equatable {
         try FileManager.default.copyItem(atPath: fixture.path, toPath: copy)
         let before = try RealFileSystem().readAll(copy + "/STORE", atMost: 4_096)
         let result = try run("import", "Copy.strata", "Out")
-        #expect(result.code == 1 && result.errors.contains("There is something in the place of the new store."))
+        #expect(result.code == 1 && result.errors.contains("Something already exists at the path of the new store."))
         #expect(try RealFileSystem().readAll(copy + "/STORE", atMost: 4_096) == before)
         try expectNothingIsLeft(["Out", "Copy.strata"])
     }
 
     @Test(
         arguments: [
-            (["--from", "3"], "it lacks what is in front of commit 3"),
+            (["--from", "3"], "it lacks the commits before commit 3"),
             (["--zone", "Notes"], "it lacks commits that do not touch zone 'Notes'"),
         ] as [([String], String)])
     func exportsWithGapsAreRefused(_ words: [String], _ reason: String) throws {
@@ -212,7 +212,7 @@ private struct StoreContent: Equatable {
         for option in [[], ["--partial"]] {
             let result = try run(["import", "Copy.strata", "Out"] + option)
             #expect(result.code == 1 && result.errors.contains(reason), "\(result)")
-            #expect(result.errors.contains("no store can be made of it"))
+            #expect(result.errors.contains("cannot become a store"))
         }
         try expectNothingIsLeft()
     }
@@ -224,7 +224,7 @@ private struct StoreContent: Equatable {
         #expect(refused.code == 1 && refused.errors.contains("With --partial the store ends where the export does"))
         try expectNothingIsLeft()
         let done = try run("import", "Copy.strata", "Out", "--partial")
-        #expect(done.code == 0 && done.output.contains("note: the export lacks what is behind commit 3"), "\(done)")
+        #expect(done.code == 0 && done.output.contains("note: the export lacks the commits after commit 3"), "\(done)")
         let past = try Store.open(at: fixture.path, through: 3)
         defer { try? past.close() }
         let store = try Store.openForReading(at: copy)
@@ -248,9 +248,10 @@ private struct StoreContent: Equatable {
 
     @Test func aMissingEnd() throws {
         try broken { $0.removeLast() }
-        try expectRefusal("The export breaks off: its last line is missing.")
+        try expectRefusal("The export is truncated: its last line is missing.")
         let part = try run("import", "Copy.strata", "Out", "--partial")
-        #expect(part.code == 0 && part.output.contains("note: what is behind commit 5 was not imported: "), "\(part)")
+        #expect(
+            part.code == 0 && part.output.contains("note: the commits after commit 5 were not imported: "), "\(part)")
         #expect(try LogReader.open(at: copy).end.offset == 5)
     }
 
@@ -273,7 +274,7 @@ private struct StoreContent: Equatable {
             let old = lines[3][place.upperBound]
             lines[3].replaceSubrange(place.upperBound...place.upperBound, with: old == "A" ? "B" : "A")
         }
-        try expectRefusal("A payload of an export is not what was exported.")
+        try expectRefusal("A payload of the export does not match its checksum.")
     }
 
     @Test func changedNumbers() throws {
@@ -282,7 +283,7 @@ private struct StoreContent: Equatable {
         try broken { $0[2] = $0[2].replacing("\"time\":", with: "\"time\":9") }
         try expectRefusalOfTimes()
         try broken { $0.append("{}") }
-        try expectRefusal("expected nothing behind the last line")
+        try expectRefusal("expected nothing after the last line")
     }
 
     /// Times never fall; that is no damage of the file, but nothing that a log can have either.
@@ -294,7 +295,7 @@ private struct StoreContent: Equatable {
 
     @Test func whatIsNoExport() throws {
         for (text, reason) in [
-            ("", "The export is empty."), ("{}\n", "The file is no export of a store."), ("note\n", "line 1"),
+            ("", "The export is empty."), ("{}\n", "The file is not an export of a store."), ("note\n", "line 1"),
             (#"{"format":"strata export","version":2,"content":"commits","complete":true}"#, "(newerFormat)"),
         ] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: directory.path("Out")))
@@ -339,7 +340,7 @@ private struct StoreContent: Equatable {
         let fixture = try StoreFixture.small()
         try export(fixture.path)
         let user = try run("import", "Copy.strata", "Out", "--user", "anna")
-        #expect(user.code == 2 && user.errors.contains("--user is for exports of records, and FILE has commits"))
+        #expect(user.code == 2 && user.errors.contains("--user is for exports of records, but FILE has commits"))
         #expect(try run("import", "Copy.strata").code == 2)
         try expectNothingIsLeft()
     }
@@ -430,7 +431,7 @@ private struct StoreContent: Equatable {
         #expect(result.code == 1 && result.errors.contains("has the parent 'z-top', which the export does not have"))
         try Data((lines.dropLast().joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: path))
         let cut = try run("import", "Copy.strata", "Out", "--user", "anna")
-        #expect(cut.code == 1 && cut.errors.contains("The export breaks off"))
+        #expect(cut.code == 1 && cut.errors.contains("The export is truncated"))
         #expect(try RealFileSystem().list(directory.path).allSatisfy { !$0.hasPrefix("Copy") })
     }
 
@@ -438,7 +439,7 @@ private struct StoreContent: Equatable {
         let world = try world()
         #expect(try run("export", world.path, "Out", "--records").code == 0)
         let nobody = try run("import", "Copy.strata", "Out")
-        #expect(nobody.code == 2 && nobody.errors.contains("FILE has records: --user NAME says who saves them"))
+        #expect(nobody.code == 2 && nobody.errors.contains("FILE has records: --user NAME must say who saves them"))
         let partial = try run("import", "Copy.strata", "Out", "--user", "anna", "--partial")
         #expect(partial.code == 2 && partial.errors.contains("--partial is for exports of commits"))
     }
