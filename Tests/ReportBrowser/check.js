@@ -171,7 +171,7 @@
     expect($("#history").textContent.includes("encrypted, 7 bytes"), "what is encrypted stays so");
     type("forget-me");
     press($("#search"), "ArrowDown");
-    expect($("#history").textContent.includes("what it held was erased since"), "what was erased says so");
+    expect($("#history").textContent.includes("its content was erased later"), "what was erased says so");
     type("");
     $("#order").value = "changed";
     $("#order").dispatchEvent(new Event("change"));

@@ -52,7 +52,7 @@ import Testing
             let place = ["--database", "public", "--at", "\(offset)"]
             let text = try fixture.run(["get", fixture.name, "comment"] + place).output
             #expect(text.contains("parent    news\(mark)\n"), "\(text)")
-            #expect(text.contains("@later\(mark), goes with it\n"), "\(text)")
+            #expect(text.contains("@later\(mark), deleted with it\n"), "\(text)")
             #expect(try fixture.run(["query", fixture.name, "Item"] + place).output.contains("owner=@later\(mark)\n"))
             for words in [["get", fixture.name, "comment"], ["query", fixture.name, "Item"]] {
                 let found = try fixture.objects(words + place).first { $0["name"] as? String == "comment" }
