@@ -149,7 +149,7 @@
     expect(document.activeElement === $("#history"), "Enter goes to the history");
     expect(location.hash.startsWith("#record="), "the address names the record");
     type("hunter2");
-    expect($("#found").textContent === "0 records" && $("#results").textContent.includes("Nothing"), "what is not there");
+    expect($("#found").textContent === "0 records" && $("#results").textContent.includes("No record"), "what is not there");
     press($("#search"), "Escape");
     expect($("#search").value === "" && all("#results [role=option]").length > 10, "Escape ends the search");
     for (const order of ["latest", "name", "changed"]) {

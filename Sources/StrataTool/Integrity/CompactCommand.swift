@@ -9,8 +9,8 @@ enum CompactCommand: Command {
     static let details =
         "Compaction keeps the state after the commits before OFFSET, and the commit at OFFSET; change tokens and past "
         + "states from before it are no longer served. Without --apply it changes nothing, can run while another "
-        + "program writes, and shows what would be removed, zone by zone. Exits with 1 and the reason if OFFSET is "
-        + "after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
+        + "program writes, and shows what would be removed, zone by zone. Exits with 1 and prints the reason if OFFSET "
+        + "is after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
         + "full disk it folds the state in memory and removes the page file to make room; the next opening rebuilds it."
     static let operands = [Operand.store]

@@ -9,8 +9,8 @@ enum EraseCommand: Command {
     static let details =
         "Removes every version of the records from the log and from the page file, and the asset files that no other "
         + "record has. Names of records remain, and offsets and change tokens stay valid. Copies of the store, and "
-        + "data that clients have fetched, are not reached. Without --apply nothing is changed. Exits with 1 and the "
-        + "reason if the log does not know a record, or if a record is the parent of one that is not named."
+        + "data that clients have fetched, are not affected. Without --apply nothing is changed. Exits with 1 and "
+        + "prints the reason if the log does not know a record, or if a record is the parent of one that is not named."
     static let operands = [
         Operand.store, Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]

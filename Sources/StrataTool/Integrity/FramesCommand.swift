@@ -9,10 +9,10 @@ enum FramesCommand: Command {
     static let details =
         "Prints a line for each frame or block of each base and segment: its position, its size in bytes, its commits, "
         + "the size of its content and how that is stored, whether its checksum is right, and whether it is known to "
-        + "be durable. Bytes that are neither are listed with their position. After the blocks of a sealed segment it "
-        + "prints what the footer says. --from, --to and -n choose commits, and omit everything that holds none of "
-        + "them. Each line relies only on the place that it lists, so damaged stores are listed too; then it exits "
-        + "with 3."
+        + "be durable. Bytes that are neither a frame nor a block are listed with their position. After the blocks of "
+        + "a sealed segment it prints what the footer says. --from, --to and -n choose commits, and omit everything "
+        + "that holds none of them. Each line relies only on the place that it lists, so damaged stores are listed "
+        + "too; then it exits with 3."
 
     static let segment = Option.number(
         "--segment", "N", 1...Version.maximumOffset, help: "list only the segment whose file has the name N")

@@ -11,9 +11,9 @@ enum DeterminismCommand: Command {
         "Folds the log from its beginning, from each checkpoint that the page file keeps, and with each request judged "
         + "again by the rules. Commits that were judged again must be the same byte by byte, states must have the same "
         + "digests, and checkpoints the same entries. Exits with 0 if commits were judged and nothing differs, or if "
-        + "there are no commits; with 1 and the first offset if something differs; and with 1 if no commit could be "
-        + "judged. It names the commits that the log does not record fully enough to judge. The store is only read, "
-        + "even while another program writes to it."
+        + "there are no commits; with 1 if something differs, after printing the first offset; and with 1 if no commit "
+        + "could be judged. It names the commits that the log does not record fully enough to judge. The store is only "
+        + "read, even while another program writes to it."
     static let operands = [Operand.store]
     static let from = Option.number(
         "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare starting with this commit")

@@ -9,8 +9,8 @@ enum FeedCommand: Command {
         "With ZONE it prints the changes of that zone: changed records as they are now, and deleted ones. Without ZONE "
         + "it prints which zones of the private database have changed, and which were deleted and why. It prints page "
         + "by page, with the change token at the end of each page, from which the next page continues. It can run "
-        + "while another program writes to the store. Exits with 1 and the reason if the client would be refused, for "
-        + "example because its token has expired."
+        + "while another program writes to the store. Exits with 1 and prints the reason if the client would be "
+        + "refused, for example because its token has expired."
 
     /// The position from which the client asks for changes.
     enum Start: Sendable {

@@ -9,9 +9,9 @@ enum SchemaCommand: Command {
     static let details =
         "'export' prints the schema in CloudKit's schema language, always in the same order. 'import' declares what a "
         + "file contains, and keeps everything that the file does not name. 'validate' reports whether 'import' would "
-        + "succeed, and changes nothing. Both exit with 1 and the reason, with line and column if known, if the file "
-        + "has a mistake or does not fit the store. 'import' writes to the store, so no other program may have it open "
-        + "for writing."
+        + "succeed, and changes nothing. Both exit with 1 and print the reason, with line and column if known, if the "
+        + "file has a mistake or does not fit the store. 'import' writes to the store, so no other program may have it "
+        + "open for writing."
     static let operands = [
         Operand(
             name: "ACTION", help: "export, import or validate", words: Action.allCases.map(\.rawValue)), Operand.store,

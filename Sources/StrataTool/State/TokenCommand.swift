@@ -11,7 +11,7 @@ enum TokenCommand: Command {
         "TEXT is the token's bytes in base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
         + "With a store it also prints the name of the zone, how old the token is and how far it lags, what a client "
         + "that sends it would fetch, which compaction would make it expire, and whether the store would serve it now; "
-        + "if not, it exits with 1 and the reason. Exits with 2 if TEXT is not a token."
+        + "if not, it exits with 1 and prints the reason. Exits with 2 if TEXT is not a token."
     static let operands = [
         Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
         Operand(name: "TEXT", help: "the token; always the last argument"),
