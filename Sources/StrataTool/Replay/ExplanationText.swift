@@ -140,7 +140,7 @@ extension RecordConflict.Side {
         switch self {
         case .client: "client"
         case .server: "server"
-        case .same: "both, to the same"
+        case .same: "both, to the same value"
         case .conflict: "both: conflict"
         case .unchanged: "nobody"
         case .unknown: "not known"

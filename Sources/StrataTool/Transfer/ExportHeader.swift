@@ -97,7 +97,7 @@ struct ExportHeader: Sendable, Equatable {
     private static func noExport(_ found: String?) -> StrataError {
         StrataError(
             .wrongMagic, "The file is not an export of a store.",
-                .init(expected: "\"format\":\"\(format)\"", found: found))
+            .init(expected: "\"format\":\"\(format)\"", found: found))
     }
 
     private mutating func read(_ key: String, _ reader: inout JSONReader) throws {
