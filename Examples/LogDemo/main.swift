@@ -58,7 +58,7 @@ func payload(_ events: [Event]) -> ArraySlice<UInt8> {
 
 /// Appends payloads as commits that share one write and one sync. Returns once they would survive a loss of power.
 func append(_ payloads: [ArraySlice<UInt8>], to log: SegmentedLog) throws -> [Position] {
-    // Times never fall from one commit to the next.
+    // A commit's time must not be before that of the previous commit.
     let time = max(log.platform.time.nowMicroseconds(), log.endTime ?? Int64.min)
     let commits = payloads.map { NewCommit(id: log.platform.random.nextIdentifier(), time: time, payload: $0) }
     // Only one process can have the log open for writing, and here only one thread appends to it.

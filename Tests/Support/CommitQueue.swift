@@ -86,7 +86,7 @@ package final class CommitQueue: Sendable {
         do { try log.prepare(&commit) } catch let failure as AppendFailure { throw failure } catch {
             throw .notWritten(
                 error as? StrataError
-                    ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
+                    ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))
         }
     }
 

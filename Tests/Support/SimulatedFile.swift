@@ -102,7 +102,7 @@ final class SimulatedFile: File {
         try call(.map, "mmap") { _, inode, _ in
             guard length > 0, length <= inode.size else {
                 throw StrataError(
-                    .outOfRange, "Only bytes that the file has can be mapped.",
+                    .outOfRange, "Only existing bytes of a file can be mapped.",
                     .init(path: path, expected: "1 to \(inode.size) bytes", found: "\(length)"))
             }
             return SimulatedMappedMemory(inode.live, length: length)
@@ -128,7 +128,7 @@ final class SimulatedFile: File {
         try call(.map, "mmap") { _, inode, _ in
             guard range.upperBound <= inode.size else {
                 throw StrataError(
-                    .outOfRange, "Only bytes that the file has can be mapped.",
+                    .outOfRange, "Only existing bytes of a file can be mapped.",
                     .init(path: path, expected: "at most \(inode.size) bytes", found: "\(range.upperBound)"))
             }
         }

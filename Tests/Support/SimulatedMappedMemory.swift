@@ -43,7 +43,7 @@ final class SimulatedGrowingMap: GrowingMap {
         let size = try file.size()
         guard byteCount <= size else {
             throw StrataError(
-                .outOfRange, "Only bytes that the file has can be mapped.",
+                .outOfRange, "Only existing bytes of a file can be mapped.",
                 .init(path: file.path, expected: "at most \(size) bytes", found: "\(byteCount)"))
         }
         mappedBytes.store(byteCount, ordering: .releasing)

@@ -41,7 +41,7 @@ package struct BaseReader {
     func require(_ floor: FloorMark) throws {
         guard header.storeID == floor.storeID, header.horizon == floor.position, header.time == floor.time else {
             throw StrataError(
-                .foreignSegment, "A base is not that of the floor.",
+                .foreignSegment, "The base does not belong to the floor.",
                 .init(
                     path: path, expected: "store \(floor.storeID) at \(floor.position)",
                     found: "store \(header.storeID) at \(header.horizon)"))
@@ -63,7 +63,8 @@ package struct BaseReader {
                 return nil
             default:
                 throw block.malformed(
-                    "A block has no place in a base.", expected: "payload \(count), or the end",
+                    "A base contains a block of the wrong kind or out of order.",
+                    expected: "payload \(count), or the end",
                     found: "\(block.header.kind) \(block.header.first)")
             }
         } catch let error as StrataError { throw error.located(path: path, offset: horizon.offset) }
@@ -98,7 +99,7 @@ package struct BaseReader {
             end.header.chain == horizon.chain, end.header.time == header.time
         else {
             throw end.malformed(
-                "A base does not end where it says.", expected: "\(count) payloads, \(position) bytes",
+                "The end of a base does not match its content.", expected: "\(count) payloads, \(position) bytes",
                 found: "\(numbers.0) payloads, \(numbers.1) bytes in a file of \(window.limit)")
         }
     }

@@ -20,7 +20,7 @@ struct BaseWriter: ~Copyable {
     mutating func append(_ payload: ArraySlice<UInt8>) throws {
         guard payload.count <= LogFormat.maximumCommitBytes else {
             throw StrataError(
-                .tooLarge, "A payload of a base is larger than a commit may be.",
+                .tooLarge, "A payload of a base exceeds the size limit of a commit.",
                 .init(expected: "at most \(LogFormat.maximumCommitBytes) bytes", found: "\(payload.count)"))
         }
         var block = BlockHeader(kind: .state)

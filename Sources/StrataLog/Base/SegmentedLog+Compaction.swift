@@ -64,7 +64,7 @@ extension SegmentedLog {
         try catalog.requireOpen()
         guard offset > floor.offset, offset <= durableEnd.offset, let commit = try commit(at: offset) else {
             throw StrataError(
-                .outOfRange, "A base stands for commits that the log has and that are durable.",
+                .outOfRange, "A base can only replace durable commits of the log.",
                 .init(
                     offset: offset, path: catalog.paths.log, expected: "\(floor.offset + 1) to \(durableEnd.offset)",
                     found: "\(offset)"))
@@ -108,7 +108,7 @@ extension SegmentedLog {
             if writer.isClosed { throw LogCatalog.closedError(catalog.paths) }
             guard catalog.read({ $0.floor }) == floor else {
                 throw StrataError(
-                    .outOfRange, "History has been let go farther than to the base's horizon.",
+                    .outOfRange, "The history after the base's horizon has already been compacted.",
                     .init(offset: floor.position.offset, path: catalog.paths.log))
             }
             try platform.files.rename(draft.path, to: catalog.paths.base(floor.position.offset))
@@ -131,10 +131,10 @@ extension SegmentedLog {
             let old = catalog.read { $0.floor }
             guard draft.horizon.offset > old.position.offset else {
                 throw StrataError(
-                    .outOfRange, "History has been let go farther than to the base's horizon.",
+                    .outOfRange, "The history after the base's horizon has already been compacted.",
                     .init(
                         offset: draft.horizon.offset, path: catalog.paths.log,
-                        expected: "a horizon behind \(old.position.offset)"))
+                        expected: "a horizon after \(old.position.offset)"))
             }
             let (files, paths) = (platform.files, catalog.paths)
             // IMPORTANT: the base is durable under its name before the floor says that it is needed, and the floor is
@@ -149,7 +149,7 @@ extension SegmentedLog {
                     try? files.remove(paths.base(draft.horizon.offset))
                 } else {
                     writer.refusal = StrataError(
-                        .refusingWrites, "Nobody knows which base counts; open the store again to write.",
+                        .refusingWrites, "It is not known which base is valid; reopen the store to write.",
                         .init(path: paths.floor), cause: error)
                 }
                 throw error

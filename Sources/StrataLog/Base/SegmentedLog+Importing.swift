@@ -22,10 +22,10 @@ extension SegmentedLog {
         try options.validate()
         let (paths, files) = (StorePaths(path), platform.files)
         guard try !files.exists(path) else {
-            throw StrataError(.alreadyExists, "A store is only made where there is nothing.", .init(path: path))
+            throw StrataError(.alreadyExists, "A new store needs a path where nothing exists.", .init(path: path))
         }
         guard (1...Version.maximumOffset).contains(horizon.offset) else {
-            throw StrataError(.outOfRange, "There is no such horizon.", .init(found: "\(horizon.offset)"))
+            throw StrataError(.outOfRange, "The horizon is not a valid offset.", .init(found: "\(horizon.offset)"))
         }
         try files.makeDirectory(path)
         try files.makeDirectory(paths.log)

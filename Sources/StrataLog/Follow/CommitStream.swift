@@ -44,7 +44,7 @@ package struct CommitStream: AsyncSequence, Sendable {
             let chain = try log.chain(at: seen.offset)
             guard chain == seen.chain else {
                 throw StrataError(
-                    .brokenChain, "The position belongs to another history than this log.",
+                    .brokenChain, "The position belongs to a different history than this log.",
                     .init(offset: seen.offset, expected: hexadecimal(seen.chain), found: hexadecimal(chain)))
             }
         }

@@ -79,14 +79,16 @@ package struct FrameHeader: Sendable, Equatable {
         let magic = number(0, UInt32.self)
         guard magic == LogFormat.frameMagic else {
             return .invalid(
-                error(.wrongMagic, "There is no frame here.", hexadecimal(LogFormat.frameMagic), hexadecimal(magic)))
+                error(
+                    .wrongMagic, "No frame begins at this position.", hexadecimal(LogFormat.frameMagic),
+                    hexadecimal(magic)))
         }
         let stored = number(60, UInt32.self)
         let checksum = checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             return .invalid(
                 error(
-                    .badChecksum, "The checksum of a frame's header does not fit.", hexadecimal(checksum),
+                    .badChecksum, "The checksum of a frame's header does not match.", hexadecimal(checksum),
                     hexadecimal(stored)))
         }
         guard let kind = Kind(rawValue: bytes[4]), let codec = Codec(rawValue: bytes[5]),
@@ -94,7 +96,7 @@ package struct FrameHeader: Sendable, Equatable {
         else {
             return .unsupported(
                 error(
-                    .newerFormat, "A frame has a kind, codec or flag that this version does not know.",
+                    .newerFormat, "A frame has a kind, codec or flag unknown to this version.",
                     "kind 1 to 4, codec 0 or 1, no flags",
                     "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))"))
         }
@@ -108,7 +110,7 @@ package struct FrameHeader: Sendable, Equatable {
         guard header.hasPossibleLengths else {
             return .invalid(
                 error(
-                    .impossibleLength, "The lengths of a frame are impossible.",
+                    .impossibleLength, "The lengths in a frame's header are invalid.",
                     "at most \(LogFormat.maximumPieceBytes) bytes raw, and stored as the codec allows",
                     "raw \(header.rawLength), stored \(header.storedLength)"))
         }

@@ -49,7 +49,7 @@ struct HeaderBlock: Sendable, Equatable {
         fields = []
         guard bytes.count >= LogFormat.headerBlockPreludeBytes, bytes.starts(with: magic.utf8) else {
             throw StrataError(
-                .wrongMagic, "The file is not what its name says.",
+                .wrongMagic, "The file's content does not match its name.",
                 .init(
                     position: 0, path: path, expected: "\"\(magic)\"",
                     found: Self.printable(bytes.prefix(8), fileBytes: bytes.count)))
@@ -59,7 +59,7 @@ struct HeaderBlock: Sendable, Equatable {
         let version = UInt16(bytes[8]) | UInt16(bytes[9]) << 8
         guard version == LogFormat.version else {
             throw StrataError(
-                .newerFormat, "The file is of another version of the format; use a Strata that knows it.",
+                .newerFormat, "The file has another version of the format; use a release of Strata that supports it.",
                 .init(position: 8, path: path, expected: "version \(LogFormat.version)", found: "version \(version)"))
         }
         do { fields = try bytes.withUnsafeBytes { try Self.decodeFields($0, size: size) } } catch let error
@@ -74,7 +74,7 @@ struct HeaderBlock: Sendable, Equatable {
         let limit = min(LogFormat.headerBlockMaximumBytes, bytes.count)
         guard size % 8 == 0, (LogFormat.headerBlockPreludeBytes...limit).contains(size) else {
             throw StrataError(
-                .impossibleLength, "The header's size is impossible.",
+                .impossibleLength, "The header's size is invalid.",
                 .init(position: 10, path: path, expected: "a multiple of 8 from 16 to \(limit)", found: "\(size)"))
         }
         return size
@@ -123,7 +123,7 @@ struct HeaderBlock: Sendable, Equatable {
         let checksum = checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<size]))
         guard stored == checksum else {
             throw StrataError(
-                .badChecksum, "The header's checksum does not fit its content.",
+                .badChecksum, "The header's checksum does not match its content.",
                 .init(position: 12, path: path, expected: hexadecimal(checksum), found: hexadecimal(stored)))
         }
         return stored
@@ -160,7 +160,7 @@ extension HeaderBlock {
     func requireKnown(_ tags: Set<UInt16>, path: String) throws {
         for field in fields where !field.isOptional && !tags.contains(field.tag) {
             throw StrataError(
-                .newerFormat, "The header has a field that this version must know and does not.",
+                .newerFormat, "The header has a mandatory field unknown to this version.",
                 .init(path: path, found: "field \(field.tag)"))
         }
     }

@@ -28,7 +28,7 @@ enum PayloadDecoder {
         let checksum = CRC32C.checksum(padded)
         guard padded.count == LogFormat.padded(Int(header.storedLength)), checksum == header.bodyChecksum else {
             throw StrataError(
-                .badChecksum, "The checksum of a frame's body does not fit.",
+                .badChecksum, "The checksum of a frame's body does not match.",
                 .init(
                     offset: header.offset, position: UInt64(position), expected: hexadecimal(header.bodyChecksum),
                     found: hexadecimal(checksum)))
@@ -47,7 +47,7 @@ enum PayloadDecoder {
         case .lz4:
             guard LZ4.decompress(stored, into: target) else {
                 throw StrataError(
-                    .malformed, "A frame's body does not decompress to the length that its header names.",
+                    .malformed, "A frame's body does not decompress to the length in its header.",
                     .init(offset: offset, position: UInt64(position), expected: "\(target.count) bytes"))
             }
         }

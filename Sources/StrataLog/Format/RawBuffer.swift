@@ -16,7 +16,7 @@ final class RawBuffer: @unchecked Sendable {
 
     /// Makes room for `count` bytes and keeps the first `kept` of the present ones.
     func ensure(_ count: Int, keeping kept: Int = 0) {
-        precondition(kept <= memory.count, "only what is there can be kept")
+        precondition(kept <= memory.count, "only existing bytes can be kept")
         guard memory.count < count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, memory.count * 2), alignment: 16)
         if kept > 0 { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<kept])) }

@@ -109,7 +109,7 @@ package struct SegmentHeader: Sendable, Equatable {
         byteCount = Int(bytes[10]) | Int(bytes[11]) << 8
         guard (1...Version.maximumOffset).contains(firstOffset) else {
             throw StrataError(
-                .malformed, "The segment's first offset is impossible.",
+                .malformed, "The segment's first offset is invalid.",
                 .init(path: path, expected: "1 to \(Version.maximumOffset)", found: "\(firstOffset)"))
         }
     }
@@ -117,7 +117,7 @@ package struct SegmentHeader: Sendable, Equatable {
     private static func form(_ number: UInt32, path: String) throws -> Form {
         guard let form = Form(rawValue: number) else {
             throw StrataError(
-                .newerFormat, "The segment has a form that this version does not know.",
+                .newerFormat, "The segment has a form unknown to this version.",
                 .init(path: path, expected: "1 or 2", found: "\(number)"))
         }
         return form

@@ -17,7 +17,7 @@ package struct StoreIdentity: Sendable, Equatable {
     init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
         guard (1...LogFormat.containerIdentifierMaximumBytes).contains(containerIdentifier.utf8.count) else {
             throw StrataError(
-                .invalidArgument, "A container identifier has 1 to 255 bytes.",
+                .invalidArgument, "A container identifier must have 1 to 255 bytes.",
                 .init(found: "\(containerIdentifier.utf8.count) bytes"))
         }
         self.storeID = storeID
@@ -105,7 +105,7 @@ struct FloorMark: Sendable, Equatable {
         time = try block.number(Tag.time, as: Int64.self, path: path)
         guard position.offset <= Version.maximumOffset else {
             throw StrataError(
-                .malformed, "The floor is at an impossible offset.",
+                .malformed, "The floor's offset is invalid.",
                 .init(path: path, expected: "at most \(Version.maximumOffset)", found: "\(position.offset)"))
         }
     }

@@ -8,7 +8,7 @@ extension ByteLayout {
         let stored = Int(header.storedLength)
         var fields: [Field] = [
             .init(count: 4, what: "magic StBk"), .init(count: 1, what: "kind \(header.kind.rawValue), \(header.kind)"),
-            .init(count: 1, what: header.codec == .lz4 ? "codec 1, LZ4" : "codec 0, stored as it is"),
+            .init(count: 1, what: header.codec == .lz4 ? "codec 1, LZ4" : "codec 0, stored as is"),
             .init(count: 2, what: "flags"), .init(count: 8, what: "first \(header.first)"),
             .init(count: 4, what: "count \(header.count)"), .init(count: 4, what: "raw length \(header.rawLength)"),
             .init(count: 4, what: "stored length \(header.storedLength)"), .init(count: 4, what: "chain"),

@@ -7,7 +7,7 @@ extension ByteLayout {
         var fields: [Field] = [
             .init(count: 4, what: "magic StFr"),
             .init(count: 1, what: "kind \(header.kind.rawValue), a \(header.kind)"),
-            .init(count: 1, what: header.codec == .lz4 ? "codec 1, LZ4" : "codec 0, stored as it is"),
+            .init(count: 1, what: header.codec == .lz4 ? "codec 1, LZ4" : "codec 0, stored as is"),
             .init(count: 2, what: "flags"), .init(count: 8, what: "offset \(header.offset)"),
             .init(count: 16, what: "commit id"), .init(count: 8, what: "time \(header.time)"),
             .init(count: 4, what: "raw length \(header.rawLength)"),

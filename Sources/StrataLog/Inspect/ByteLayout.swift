@@ -47,7 +47,7 @@ extension ByteLayout {
             var fields: [Field] = [
                 .init(count: 8, what: "magic \(magic)"), .init(count: 2, what: "format version \(LogFormat.version)"),
                 .init(count: 2, what: "size of the block: \(size)"),
-                .init(count: 4, what: "checksum of the block, these four bytes as zero"),
+                .init(count: 4, what: "checksum of the block, with these four bytes as zero"),
             ]
             for field in block.fields {
                 fields.append(
@@ -88,7 +88,7 @@ extension ByteLayout {
         case (LogFormat.floorMagic, 2): return "floor \(number())"
         case (LogFormat.floorMagic, 3):
             return "chain value at the floor: \(hexadecimal(UInt32(truncatingIfNeeded: number())))"
-        case (LogFormat.floorMagic, 7): return "\(number()): a base stands for what was let go"
+        case (LogFormat.floorMagic, 7): return "\(number()): a base replaces the compacted commits"
         case (LogFormat.baseMagic, 2): return "horizon \(number())"
         case (LogFormat.baseMagic, 3):
             return "chain value at the horizon: \(hexadecimal(UInt32(truncatingIfNeeded: number())))"

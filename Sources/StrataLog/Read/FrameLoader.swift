@@ -54,7 +54,8 @@ struct FrameLoader {
         case .valid(let header) where header.offset == offset && (header.kind == .commit || header.kind == .part):
             return header
         case .valid:
-            throw damaged(.brokenSequence, "Another frame stands where a commit was.", offset, position + place)
+            throw damaged(
+                .brokenSequence, "The expected commit was replaced by another frame.", offset, position + place)
         case .invalid(let error), .unsupported(let error):
             throw error.located(path: file.path, segment: segment.firstOffset, offset: offset)
         }
@@ -96,7 +97,7 @@ struct FrameLoader {
                 piece.count == Int(header.rawLength), header.kind == .part, header.id == first.id,
                 prefix.payloadBytes == payloadBytes ?? prefix.payloadBytes
             else {
-                throw damaged(.brokenSequence, "A commit's parts are not complete.", first.offset, position + place)
+                throw damaged(.brokenSequence, "The parts of a commit are incomplete.", first.offset, position + place)
             }
             if index == 0 { payload.reserveCapacity(Int(prefix.payloadBytes)) }
             payloadBytes = prefix.payloadBytes

@@ -27,8 +27,8 @@ extension HistoryLog {
         // Of the discarded commits, the base has only the last one's time.
         if next == floor.offset + 1, floor.offset > 0, try readBase().map({ $0.time > time }) ?? true {
             throw StrataError(
-                .outOfRange, "The history up to that time was let go.",
-                .init(expected: "a time from that of offset \(floor.offset) on", found: "@\(time)"))
+                .outOfRange, "The history up to that time has been compacted.",
+                .init(expected: "the time of offset \(floor.offset) or later", found: "@\(time)"))
         }
         return next - 1
     }

@@ -25,7 +25,7 @@ extension LogCatalog {
             let chain = try reading(segment, { try chainValue(at: offset, in: $0) })
         else {
             throw StrataError(
-                .outOfRange, "There is no commit at this offset.",
+                .outOfRange, "The log has no commit at this offset.",
                 .init(offset: offset, path: paths.log, expected: "at most \(read { $0.end.offset })"))
         }
         return chain
@@ -136,13 +136,14 @@ extension LogCatalog {
 
     private func segmentsWithTouches(after offset: UInt64, limit: Int) throws -> ([SegmentFile], end: UInt64) {
         guard limit > 0 else {
-            throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
+            throw StrataError(
+                .invalidArgument, "A page of touches must have room for at least one.", .init(found: "\(limit)"))
         }
         try requireOpen()
         let (segments, end, floor) = read { ($0.segments, $0.end.offset, $0.floor.position.offset) }
         guard offset >= floor else {
             throw StrataError(
-                .outOfRange, "The history up to the floor has been let go.",
+                .outOfRange, "The history up to the floor has been compacted.",
                 .init(offset: offset, path: paths.log, expected: "\(floor) or later", found: "\(offset)"))
         }
         return (segments, end)
@@ -191,9 +192,9 @@ extension LogCatalog {
 
     static func letGoError(_ offset: UInt64, floor: UInt64, _ paths: StorePaths) -> StrataError {
         StrataError(
-            .outOfRange, "The history up to the floor has been let go.",
+            .outOfRange, "The history up to the floor has been compacted.",
             .init(
-                offset: offset, path: paths.log, expected: "an offset behind \(floor)", found: "\(offset)"))
+                offset: offset, path: paths.log, expected: "an offset after \(floor)", found: "\(offset)"))
     }
 
     /// Runs `body` with the segment's file; a closed one is opened for this purpose.

@@ -106,9 +106,9 @@ final class LogCatalog: Sendable {
             if state.isClosed { throw Self.closedError(paths) }
             guard offset > state.floor.position.offset else {
                 throw StrataError(
-                    .outOfRange, "The history up to the floor has been let go.",
+                    .outOfRange, "The history up to the floor has been compacted.",
                     .init(
-                        offset: offset, path: paths.log, expected: "an offset behind \(state.floor.position.offset)",
+                        offset: offset, path: paths.log, expected: "an offset after \(state.floor.position.offset)",
                         found: "\(offset)"))
             }
             guard offset <= state.end.offset else { return nil }
@@ -217,7 +217,7 @@ final class LogCatalog: Sendable {
                 header.before == segment.header.before
             else {
                 throw StrataError(
-                    .foreignSegment, "Another file has come into the place of a segment.",
+                    .foreignSegment, "A segment's file was replaced by another file.",
                     .init(
                         segment: segment.firstOffset, path: segment.path,
                         expected: "segment \(segment.header.segmentID)",

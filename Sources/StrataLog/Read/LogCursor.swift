@@ -44,7 +44,7 @@ struct LogCursor: CommitCursor {
                 throw error
             case .stop(.nothing):
                 throw StrataError(
-                    .brokenSequence, "A commit that the log has is not in its file.",
+                    .brokenSequence, "A commit of the log is missing from its file.",
                     .init(
                         segment: scanner.segment.firstOffset, offset: nextOffset, position: UInt64(scanner.position),
                         path: scanner.window.file.path, expected: "a frame", found: "zeros"))
@@ -69,7 +69,7 @@ struct LogCursor: CommitCursor {
     private func refuseEarlySeal(of scanner: SegmentScanner) throws {
         guard try catalog.segment(containing: nextOffset)?.firstOffset == scanner.segment.firstOffset else { return }
         throw StrataError(
-            .brokenSequence, "A segment is closed in front of its last commit.",
+            .brokenSequence, "A segment is closed before its last commit.",
             .init(
                 segment: scanner.segment.firstOffset, offset: nextOffset,
                 position: UInt64(scanner.position - LogFormat.frameHeaderBytes), path: scanner.window.file.path,
@@ -131,7 +131,7 @@ extension LogCatalog {
     func frameBefore(_ offset: UInt64, in segment: SegmentFile, _ file: any File) throws -> (end: Position, time: Int64)
     {
         guard let range = try withIndex(of: segment, { $0.range(of: offset - 1) }) else {
-            preconditionFailure("every commit but a segment's first has one in front of it there")
+            preconditionFailure("every commit except a segment's first has a predecessor there")
         }
         let header = try FrameLoader(segment: segment, file: file).lastHeader(offset: offset - 1, in: range)
         return (Position(offset: header.offset, chain: header.chain), header.time)

@@ -47,17 +47,17 @@ package struct LogOptions: Sendable {
         let segments = LogFormat.minimumSegmentBytes...LogFormat.maximumSegmentBytes
         for bytes in [segmentBytes, firstSegmentBytes] where !segments.contains(bytes) {
             throw StrataError(
-                .invalidArgument, "The segment size is out of its bounds.",
+                .invalidArgument, "The segment size is out of bounds.",
                 .init(expected: "\(segments.lowerBound) to \(segments.upperBound) bytes", found: "\(bytes)"))
         }
         guard (0...segments.upperBound).contains(spaceStepBytes) else {
             throw StrataError(
-                .invalidArgument, "The step of space ahead is out of its bounds.",
+                .invalidArgument, "The step in which space is allocated ahead is out of bounds.",
                 .init(expected: "0 to \(segments.upperBound) bytes", found: "\(spaceStepBytes)"))
         }
         if case .interval(let milliseconds) = durability, milliseconds < 1 {
             throw StrataError(
-                .invalidArgument, "The interval between syncs is at least a millisecond.",
+                .invalidArgument, "The interval between syncs must be at least one millisecond.",
                 .init(found: "\(milliseconds) ms"))
         }
     }

@@ -294,7 +294,7 @@ package final class LogReader: Sendable {
         let size = try file.size()
         guard size >= position else {
             throw StrataError(
-                .impossibleLength, "A segment has become shorter than what has been read of it.",
+                .impossibleLength, "A segment is shorter than the part of it that was read before.",
                 .init(
                     segment: segment.firstOffset, path: segment.path, expected: "at least \(position) bytes",
                     found: "\(size)"))
@@ -341,7 +341,7 @@ package final class LogReader: Sendable {
         guard case .torn(let limit, let error) = found.kind else { return nil }
         return UnfinishedTail(
             path: segment.path, position: found.position, byteCount: limit - found.position,
-            reason: error?.message ?? "A commit in front of others is not there.")
+            reason: error?.message ?? "A commit before others is missing.")
     }
 
     /// Publishes the commits that `body` visits, a batch at a time.

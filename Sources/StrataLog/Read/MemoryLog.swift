@@ -68,7 +68,7 @@ package final class MemoryLog: EventLog {
         do { touches = try commits.map { try $0.payload.withUnsafeBytes { try touchFunction($0) } } } catch {
             throw .notWritten(
                 error as? StrataError
-                    ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
+                    ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))
         }
         let result = state.withLock { append(commits, touches, expecting, &$0) }
         wakeWaiters()
@@ -95,7 +95,7 @@ package final class MemoryLog: EventLog {
             guard commit.time >= time else {
                 return .notWritten(
                     StrataError(
-                        .invalidArgument, "Times never fall from one commit to the next.",
+                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
                         .init(expected: "\(time) or later", found: "\(commit.time)")))
             }
             time = commit.time
@@ -191,8 +191,8 @@ package final class MemoryLog: EventLog {
             if state.isClosed { throw Self.closedError }
             guard offset > state.floor.offset else {
                 throw StrataError(
-                    .outOfRange, "The history up to the floor has been let go.",
-                    .init(expected: "an offset behind \(state.floor.offset)", found: "\(offset)"))
+                    .outOfRange, "The history up to the floor has been compacted.",
+                    .init(expected: "an offset after \(state.floor.offset)", found: "\(offset)"))
             }
             return try body(state)
         }
@@ -223,7 +223,7 @@ package final class MemoryLog: EventLog {
         let floor = state.withLock { $0.floor }
         if offset == floor.offset { return floor.chain }
         guard let commit = try commit(at: offset) else {
-            throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: offset))
+            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
         return commit.chain
     }
@@ -245,7 +245,8 @@ package final class MemoryLog: EventLog {
 
     package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         guard limit > 0 else {
-            throw StrataError(.invalidArgument, "A page of touches has at least one.", .init(found: "\(limit)"))
+            throw StrataError(
+                .invalidArgument, "A page of touches must have room for at least one.", .init(found: "\(limit)"))
         }
         if offset == UInt64.max { return TouchPage(touches: [], readThrough: offset, moreComing: false) }
         return try readable(from: offset + 1) { state in

@@ -61,10 +61,10 @@ struct EndWitness: Sendable, Equatable {
     /// - Parameter last: the last offset of the log.
     fileprivate func error(behind last: UInt64) -> StrataError {
         StrataError(
-            .missingSegment, "Commits that had been synced are not in the log.",
+            .missingSegment, "Synced commits are missing from the log.",
             .init(
                 segment: last + 1, offset: last + 1, path: path,
-                expected: "commits \(last + 1) to \(position.offset), which this file names",
+                expected: "commits \(last + 1) to \(position.offset), as this file records",
                 found: "\(last) as the last one"))
     }
 }

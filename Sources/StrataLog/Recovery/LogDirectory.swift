@@ -70,7 +70,7 @@ struct LogDirectory {
         leftovers += try bases(paths, files).filter { !(floor?.hasBase == true && $0 == floorOffset) }.map(paths.base)
         if let floor, floor.hasBase, try !files.exists(paths.base(floorOffset)) {
             throw StrataError(
-                .missingSegment, "The base that stands for the history up to the floor is missing.",
+                .missingSegment, "The base that replaces the history up to the floor is missing.",
                 .init(offset: floorOffset, path: paths.base(floorOffset)))
         }
         return LogDirectory(identity: identity, floor: floor, segments: segments, leftovers: leftovers)
@@ -119,7 +119,7 @@ struct LogDirectory {
         let seal = try findSeal(file, header)
         if seal == nil && !isNewest {
             throw StrataError(
-                .unsealedSegment, "A segment that has a successor is not closed.",
+                .unsealedSegment, "A segment with a successor is not closed.",
                 .init(segment: first, path: path, expected: "a seal frame at the end"))
         }
         return SegmentFile(path: path, header: header, seal: seal)
@@ -127,7 +127,7 @@ struct LogDirectory {
 
     static func misnamed(_ path: String, _ first: UInt64, _ header: SegmentHeader) -> StrataError {
         StrataError(
-            .brokenSequence, "A segment's header names another first offset than its file's name.",
+            .brokenSequence, "The first offset in a segment's header differs from the segment's file name.",
             .init(segment: first, path: path, expected: "\(first)", found: "\(header.firstOffset)"))
     }
 
@@ -135,7 +135,7 @@ struct LogDirectory {
         _ path: String, _ segment: UInt64?, expected: Identifier, found: Identifier
     ) -> StrataError {
         StrataError(
-            .foreignSegment, "A file belongs to another store.",
+            .foreignSegment, "The file belongs to another store.",
             .init(segment: segment, path: path, expected: "store \(expected)", found: "store \(found)"))
     }
 
@@ -153,7 +153,7 @@ struct LogDirectory {
             let possible = header.firstOffset - 1...Version.maximumOffset
             guard possible.contains(frame.offset) else {
                 throw StrataError(
-                    .brokenSequence, "A seal names an offset that its segment cannot end with.",
+                    .brokenSequence, "A seal names an invalid last offset for its segment.",
                     .init(
                         segment: header.firstOffset, position: UInt64(position), path: file.path,
                         expected: "\(possible.lowerBound) to \(possible.upperBound)", found: "\(frame.offset)"))
@@ -200,7 +200,7 @@ struct LogDirectory {
         if first.firstOffset > start.offset + 1 { throw missing(before: first, expected: start.offset + 1) }
         guard first.firstOffset == start.offset + 1, first.header.chainBefore != start.chain else { return }
         throw StrataError(
-            .brokenChain, "The first segment does not continue the history that was let go.",
+            .brokenChain, "The first segment does not continue the compacted history.",
             .init(
                 segment: first.firstOffset, path: first.path, expected: hexadecimal(start.chain),
                 found: hexadecimal(first.header.chainBefore)))

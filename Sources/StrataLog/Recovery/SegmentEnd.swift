@@ -88,13 +88,13 @@ struct SegmentEnd {
     ) -> StrataError {
         let context = StrataError.Context(
             segment: scanner.segment.firstOffset, offset: scanner.nextOffset, position: UInt64(scanner.position),
-            path: scanner.window.file.path, expected: place == .seal ? "zeros behind the seal" : "a frame or a seal",
+            path: scanner.window.file.path, expected: place == .seal ? "zeros after the seal" : "a frame or a seal",
             found: place == .seal ? "something else" : "zeros")
         switch (verdict, place) {
         case (.noSeal, _):
-            return StrataError(.unsealedSegment, "A segment that has a successor is not closed.", context)
-        case (_, .seal): return StrataError(.brokenSequence, "Bytes stand behind the end of a closed segment.", context)
-        default: return StrataError(.brokenSequence, "A commit that had been synced is not there.", context)
+            return StrataError(.unsealedSegment, "A segment with a successor is not closed.", context)
+        case (_, .seal): return StrataError(.brokenSequence, "A closed segment has bytes after its end.", context)
+        default: return StrataError(.brokenSequence, "A synced commit is missing.", context)
         }
     }
 }

@@ -95,13 +95,13 @@ struct SegmentScanner {
             // Neither has a body, and the checksum of no bytes is 0.
             guard header.bodyChecksum == 0 else {
                 return .stop(
-                    .cannotFollow(fault(.badChecksum, "A frame without a body names a checksum.", at: position)))
+                    .cannotFollow(fault(.badChecksum, "A frame without a body has a checksum.", at: position)))
             }
             // The successor of an empty segment would have the same name.
             guard header.kind == .mark || end.offset >= segment.firstOffset else {
                 return .stop(
                     .cannotFollow(
-                        fault(.brokenSequence, "A seal closes a segment that has no commits.", at: position)))
+                        fault(.brokenSequence, "A seal closes a segment without commits.", at: position)))
             }
             position += LogFormat.frameHeaderBytes
             return header.kind == .mark ? .mark : .seal(header)
@@ -125,8 +125,8 @@ struct SegmentScanner {
         }
         return located(
             StrataError(
-                .impossibleLength, "A commit begins behind the largest size of a segment.",
-                .init(expected: "a place below \(LogFormat.maximumSegmentBytes)", found: "\(position)")))
+                .impossibleLength, "A commit begins after the maximum size of a segment.",
+                .init(expected: "a position below \(LogFormat.maximumSegmentBytes)", found: "\(position)")))
     }
 
     private func sequenceFault(_ header: FrameHeader) -> StrataError? {
@@ -134,17 +134,17 @@ struct SegmentScanner {
         let expected = closing ? end.offset : nextOffset
         guard header.offset == expected else {
             return fault(
-                .brokenSequence, "A frame has another offset than must come next.", at: position,
+                .brokenSequence, "A frame does not have the next offset.", at: position,
                 expected: "\(expected)", found: "\(header.offset)")
         }
         guard closing ? header.time == time : header.time >= time else {
             return fault(
-                .brokenSequence, "A frame's time is before that of the commit in front of it.", at: position,
+                .brokenSequence, "A frame's time is before that of the previous commit.", at: position,
                 expected: "\(time) or later", found: "\(header.time)")
         }
         guard !closing || header.chain == end.chain else {
             return fault(
-                .brokenChain, "A closing frame has another chain value than the commit in front of it.",
+                .brokenChain, "The chain value of a closing frame differs from that of the previous commit.",
                 at: position, expected: hexadecimal(end.chain), found: hexadecimal(header.chain))
         }
         return nil
@@ -206,7 +206,7 @@ struct SegmentScanner {
                     return .stop(
                         .cannotFollow(
                             fault(
-                                .brokenSequence, "A part is not the one that must come next.", at: place,
+                                .brokenSequence, "A part of a commit is out of order.", at: place,
                                 expected: "part \(next)" + (payloadBytes.map { " of \($0) bytes" } ?? ""),
                                 found: "part \(prefix.index) of \(prefix.payloadBytes) bytes, \(header.rawLength) here")
                         ))
@@ -248,7 +248,7 @@ struct SegmentScanner {
             return .success(header)
         case .invalid(let error), .unsupported(let error): return .failure(located(error))
         case .valid:
-            return .failure(fault(.brokenSequence, "A commit's parts are not complete.", at: place))
+            return .failure(fault(.brokenSequence, "The parts of a commit are incomplete.", at: place))
         }
     }
 
@@ -261,7 +261,8 @@ struct SegmentScanner {
                 stored, codec: header.codec, into: target, offset: header.offset, position: place)
             return nil
         } catch {
-            return located(error as? StrataError ?? StrataError(.malformed, "A body cannot be decoded.", cause: error))
+            return located(
+                error as? StrataError ?? StrataError(.malformed, "A frame's body cannot be decoded.", cause: error))
         }
     }
 

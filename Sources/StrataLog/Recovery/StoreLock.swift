@@ -38,10 +38,10 @@ final class StoreLock: Sendable {
         if words.first == "pid", words.count > 1, let identifier = Int32(words[1]),
             !ProcessIdentity.isRunning(identifier)
         {
-            name += ", which is not running here; a process that it forked may hold the lock"
+            name += ", which is not running here; a process forked by it may hold the lock"
         }
         return StrataError(
-            .locked, "Another opener is writing to this store; it may still be read.",
+            .locked, "Another process or store object is writing to this store, which can still be opened for reading.",
             .init(path: paths.lock, expected: "no writer", found: name))
     }
 

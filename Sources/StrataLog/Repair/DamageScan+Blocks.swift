@@ -92,12 +92,12 @@ extension DamageScan {
         let header = block.block.header
         guard header.first == reading.end.offset + 1, header.time == block.time(at: 0) else {
             throw block.block.malformed(
-                "A block of commits is not the one that must come next.", expected: "\(reading.end.offset + 1)",
+                "A block of commits is out of order.", expected: "\(reading.end.offset + 1)",
                 found: "\(header.first)")
         }
         guard header.time >= reading.time else {
             throw block.block.malformed(
-                "A commit's time is before that of the commit in front of it.", expected: "\(reading.time) or later",
+                "A commit's time is before that of the previous commit.", expected: "\(reading.time) or later",
                 found: "\(header.time)")
         }
         try block.checkChain(after: reading.end.chain)

@@ -39,7 +39,7 @@ extension DamageScan {
             if case .torn(let limit, let error) = found.kind {
                 report.unfinishedTail = LogReader.UnfinishedTail(
                     path: segments[index].path, position: found.position, byteCount: limit - found.position,
-                    reason: error?.message ?? "A commit in front of others is not there.")
+                    reason: error?.message ?? "A commit before others is missing.")
             }
         } catch let error as StrataError where error.isDamage {
             if !isPayloadFault { whole.position = scanner.position }

@@ -61,10 +61,10 @@ extension DamageScan {
         else { return }
         note(
             StrataError(
-                .missingSegment, "The file that says where the log begins is missing.",
+                .missingSegment, "The file that records where the log begins is missing.",
                 .init(
                     path: paths.floor, expected: "a floor at \(mark.position)",
-                    found: "segments from \(first) on, and a base up to \(mark.position.offset)")),
+                    found: "segments from offset \(first), and a base up to \(mark.position.offset)")),
             cut: nil)
         mends.append(mend)
         begin(behind: mark)
@@ -112,7 +112,7 @@ extension DamageScan {
             report.end = .start
             return note(
                 StrataError(
-                    .missingSegment, "The base that stands for the history up to the floor is missing.",
+                    .missingSegment, "The base that replaces the history up to the floor is missing.",
                     .init(offset: floor.position.offset, path: path)), cut: .everything)
         }
         let file = try files.open(path, .read)

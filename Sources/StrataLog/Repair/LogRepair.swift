@@ -129,23 +129,23 @@ struct RepairPlanner {
     private func obstacle() -> String? {
         let all = [survey.report.damage].compactMap { $0 } + (survey.report.extent?.furtherDamage ?? [])
         if all.contains(where: { $0.code == .newerFormat }) {
-            return "Part of the store is of a newer format, which is no damage: use the Strata that wrote it, or a "
+            return "Part of the store has a newer format, which is not damage: use the Strata that wrote it, or a "
                 + "later one."
         }
         if survey.report.identity == nil {
-            return "STORE is damaged, and nothing else holds the container's identifier: put back that file from any "
-                + "backup of this store; it never changes."
+            return "STORE is damaged, and no other file contains the container's identifier: restore that file from "
+                + "any backup of this store; it never changes."
         }
         guard case .everything? = survey.cut else { return nil }
         if all.contains(where: { $0.context.path?.hasSuffix(".base") == true }) {
-            return "The base is damaged or missing, which stands for all commits up to the floor: put back that file "
+            return "The base, which replaces all commits up to the floor, is damaged or missing: restore that file "
                 + "from a backup."
         }
         if !survey.isFloorKnown && survey.floor == nil && !survey.segments.isEmpty {
-            return "FLOOR is damaged, and the segments do not tell where the log begins: put back that file, or "
-                + "segments that are missing, from a backup."
+            return "FLOOR is damaged, and the segments do not show where the log begins: restore that file, or "
+                + "the missing segments, from a backup."
         }
-        return "The front of the log is lost, and without it nothing behind can be read: put back the first segments, "
+        return "The beginning of the log is lost, and the rest cannot be read without it: restore the first segments, "
             + "and FLOOR if the log had one, from a backup."
     }
 

@@ -35,9 +35,9 @@ struct RepairWriter {
         case (.rewrite, _, _): try rewrite(step)
         case (.seal, _, let position?): try writeSeal(step, at: position)
         case (.floor, _, _):
-            guard let floor = step.floor else { preconditionFailure("a floor is known before it is written") }
+            guard let floor = step.floor else { preconditionFailure("a floor must be known before it is written") }
             try files.replace(paths.floor, in: paths.log, with: floor.encoded())
-        default: preconditionFailure("a step has what its kind needs")
+        default: preconditionFailure("a step must have the values that its kind needs")
         }
     }
 
@@ -49,7 +49,7 @@ struct RepairWriter {
     }
 
     private func writeSeal(_ step: LogRepair.Step, at position: Int) throws {
-        guard let seal = step.seal else { preconditionFailure("a seal is known before it is written") }
+        guard let seal = step.seal else { preconditionFailure("a seal must be known before it is written") }
         try change(step.path) { file in
             let header = try SegmentHeader.read(file)
             var assembler = FrameAssembler()
@@ -62,7 +62,9 @@ struct RepairWriter {
     }
 
     private func rewrite(_ step: LogRepair.Step) throws {
-        guard let rewrite = step.rewrite else { preconditionFailure("what stays is known before it is written") }
+        guard let rewrite = step.rewrite else {
+            preconditionFailure("the content that stays must be known before it is written")
+        }
         if try files.exists(paths.sealing) { try files.remove(paths.sealing) }
         let source = try files.open(step.path, .read)
         defer { source.close() }
@@ -91,7 +93,7 @@ struct RepairWriter {
             let bytes = try source.read(count: min(1 << 20, size - position), at: position)
             guard !bytes.isEmpty else {
                 throw StrataError(
-                    .inputOutput, "A file became shorter while it was read.",
+                    .inputOutput, "A file was truncated while it was read.",
                     .init(position: UInt64(position), path: path, expected: "\(size) bytes"))
             }
             try copy.write(bytes, at: position)
@@ -109,17 +111,17 @@ struct RepairNote {
     /// - Parameter time: microseconds since 1970.
     init(_ plan: LogRepair.Plan, at time: Int64) {
         lines = [
-            "A repair of this log, \(time) microseconds after 1970-01-01T00:00:00Z. A step whose files are not there",
-            "was not come to: the repair was interrupted, and another one may have been run since.", "",
+            "A repair of this log, \(time) microseconds after 1970-01-01T00:00:00Z. If the files of a step",
+            "do not exist, the repair was interrupted before it, and another one may have been run since.", "",
         ]
         if let damage = plan.report.damage { lines.append("damage: \(damage)") }
         for damage in plan.report.extent?.furtherDamage ?? [] { lines.append("further damage: \(damage)") }
         lines.append("the log now ends with: \(plan.end)")
-        lines.append("offsets that it does not have any more: \(Self.text(plan.lostOffsets))")
-        lines.append("of these, whole in the files kept here: \(Self.text(plan.keptAsideOffsets))")
+        lines.append("offsets that it no longer has: \(Self.text(plan.lostOffsets))")
+        lines.append("of these, intact in the files kept here: \(Self.text(plan.keptAsideOffsets))")
         lines +=
             [""] + plan.steps.map(\.description) + [
-                "", "A file that was copied or moved holds every byte that it had. Moved back, the log is as it was.",
+                "", "Copied and moved files have their original content. Moving them back restores the log as it was.",
             ]
     }
 
@@ -136,10 +138,10 @@ extension LogRepair.Step: CustomStringConvertible {
         return switch kind {
         case .copy, .move: "\(kind.rawValue) \(file) to \(name(target ?? ""))"
         case .cut: "cut \(file)\(place)"
-        case .seal: "close \(file) with the frame that belongs\(place)"
-        case .rewrite: "write \(file) anew from its whole commits"
-        case .header: "write the header of \(file) anew, as its checksum proves that it was"
-        case .floor: "write \(file) anew, as what stands behind it proves that it was"
+        case .seal: "close \(file) with the missing frame\(place)"
+        case .rewrite: "rewrite \(file) from its intact commits"
+        case .header: "restore the header of \(file), verified by its checksum"
+        case .floor: "restore \(file) from the files after it"
         }
     }
 }

@@ -25,7 +25,7 @@ struct Block: Sendable {
         let checksum = CRC32C.checksum(padded)
         guard checksum == header.bodyChecksum else {
             throw StrataError(
-                .badChecksum, "The checksum of a block's body does not fit.",
+                .badChecksum, "The checksum of a block's body does not match.",
                 .init(
                     position: UInt64(position), expected: hexadecimal(header.bodyChecksum),
                     found: hexadecimal(checksum)))
@@ -41,7 +41,7 @@ struct Block: Sendable {
             guard LZ4.decompress(body, into: target) else {
                 count = 0
                 throw StrataError(
-                    .malformed, "A block does not decompress to the length that its header names.",
+                    .malformed, "A block does not decompress to the length in its header.",
                     .init(position: UInt64(position), expected: "\(header.rawLength) bytes"))
             }
         }

@@ -75,21 +75,21 @@ struct BlockHeader: Sendable, Equatable {
         }
         let magic = number(0, UInt32.self)
         guard magic == Self.magic else {
-            throw error(.wrongMagic, "There is no block here.", hexadecimal(Self.magic), hexadecimal(magic))
+            throw error(.wrongMagic, "No block begins at this position.", hexadecimal(Self.magic), hexadecimal(magic))
         }
         let stored = number(44, UInt32.self)
         let checksum = Self.checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             throw error(
-                .badChecksum, "The checksum of a block's header does not fit.", hexadecimal(checksum),
+                .badChecksum, "The checksum of a block's header does not match.", hexadecimal(checksum),
                 hexadecimal(stored))
         }
         guard let kind = Kind(rawValue: bytes[4]), let codec = FrameHeader.Codec(rawValue: bytes[5]),
             number(6, UInt16.self) & FrameHeader.mandatoryFlags & ~(kind == .commits ? Self.erasuresFlag : 0) == 0
         else {
             throw error(
-                .newerFormat, "A block has a kind, codec or flag that this version does not know.",
-                "kind 1 to 7, codec 0 or 1, no flags but 1 of commits",
+                .newerFormat, "A block has a kind, codec or flag unknown to this version.",
+                "kind 1 to 7, codec 0 or 1, no flags except 1 for commits",
                 "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
         }
         self.init(kind: kind)
@@ -105,7 +105,7 @@ struct BlockHeader: Sendable, Equatable {
         let isPossible = codec == .stored ? storedLength == rawLength : storedLength < rawLength
         guard isPossible, rawLength <= Self.maximumRawBytes else {
             throw error(
-                .impossibleLength, "The lengths of a block are impossible.",
+                .impossibleLength, "The lengths in a block's header are invalid.",
                 "at most \(Self.maximumRawBytes) bytes raw, and stored as the codec allows",
                 "raw \(rawLength), stored \(storedLength)")
         }

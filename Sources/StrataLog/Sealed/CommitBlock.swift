@@ -30,7 +30,7 @@ final class CommitBlock: Sendable {
             header.first <= Version.maximumOffset - UInt64(header.count) + 1
         else {
             throw block.malformed(
-                "A block is not one of commits.", expected: "kind 1, at least one commit",
+                "A block is not a block of commits.", expected: "kind 1, at least one commit",
                 found: "kind \(header.kind.rawValue), \(header.count) from \(header.first) on")
         }
         self.block = block
@@ -45,7 +45,7 @@ final class CommitBlock: Sendable {
         payloads = erasures + (header.hasErasures ? 4 : 0) + erasureCount * Self.erasureBytes
         guard [0, 1, 2, 4, 8].contains(timeWidth), [1, 2, 4].contains(endWidth), payloads <= block.bytes.count else {
             throw block.malformed(
-                "The table of a block of commits is impossible.", expected: "at most \(block.bytes.count) bytes",
+                "The table of a block of commits is invalid.", expected: "at most \(block.bytes.count) bytes",
                 found: "\(payloads) for \(count) commits, widths \(widths)")
         }
         let (lastTime, lastEnd) = (number(times + (count - 1) * timeWidth, timeWidth), end(at: count - 1))
@@ -53,8 +53,9 @@ final class CommitBlock: Sendable {
             lastEnd == block.bytes.count - payloads
         else {
             throw block.malformed(
-                "The table of a block of commits does not fit its payloads.",
-                expected: "\(block.bytes.count - payloads) bytes, widths as narrow as can be", found: "\(lastEnd)")
+                "The table of a block of commits does not match its payloads.",
+                expected: "\(block.bytes.count - payloads) bytes, with the narrowest possible widths",
+                found: "\(lastEnd)")
         }
         try checkErasures()
     }
@@ -65,7 +66,7 @@ final class CommitBlock: Sendable {
         let count = number.reversed().reduce(0) { $0 << 8 | Int($1) }
         guard (1...Int(block.header.count)).contains(count) else {
             throw block.malformed(
-                "A block of commits names an impossible number of erasures.",
+                "A block of commits has an invalid number of erasures.",
                 expected: "1 to \(block.header.count)", found: "\(count)")
         }
         return count
@@ -77,7 +78,7 @@ final class CommitBlock: Sendable {
             let index = erasedIndex(erasure)
             guard index > last, index < count else {
                 throw block.malformed(
-                    "The erasures of a block of commits are not those of its commits, in order.",
+                    "The erasures of a block of commits are out of order or beyond its commits.",
                     expected: "\(last + 1) to \(count - 1)", found: "\(index)")
             }
             last = index
@@ -124,7 +125,7 @@ final class CommitBlock: Sendable {
 
     /// - Parameter index: less than `count`, here and below.
     func id(at index: Int) -> Identifier {
-        precondition(index >= 0 && index < count, "a commit that is not there")
+        precondition(index >= 0 && index < count, "the index is outside the block's commits")
         return block.bytes.withUnsafeBytes { bytes in
             Identifier(
                 high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1 + index * 16, as: UInt64.self)),
@@ -133,12 +134,12 @@ final class CommitBlock: Sendable {
     }
 
     func time(at index: Int) -> Int64 {
-        precondition(index >= 0 && index < count, "a commit that is not there")
+        precondition(index >= 0 && index < count, "the index is outside the block's commits")
         return block.header.time &+ Int64(bitPattern: number(times + index * timeWidth, timeWidth))
     }
 
     func chain(at index: Int) -> UInt32 {
-        precondition(index >= 0 && index < count, "a commit that is not there")
+        precondition(index >= 0 && index < count, "the index is outside the block's commits")
         return UInt32(truncatingIfNeeded: number(chains + index * 4, 4))
     }
 
@@ -148,7 +149,8 @@ final class CommitBlock: Sendable {
         let (start, end) = (index == 0 ? 0 : end(at: index - 1), end(at: index))
         guard start <= end, payloads + end <= block.bytes.count else {
             throw block.malformed(
-                "The end of a payload is in front of its beginning.", expected: "at least \(start)", found: "\(end)")
+                "The end of a payload is before its beginning or after the block's end.",
+                expected: "at least \(start)", found: "\(end)")
         }
         return payloads + start..<payloads + end
     }
@@ -174,7 +176,7 @@ final class CommitBlock: Sendable {
                 let next = self.time(at: index)
                 guard next >= time else {
                     throw block.malformed(
-                        "A commit's time is before that of the commit in front of it.", expected: "\(time) or later",
+                        "A commit's time is before that of the previous commit.", expected: "\(time) or later",
                         found: "\(next)")
                 }
                 time = next
@@ -195,7 +197,7 @@ final class CommitBlock: Sendable {
     ) throws -> UInt32 {
         guard original.byteCount <= UInt64(LogFormat.maximumCommitBytes) else {
             throw block.malformed(
-                "A payload of which something was erased had an impossible length.",
+                "The original length of a partly erased payload is invalid.",
                 expected: "at most \(LogFormat.maximumCommitBytes) bytes", found: "\(original.byteCount)")
         }
         return Chain.value(after: chain, offset: offset, time: time, original: original)
@@ -275,7 +277,7 @@ struct CommitBlockBuilder {
 
     /// Returns the block's header and raw body, and empties the builder.
     mutating func finish() -> (header: BlockHeader, raw: [UInt8]) {
-        precondition(!isEmpty, "a block has commits")
+        precondition(!isEmpty, "a block must have commits")
         let timeWidth = CommitBlock.timeWidth(times[times.count - 1])
         let endWidth = CommitBlock.endWidth(ends[ends.count - 1])
         var writer = ByteWriter(reserving: 1 + ends.count * CommitBlock.rowBytes + payloads.bytes.count)

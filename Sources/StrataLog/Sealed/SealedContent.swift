@@ -54,7 +54,7 @@ struct SealedContent {
             header.kind.rawValue < BlockHeader.Kind.index.rawValue || header.kind != lastKind
         else {
             throw block.malformed(
-                "A block stands where it cannot.", expected: "one behind \(lastKind)", found: "\(header.kind)")
+                "A block is out of order.", expected: "a kind that may follow \(lastKind)", found: "\(header.kind)")
         }
         lastKind = header.kind
         let range = block.position..<block.position + header.blockBytes
@@ -65,14 +65,14 @@ struct SealedContent {
         case .filter:
             guard header.first == UInt64(seen.filters.count),
                 Int(header.count) * NameFilter.groupBytes == block.bytes.count
-            else { throw block.malformed("A filter block is another than its place says.") }
+            else { throw block.malformed("A filter block is out of order or has the wrong size.") }
             seen.filters.append(range)
             seen.filterGroups += Int(header.count)
             filter += block.bytes
         case .names: try addNames(block, range)
         case .index: (storedIndex, seen.position) = (block, block.position)
         case .end: end = block
-        case .state: throw block.malformed("A block of a base stands in a segment.")
+        case .state: throw block.malformed("A segment contains a block of a base.")
         }
     }
 
@@ -83,7 +83,7 @@ struct SealedContent {
             while let run = try runs.next() {
                 if isFirst {
                     guard run.zone == block.header.first else {
-                        throw block.malformed("A change block names another zone than it begins with.")
+                        throw block.malformed("The zone in a change block's header differs from that of its first run.")
                     }
                     seen.changes.append(.init(range: range, zone: run.zone, offsetBefore: run.offsetBefore))
                 }
@@ -93,7 +93,7 @@ struct SealedContent {
                     seen.zones.append(.init(zone: run.zone, touchCount: 0, block: seen.changes.count - 1))
                 }
                 guard changeOrder.last == run.zone, run.offsetBefore == lastTouches[run.zone, default: 0] else {
-                    throw block.malformed("A run of changes does not go on from the one before.")
+                    throw block.malformed("A run of changes does not continue the previous one.")
                 }
                 let entries = UnsafeRawBufferPointer(rebasing: bytes[run.entries])
                 var touches: [ZoneTouch] = []
@@ -140,7 +140,7 @@ struct SealedContent {
         }
         guard index == seen else {
             throw error(
-                .malformed, "The index of a sealed segment does not say where its blocks stand and what is in them.",
+                .malformed, "The index of a sealed segment does not match its blocks.",
                 at: storedIndex.position)
         }
         let places = [UInt64(storedIndex.position), UInt64(fileBytes)]
@@ -152,7 +152,7 @@ struct SealedContent {
             end.header.time == time, end.header.count == UInt32(clamping: last.offset - header.firstOffset + 1)
         else {
             throw error(
-                .brokenSequence, "A sealed segment's end is another than its commits have.", at: end.position,
+                .brokenSequence, "The end of a sealed segment does not match its commits.", at: end.position,
                 expected: "\(last)", found: "\(Position(offset: end.header.first, chain: end.header.chain))")
         }
     }
@@ -165,14 +165,14 @@ struct SealedContent {
             list.forEachPiece { entries += $1 }
             guard changes[zone] == entries else {
                 throw error(
-                    .malformed, "The changes of a zone are not those of the segment's commits.",
+                    .malformed, "The changes of a zone do not match the segment's commits.",
                     at: seen.changes.first?.range.lowerBound, expected: "zone \(zone): \(list.count) changes",
                     found: "\(seen.zones.first { $0.zone == zone }?.touchCount ?? 0)")
             }
         }
         guard zones == changeOrder else {
             throw error(
-                .malformed, "The changes of a sealed segment are not those of its zones.",
+                .malformed, "The changes of a sealed segment do not match its zones.",
                 at: seen.changes.first?.range.lowerBound, expected: "\(zones.count) zones",
                 found: "\(changeOrder.count)")
         }
@@ -189,7 +189,7 @@ struct SealedContent {
         }
         guard isComplete, seen.filterGroups >= NameFilter.groupCount(names: hashes.count) else {
             throw error(
-                .malformed, "The filter of a sealed segment misses a record that it touches.",
+                .malformed, "The filter of a sealed segment lacks a record that the segment touches.",
                 at: seen.filters.first?.lowerBound)
         }
     }
@@ -206,7 +206,7 @@ struct SealedContent {
 
     private func wrongName(_ key: UsedNames.Key, expected: InternedName.Name) -> StrataError {
         error(
-            .malformed, "A sealed segment gives an ordinal another name than its commits.",
+            .malformed, "A sealed segment and its commits give an ordinal different names.",
             at: seen.names.first?.range.lowerBound, expected: "\(expected)",
             found: names[key].map { "\($0.name)" } ?? "none")
     }

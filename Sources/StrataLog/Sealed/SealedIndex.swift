@@ -110,7 +110,8 @@ struct SealedIndex: Sendable, Equatable {
         try reader.readFilter(into: &self)
         try reader.readNames(into: &self)
         guard reader.position == position else {
-            throw reader.malformed("the lengths of blocks", expected: "\(position) in sum", found: "\(reader.position)")
+            throw reader.malformed(
+                "the lengths of blocks", expected: "\(position) in total", found: "\(reader.position)")
         }
         try reader.readZones(into: &self)
         try reader.readTotals(into: &self)
@@ -207,7 +208,7 @@ private struct IndexReader {
                 }
                 time = next
             }
-            guard commits > 0 else { throw reader.malformed("the commits of a block", expected: "one at least") }
+            guard commits > 0 else { throw reader.malformed("the commits of a block", expected: "at least one") }
             index.commits.append(.init(range: range, firstOffset: offset, time: time))
             offset += commits
         }

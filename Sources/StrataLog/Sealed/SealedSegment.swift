@@ -14,7 +14,7 @@ final class SealedSegment: Sendable {
         self.file = file
         self.cache = cache
         guard let seal = segment.seal else {
-            preconditionFailure("what a sealed segment ends with is known when its directory has been read")
+            preconditionFailure("the end of a sealed segment is known once its directory was read")
         }
         if let known {
             index = known
@@ -60,7 +60,8 @@ final class SealedSegment: Sendable {
             ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
         guard UInt64(littleEndian: named) == UInt64(fileBytes) else {
             throw end.malformed(
-                "The end of a sealed segment is not where it says.", expected: "\(UInt64(littleEndian: named)) bytes",
+                "The end of a sealed segment has another size than the file.",
+                expected: "\(UInt64(littleEndian: named)) bytes",
                 found: "\(fileBytes)")
         }
         let offsets = header.firstOffset...Version.maximumOffset
@@ -68,8 +69,8 @@ final class SealedSegment: Sendable {
             end.header.first - header.firstOffset + 1 == UInt64(end.header.count)
         else {
             throw end.malformed(
-                "The end of a sealed segment cannot be its end.",
-                expected: "an offset from \(offsets.lowerBound) on, and as many commits",
+                "The end of a sealed segment does not match its header.",
+                expected: "an offset of at least \(offsets.lowerBound), and as many commits",
                 found: "\(end.header.first), \(end.header.count) commits")
         }
     }
@@ -82,7 +83,7 @@ final class SealedSegment: Sendable {
             throw located(
                 segment,
                 end.malformed(
-                    "The end of a sealed segment names an impossible place of its index.", expected: "\(places)",
+                    "The end of a sealed segment has an invalid position of the index.", expected: "\(places)",
                     found: "\(UInt64(littleEndian: position))"))
         }
         return Int(UInt64(littleEndian: position))
@@ -108,7 +109,7 @@ final class SealedSegment: Sendable {
             let block = try Block(decoding: bytes, salt: segment.header.salt, position: range.lowerBound)
             guard block.header.kind == kind, block.header.blockBytes == range.count else {
                 throw block.malformed(
-                    "Another block stands here than the index says.", expected: "\(kind), \(range.count) bytes",
+                    "A block has another kind or size than in the index.", expected: "\(kind), \(range.count) bytes",
                     found: "\(block.header.kind), \(block.header.blockBytes) bytes")
             }
             return block
@@ -144,7 +145,7 @@ final class SealedSegment: Sendable {
                 block.block.header.time == entry.time
             else {
                 throw block.block.malformed(
-                    "A block holds other commits than the index says.",
+                    "A block contains other commits than those in the index.",
                     expected: "\(entry.firstOffset) to \(next - 1)",
                     found: "\(block.firstOffset) to \(block.lastOffset)")
             }

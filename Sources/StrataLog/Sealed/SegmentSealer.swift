@@ -51,7 +51,7 @@ struct SegmentSealer: ~Copyable {
         if isInterrupted || isStopped() { return nil }
         guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
             throw StrataError(
-                .brokenSequence, "A closed segment does not end where its seal says.",
+                .brokenSequence, "A closed segment does not end at its seal.",
                 .init(
                     segment: segment.firstOffset, path: segment.path, expected: "\(segment.seal?.end ?? .start)",
                     found: "\(found.end)"))
@@ -66,7 +66,7 @@ struct SegmentSealer: ~Copyable {
         touches: @escaping TouchFunction, lookup: NameLookup,
         _ forEach: ((Commit, OriginalPayload?) throws -> Void) throws -> Void
     ) throws -> SegmentFile {
-        guard let seal = segment.seal else { preconditionFailure("a segment that is rewritten is closed") }
+        guard let seal = segment.seal else { preconditionFailure("a segment must be closed before it is rewritten") }
         var chain = segment.header.chainBefore
         try forEach { commit, original in
             try commit.payload.withUnsafeBytes { payload in
@@ -80,7 +80,9 @@ struct SegmentSealer: ~Copyable {
 
     /// Writes the draft from the commits of a segment that is sealed already, up to the end of the new one.
     consuming func rewrite(_ walk: BlockWalk, lookup: NameLookup) throws {
-        guard let seal = segment.seal else { preconditionFailure("who rewrites a segment knows its end") }
+        guard let seal = segment.seal else {
+            preconditionFailure("the end of a segment must be known before it is rewritten")
+        }
         let (path, firstOffset) = (segment.path, segment.firstOffset)
         var walk = walk
         var end = segment.header.before
@@ -96,7 +98,7 @@ struct SegmentSealer: ~Copyable {
             }
             guard end == seal.end else {
                 throw StrataError(
-                    .brokenSequence, "A segment has changed since it was looked at.",
+                    .brokenSequence, "A segment was changed since it was first read.",
                     .init(segment: firstOffset, path: path, expected: "\(seal.end)", found: "\(end)"))
             }
         }

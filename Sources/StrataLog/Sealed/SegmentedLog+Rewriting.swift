@@ -26,7 +26,7 @@ extension SegmentedLog {
                 switch error {
                 case .notWritten(let cause), .unknown(let cause): throw cause
                 case .conflict, .tooLarge:
-                    throw StrataError(.inputOutput, "The segment that grows cannot be closed.", cause: error)
+                    throw StrataError(.inputOutput, "The segment being written cannot be closed.", cause: error)
                 }
             }
         }
@@ -76,7 +76,7 @@ extension SegmentedLog {
         let found = try SegmentEnd.find(&scanner, isNewest: false) { try body($0.commit, nil) }
         guard found.end == segment.seal?.end else {
             throw StrataError(
-                .brokenSequence, "A closed segment does not end where its seal says.",
+                .brokenSequence, "A closed segment does not end at its seal.",
                 .init(
                     segment: segment.firstOffset, path: segment.path,
                     expected: "\(segment.seal?.end ?? .start)", found: "\(found.end)"))
@@ -130,7 +130,7 @@ extension SegmentedLog {
         let storeID = try block.identifier(Tag.storeID, path: path)
         guard storeID == identity.storeID else {
             throw StrataError(
-                .foreignSegment, "A file belongs to another store.",
+                .foreignSegment, "The file belongs to another store.",
                 .init(path: path, expected: "store \(identity.storeID)", found: "store \(storeID)"))
         }
         return try block.number(Tag.offset, as: UInt64.self, path: path)

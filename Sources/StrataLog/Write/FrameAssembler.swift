@@ -18,7 +18,7 @@ struct FrameAssembler: ~Copyable {
 
     /// Removes what was added last.
     mutating func drop(to count: Int) {
-        precondition(count <= self.count, "only what was added can be dropped")
+        precondition(count <= self.count, "only added bytes can be dropped")
         self.count = count
     }
 

@@ -73,7 +73,7 @@ struct PreparedPayload: Sendable {
         let touches = try payload.withUnsafeBytes { try function($0) }
         if let long = touches.first(where: { $0.key.count > Envelope.maximumNameBytes }) {
             throw StrataError(
-                .outOfRange, "The name of what an event touches is too long.",
+                .outOfRange, "The name of a record or zone touched by an event is too long.",
                 .init(
                     position: UInt64(long.key.lowerBound), expected: "at most \(Envelope.maximumNameBytes) bytes",
                     found: "\(long.key.count)"))

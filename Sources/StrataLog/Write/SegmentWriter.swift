@@ -65,7 +65,7 @@ struct SegmentWriter: ~Copyable {
             return .notWritten(cause)
         } catch {
             let refusal = StrataError(
-                .refusingWrites, "A failed write could not be undone; open the store again to write.",
+                .refusingWrites, "A failed write could not be undone; reopen the store to write.",
                 .init(segment: segment.firstOffset, position: UInt64(position), path: file.path), cause: cause)
             self.refusal = refusal
             return .unknown(refusal)

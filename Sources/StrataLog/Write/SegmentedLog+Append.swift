@@ -29,7 +29,7 @@ extension SegmentedLog {
             do { try platform.files.checkAnchor() } catch {
                 throw .notWritten(
                     error as? StrataError
-                        ?? StrataError(.inputOutput, "The directory cannot be looked at.", cause: error))
+                        ?? StrataError(.inputOutput, "The store's directory cannot be checked.", cause: error))
             }
             guard expecting == writer.end else {
                 return try appendBehindKnown(commits, touches, expecting: expecting, isDurable, &writer)
@@ -46,7 +46,7 @@ extension SegmentedLog {
         do { return try PreparedPayload.touches(of: commit.payload, by: catalog.touches) } catch {
             throw .notWritten(
                 error as? StrataError
-                    ?? StrataError(.invalidArgument, "What the payload touches cannot be told.", cause: error))
+                    ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))
         }
     }
 
@@ -78,14 +78,14 @@ extension SegmentedLog {
             guard commit.time >= time else {
                 throw .notWritten(
                     StrataError(
-                        .invalidArgument, "Times never fall from one commit to the next.",
+                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
                         .init(path: catalog.paths.log, expected: "\(time) or later", found: "\(commit.time)")))
             }
             time = commit.time
         }
         guard writer.end.offset + UInt64(commits.count) <= Version.maximumOffset else {
             throw .notWritten(
-                StrataError(.outOfRange, "The log has no offsets left.", .init(offset: writer.end.offset)))
+                StrataError(.outOfRange, "The log has no more offsets.", .init(offset: writer.end.offset)))
         }
     }
 

@@ -51,7 +51,7 @@ extension SegmentedLog {
         let names = (try? files.list(paths.log)) ?? []
         if names.contains(where: { LogFormat.firstOffset(ofSegmentNamed: $0) != nil }) { return }
         throw StrataError(
-            .notAStore, "The directory has other files and no store; name an empty or a new directory.",
+            .notAStore, "The directory contains other files but no store; use an empty or new directory.",
             .init(path: paths.store, expected: "an empty directory", found: foreign))
     }
 }
@@ -152,7 +152,7 @@ private struct LogOpener {
             try writer.cutBack(through: limit)
             report.tornTail = RecoveryReport.TornTail(
                 path: segment.path, position: found.position, byteCount: limit - found.position,
-                lastOffset: found.end.offset, reason: error?.message ?? "A commit in front of others is not there.")
+                lastOffset: found.end.offset, reason: error?.message ?? "A commit before others is missing.")
         }
         // A mark or a seal proves that everything before it had been synced.
         let start =
@@ -187,7 +187,7 @@ private struct LogOpener {
             let bytes = try file.read(count: min(1 << 20, range.upperBound - position), at: position)
             guard !bytes.isEmpty else {
                 throw StrataError(
-                    .inputOutput, "A file became shorter while it was read.",
+                    .inputOutput, "A file was truncated while it was read.",
                     .init(position: UInt64(position), path: file.path, expected: "\(range.upperBound) bytes"))
             }
             try file.write(bytes, at: position)

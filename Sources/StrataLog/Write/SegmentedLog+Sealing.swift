@@ -77,7 +77,7 @@ extension SegmentedLog {
         while let commit = try cursor.next() { end = commit.position }
         guard end == sealed.seal?.end else {
             throw StrataError(
-                .brokenChain, "A segment that was just sealed does not end where it did.",
+                .brokenChain, "A segment does not end at the same commit after it was sealed.",
                 .init(
                     segment: sealed.firstOffset, path: draft.path, expected: "\(sealed.seal?.end ?? .start)",
                     found: "\(end)"))

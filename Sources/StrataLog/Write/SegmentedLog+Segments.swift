@@ -11,7 +11,7 @@ extension SegmentedLog {
             // The old segment stays closed; the next append tries again to begin another one.
             throw .notWritten(
                 error as? StrataError
-                    ?? StrataError(.inputOutput, "The next segment cannot be made.", cause: error))
+                    ?? StrataError(.inputOutput, "The next segment cannot be created.", cause: error))
         }
         let seal = SegmentFile.Seal(
             end: writer.end, time: writer.time, position: writer.position - LogFormat.frameHeaderBytes)

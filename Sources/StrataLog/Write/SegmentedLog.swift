@@ -109,7 +109,7 @@ package final class SegmentedLog: EventLog {
             do { try file.sync() } catch {
                 let refusal = StrataError(
                     .outcomeUnknown,
-                    "A sync failed; what was appended since the last one may be lost. Open the store again.",
+                    "A sync failed, and commits appended since the last sync may be lost; reopen the store.",
                     .init(path: catalog.paths.log), cause: error)
                 failure = refusal
                 throw refusal

@@ -17,7 +17,7 @@ package struct AuthenticatedCipher: Sendable {
 
     /// - Parameter key: ``keyBytes`` random bytes.
     package init(key: [UInt8]) {
-        precondition(key.count == Self.keyBytes, "a key has 32 bytes")
+        precondition(key.count == Self.keyBytes, "a key must have 32 bytes")
         Sodium.prepare()
         self.key = key
     }
@@ -26,7 +26,7 @@ package struct AuthenticatedCipher: Sendable {
     ///   - nonce: ``nonceBytes`` bytes that were never used with this key; random ones are sufficient.
     ///   - place: the place that the text is bound to; the text opens there and nowhere else.
     package func seal(_ text: [UInt8], nonce: [UInt8], bound place: [UInt8]) -> [UInt8] {
-        precondition(nonce.count == Self.nonceBytes, "a nonce has 24 bytes")
+        precondition(nonce.count == Self.nonceBytes, "a nonce must have 24 bytes")
         var sealed = [UInt8](repeating: 0, count: text.count + Self.tagBytes)
         crypto_aead_xchacha20poly1305_ietf_encrypt(
             &sealed, nil, text, UInt64(text.count), place, UInt64(place.count), nil, nonce, key)

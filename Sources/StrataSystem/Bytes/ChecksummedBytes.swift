@@ -19,7 +19,7 @@ package enum ChecksummedBytes {
     ) throws -> Result {
         guard (checksumBytes + 1...maximumBytes).contains(bytes.count) else {
             throw StrataError(
-                .malformed, "Bytes that came back have an impossible length.",
+                .malformed, "The checksummed bytes have an invalid length.",
                 .init(expected: "\(what)", found: "\(bytes.count) bytes"))
         }
         return try bytes.withUnsafeBytes { bytes in
@@ -28,7 +28,7 @@ package enum ChecksummedBytes {
             let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
             guard CRC32C.checksum(content) == sum else {
                 throw StrataError(
-                    .malformed, "Bytes that came back are damaged: their checksum is another.",
+                    .malformed, "The checksummed bytes are corrupt: their checksum does not match.",
                     .init(expected: "\(what)"))
             }
             var reader = ByteReader(content)

@@ -7,14 +7,14 @@ package enum LZ4 {
 
     /// Returns the maximum size of a compressed block of `count` bytes.
     package static func bound(_ count: Int) -> Int {
-        precondition(count <= maximumInputBytes, "an LZ4 block has an upper bound")
+        precondition(count <= maximumInputBytes, "an LZ4 block must have an upper bound")
         return Int(LZ4_compressBound(CInt(count)))
     }
 
     /// Compresses into `target` and returns the size of the block; nil if it does not fit. The size of `target` is the
     /// caller's limit for what is worth compressing.
     package static func compress(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {
-        precondition(source.count <= maximumInputBytes, "an LZ4 block has an upper bound")
+        precondition(source.count <= maximumInputBytes, "an LZ4 block must have an upper bound")
         let count = LZ4_compress_default(
             source.baseAddress?.assumingMemoryBound(to: CChar.self),
             target.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(source.count),

@@ -16,7 +16,7 @@ package struct LZ4Strong: ~Copyable {
     package mutating func compress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Int? {
-        precondition(source.count <= LZ4.maximumInputBytes, "an LZ4 block has an upper bound")
+        precondition(source.count <= LZ4.maximumInputBytes, "an LZ4 block must have an upper bound")
         let count = LZ4_compress_HC_extStateHC(
             state, source.baseAddress?.assumingMemoryBound(to: CChar.self),
             target.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(source.count), CInt(clamping: target.count),

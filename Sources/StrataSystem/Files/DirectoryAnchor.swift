@@ -53,13 +53,13 @@ final class DirectoryAnchor: Sendable {
             // A process that gave up its rights may be unable to look up the path; the descriptor is enough for it.
             guard number == ENOENT || number == ENOTDIR else { return }
             throw StrataError(
-                .directoryGone, "The store's directory was moved; close the store, and open it where it is now.",
+                .directoryGone, "The store's directory was moved; close the store, and open it at its new path.",
                 .init(path: path, found: String(cString: strerror(number))))
         }
         guard found.st_dev == own.st_dev, found.st_ino == own.st_ino else {
             throw StrataError(
                 .directoryGone,
-                "Another directory has taken the place of the store's; close the store, and open the new one.",
+                "The store's directory was replaced by another; close the store, and open the new one.",
                 .init(path: path))
         }
     }

@@ -69,7 +69,7 @@ package protocol GrowingMap: AnyObject, Sendable {
 /// Defaults for stand-ins that only hold a log and need none of this.
 extension File {
     private var isNoPageFile: StrataError {
-        StrataError(.invalidArgument, "This kind of file cannot do that.", .init(path: path))
+        StrataError(.invalidArgument, "This kind of file does not support the operation.", .init(path: path))
     }
 
     package func identity() throws -> FileIdentity { throw isNoPageFile }

@@ -148,7 +148,7 @@ final class RealFile: File {
 
     private static func outOfRange(_ path: String, _ size: Int, _ found: Int) -> StrataError {
         StrataError(
-            .outOfRange, "Only bytes that the file has can be mapped.",
+            .outOfRange, "Only existing bytes of a file can be mapped.",
             .init(path: path, expected: "1 to \(size) bytes", found: "\(found)"))
     }
 }

@@ -44,7 +44,7 @@ final class RealGrowingMap: GrowingMap, @unchecked Sendable {
         guard byteCount > mapped else { return }
         guard byteCount <= reservedBytes, mapped % Self.pageBytes == 0 else {
             throw StrataError(
-                .outOfRange, "The map has no room for that.",
+                .outOfRange, "The mapped size exceeds the reserved address space.",
                 .init(path: file.path, expected: "at most \(reservedBytes) bytes", found: "\(byteCount)"))
         }
         try file.map(mapped..<byteCount, over: memory.base + mapped, protection: PROT_READ)

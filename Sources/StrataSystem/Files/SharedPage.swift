@@ -131,8 +131,8 @@ package final class SharedPage: @unchecked Sendable {
     }
 
     private func requireOwner(_ position: Int, _ count: Int) {
-        precondition(position >= 0 && position + count <= Self.byteCount, "outside of the page")
-        guard case .own = use else { preconditionFailure("only the owner changes a shared page") }
+        precondition(position >= 0 && position + count <= Self.byteCount, "the bytes must be within the page")
+        guard case .own = use else { preconditionFailure("only the owner may change a shared page") }
     }
 
     // MARK: The others

@@ -13,7 +13,7 @@ package final class Lock<State: ~Copyable>: @unchecked Sendable {
     package init(_ state: consuming sending State) {
         // It would share its address with `mutex`, and the thread sanitizer would take its changes for those of the
         // pointer.
-        precondition(MemoryLayout<State>.size > 0, "A lock needs a state that has a size; take a number.")
+        precondition(MemoryLayout<State>.size > 0, "A lock needs a state whose size is not zero.")
         self.state = state
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)

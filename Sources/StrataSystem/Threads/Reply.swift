@@ -26,7 +26,7 @@ package final class Ticket<Value: Sendable>: Sendable {
     package func wait() throws -> Value {
         gate.wait()
         guard let result = result.withLock({ $0 }) else {
-            preconditionFailure("a ticket's gate opens after its result is there")
+            preconditionFailure("a ticket's gate must open after its result is set")
         }
         return try result.get()
     }

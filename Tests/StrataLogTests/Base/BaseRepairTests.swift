@@ -74,7 +74,7 @@ struct BaseRepairTests {
             try check(report.extent?.standingOffsets.contains(9) == true, "byte \(byte)")
             let before = try store.files()
             let plan = try store.repair()
-            try check(plan.obstacle?.hasPrefix("The base is damaged") == true, "byte \(byte): \(plan.obstacle ?? "")")
+            try check(plan.obstacle?.hasPrefix("The base, which") == true, "byte \(byte): \(plan.obstacle ?? "")")
             try check(try store.files() == before, "byte \(byte): something was touched")
         }
     }
@@ -94,7 +94,7 @@ struct BaseRepairTests {
             (missing, StrataError.Code.missingSegment), (foreign, .foreignSegment), (cutOff, .impossibleLength),
         ] {
             #expect(store.verify().damage?.code == code && store.verify().damage?.context.path == forge.base)
-            #expect(try store.repair().obstacle?.hasPrefix("The base is damaged or missing") == true)
+            #expect(try store.repair().obstacle?.hasPrefix("The base, which replaces all commits") == true)
         }
     }
 
@@ -130,7 +130,7 @@ struct BaseRepairTests {
         let front = store.copy()
         try front.disk.flipBit(store.segment(4), byte: frames[0].position + 70, bit: 3)
         let plan = try front.repair()
-        #expect(plan.obstacle?.hasPrefix("The front of the log is lost") == true && plan.steps.isEmpty)
+        #expect(plan.obstacle?.hasPrefix("The beginning of the log is lost") == true && plan.steps.isEmpty)
     }
 
     @Test("A base that no floor names is left where it is")

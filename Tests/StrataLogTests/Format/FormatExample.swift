@@ -98,7 +98,7 @@ struct FormatExample {
     private static func prelude(_ magic: String, size: Int) -> [(count: Int, what: String)] {
         [
             (8, "magic \(magic)"), (2, "format version 1"), (2, "size of the block: \(size)"),
-            (4, "checksum of the block, these four bytes as zero"),
+            (4, "checksum of the block, with these four bytes as zero"),
         ]
     }
 
@@ -120,7 +120,7 @@ struct FormatExample {
 
     private static func frameFields(_ kind: String, undurable: String) -> [(count: Int, what: String)] {
         [
-            (4, "magic StFr"), (1, "kind \(kind)"), (1, "codec 0, stored as it is"), (2, "flags"), (8, "offset 1"),
+            (4, "magic StFr"), (1, "kind \(kind)"), (1, "codec 0, stored as is"), (2, "flags"), (8, "offset 1"),
             (16, "commit id"), (8, "time"), (4, "raw length"), (4, "stored length"), (4, "chain"),
             (4, "undurable \(undurable)"), (4, "body checksum"), (4, "header checksum"),
         ]

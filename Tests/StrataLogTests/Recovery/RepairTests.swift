@@ -162,13 +162,13 @@ struct RepairTests {
     @Test("What cannot be repaired is said, and nothing is touched")
     func obstacles() throws {
         let damages: [(String, (TinyStore) throws -> Void)] = [
-            ("The front", { try $0.disk.removeFile($0.segment(1)) }),
-            ("The front", { for path in $0.segments { try $0.disk.removeFile(path) } }),
-            ("The front", { try $0.disk.truncateFile($0.segment(1), to: 100) }),
+            ("The beginning", { try $0.disk.removeFile($0.segment(1)) }),
+            ("The beginning", { for path in $0.segments { try $0.disk.removeFile(path) } }),
+            ("The beginning", { try $0.disk.truncateFile($0.segment(1), to: 100) }),
             ("STORE is damaged", { try $0.disk.flipBit($0.path + "/STORE", byte: 20, bit: 1) }),
             ("newer format", { try $0.disk.patchHeader($0.segment(4), at: 8, with: [2, 0]) }),
             (
-                "The front",
+                "The beginning",
                 {
                     let id = try $0.reader().identity.storeID
                     let floor = FloorMark(storeID: id, position: Position(offset: 100, chain: 1), time: 0)
@@ -261,9 +261,9 @@ struct RepairTests {
         #expect(first.note == store.log + "/repaired-1.txt")
         let text = String(decoding: try store.disk.content(of: store.log + "/repaired-1.txt"), as: UTF8.self)
         for line in [
-            "damage: There is no frame here. [in /Notes.strata/log/00000000000000000006.seg,",
-            "the log now ends with: \(forge.commits[6].position)", "offsets that it does not have any more: 8 to 9",
-            "of these, whole in the files kept here: 9",
+            "damage: No frame begins at this position. [in /Notes.strata/log/00000000000000000006.seg,",
+            "the log now ends with: \(forge.commits[6].position)", "offsets that it no longer has: 8 to 9",
+            "of these, intact in the files kept here: 9",
             "copy 00000000000000000006.seg to 00000000000000000006.seg.repaired-1", "cut 00000000000000000006.seg at",
         ] {
             #expect(text.contains("\n" + line), "\(line) in \(text)")
