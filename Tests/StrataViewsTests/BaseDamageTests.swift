@@ -145,7 +145,7 @@ struct BaseDamageTests {
             try #require(isForged)
             return self.cause(try error(forged.payloads))?.message
         }
-        let noPlace = "A base has an event that has no place there."
+        let noPlace = "A base has an event of the wrong kind or out of order."
         let deletion = try RecordDeletedEvent(
             RecordKey(zone: 1, name: "a"), type: 1, previous: Version(offset: 1, eventIndex: 0)
         ).event()
@@ -163,7 +163,7 @@ struct BaseDamageTests {
                 events.append(InternedName(ordinal: 1, name: .user("anna")).event)
                 return true
             } == noPlace)
-        let mixed = "A payload of a base states records and other things."
+        let mixed = "A payload of a base contains records and other events."
         let record = try #require(
             try payloads.lazy.map { try Envelope(decoding: $0[...]).events[0] }.first { $0.kind == .recordSaved })
         #expect(
@@ -183,15 +183,16 @@ struct BaseDamageTests {
                 guard try RecordSavedEvent(decoding: last.body).isFull else { return false }
                 events.append(last)
                 return true
-            } == "A save does not follow the version that the record has.")
+            } == "A save does not follow the record's current version.")
         #expect(
             try self.cause(error(payloads + [payloads[0]]))?.message
-                == "Something comes behind the marker of a base.")
+                == "A base has a payload after its marker.")
         var signed = payloads
         var envelope = try Envelope(decoding: signed[0][...])
         envelope.header.user = 1
         signed[0] = envelope.encoded()
-        #expect(try self.cause(error(signed))?.message == "A payload of a base names who made it.")
+        #expect(
+            try self.cause(error(signed))?.message == "A payload of a base has an envelope header that is not empty.")
     }
 
     @Test("Markers are in bases alone, a base is in empty trees alone, and commits come behind it")

@@ -8,7 +8,7 @@ public struct Version: Hashable, Sendable, Comparable {
     public var eventIndex: UInt32
 
     public init(offset: UInt64, eventIndex: UInt32) {
-        precondition(offset <= Self.maximumOffset && eventIndex < 1 << Self.eventBits, "a version out of its bounds")
+        precondition(offset <= Self.maximumOffset && eventIndex < 1 << Self.eventBits, "the version is out of bounds")
         self.offset = offset
         self.eventIndex = eventIndex
     }

@@ -66,7 +66,7 @@ package struct CommitBuilder: Sendable {
     }
 
     package func payload(_ header: EnvelopeHeader) -> [UInt8] {
-        precondition(count > 0, "a commit has an event at least")
+        precondition(count > 0, "a commit must have at least one event")
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + events.bytes.count + 16)
         writer.append(Envelope.version)

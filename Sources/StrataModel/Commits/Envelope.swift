@@ -19,7 +19,8 @@ package struct Envelope: Sendable, Equatable {
     }
 
     package func encoded() -> [UInt8] {
-        precondition((1...Self.maximumEventCount).contains(UInt64(events.count)), "a commit has 1 to 1,048,576 events")
+        precondition(
+            (1...Self.maximumEventCount).contains(UInt64(events.count)), "a commit must have 1 to 1,048,576 events")
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + 16 + events.reduce(0) { $0 + $1.body.count + 4 })
         writer.append(Self.version)
@@ -62,7 +63,7 @@ struct EnvelopeWalker {
         let version = try reader.read(UInt8.self, "the envelope version")
         guard version == Envelope.version else {
             throw StrataError(
-                .newerFormat, "The payload's envelope is of another version.",
+                .newerFormat, "The payload's envelope has another version.",
                 .init(position: 0, expected: "\(Envelope.version)", found: "\(version)"))
         }
         let headerBytes = try reader.readVarint("the length of the header fields")

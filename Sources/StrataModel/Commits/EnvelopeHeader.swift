@@ -84,7 +84,7 @@ package struct EnvelopeHeader: Sendable, Equatable {
     func encodedFields() -> [UInt8] {
         precondition(
             [operationID, groupID, groupName].allSatisfy { $0.utf8.count <= Self.maximumTextBytes },
-            "a text of the header has at most 255 bytes")
+            "a text of the header may have at most 255 bytes")
         var writer = ByteWriter(reserving: 64)
         func put(_ field: Field, _ value: some Collection<UInt8>) {
             guard !value.isEmpty else { return }
@@ -124,7 +124,7 @@ package struct EnvelopeHeader: Sendable, Equatable {
             guard let field = Field(rawValue: key / 2), field.key == key else {
                 guard key % 2 == 1 else {
                     throw StrataError(
-                        .newerFormat, "The payload has a header field that this version must know and does not.",
+                        .newerFormat, "The payload has a mandatory header field unknown to this version.",
                         .init(position: UInt64(start), found: "field \(key / 2)"))
                 }
                 continue

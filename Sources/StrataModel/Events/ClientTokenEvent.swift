@@ -43,7 +43,7 @@ package struct ClientTokenEvent: StatedEvent {
         while var field = try fields.next() {
             switch field.key {
             case CommonField.original: original = try field.version()
-            case Self.items: items = try field.number("what a request was asked for")
+            case Self.items: items = try field.number("the number of items of a request")
             default: try field.skip()
             }
         }

@@ -75,7 +75,7 @@ extension EventBody {
     static func check(_ offset: UInt64) throws {
         guard offset <= Version.maximumOffset else {
             throw StrataError(
-                .outOfRange, "There is no such offset.",
+                .outOfRange, "The offset is invalid.",
                 .init(expected: "at most \(Version.maximumOffset)", found: "\(offset)"))
         }
     }

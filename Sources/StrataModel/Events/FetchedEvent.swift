@@ -104,9 +104,9 @@ package struct FetchedEvent: EventBody {
     }
 
     package init(from reader: inout ByteReader) throws {
-        let number = try reader.read(UInt8.self, "what was fetched")
+        let number = try reader.read(UInt8.self, "the kind of a fetch")
         guard let question = Question(rawValue: number) else {
-            throw StrataError.newer("what was fetched", number, reader)
+            throw StrataError.newer("the kind of a fetch", number, reader)
         }
         let database = try reader.readDatabaseID()
         let offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
@@ -125,11 +125,11 @@ package struct FetchedEvent: EventBody {
             case Key.query: query = try field.bytes("a query", atMost: Self.maximumPartBytes)
             case Key.givenToken: givenToken = try field.bytes("a token", atMost: Self.maximumPartBytes)
             case Key.returnedToken: returnedToken = try field.bytes("a token", atMost: Self.maximumPartBytes)
-            case Key.moreComing: moreComing = try field.number("whether more comes", atMost: 1) == 1
+            case Key.moreComing: moreComing = try field.number("the more-coming mark of a fetch", atMost: 1) == 1
             case Key.desiredKeys:
                 desiredKeys = try field.value.readList("the number of keys") { try $0.readName("a key") }
                 try field.value.expectEnd("the keys")
-            case Key.isContinued: isContinued = try field.number("whether a query goes on", atMost: 1) == 1
+            case Key.isContinued: isContinued = try field.number("the continuation mark of a query", atMost: 1) == 1
             default: try field.skip()
             }
         }

@@ -12,7 +12,7 @@ struct KeyedFields {
         func skip() throws {
             guard key % 2 == 1 else {
                 throw StrataError(
-                    .newerFormat, "There is a field that this version must know and does not.",
+                    .newerFormat, "A mandatory field is unknown to this version.",
                     .init(position: UInt64(position), found: "field \(key / 2)"))
             }
         }
@@ -151,7 +151,7 @@ extension StrataError {
     /// Returns the error for a value that is too large for the format.
     static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
         StrataError(
-            .tooLarge, "A value is larger than the format allows.",
+            .tooLarge, "A value exceeds the limit of the format.",
             .init(expected: "\(what) to be at most \(limit)", found: "\(found)"))
     }
 

@@ -39,18 +39,18 @@ package struct RecordMerger: Sendable {
     ) throws {
         let old = try state.map { try RecordStateView($0, in: 0..<$0.count) }
         guard event.change == .create ? old == nil : event.isFull || old != nil else {
-            throw StrataError(.malformed, "A record is created twice, or changed before it is there.")
+            throw StrataError(.malformed, "A record is created twice, or changed before it is created.")
         }
         if let old, event.previous?.resolved(in: place.version.offset) != old.version {
             throw StrataError(
-                .brokenSequence, "A save does not follow the version that the record has.",
+                .brokenSequence, "A save does not follow the record's current version.",
                 .init(expected: old.version.tag, found: event.previous?.tag ?? "none"))
         }
         let rest = try event.rest()
         // In a base, a full event replaces all events before it.
         guard old != nil || event.change == .create || rest.original != nil || startsHere && event.isFull else {
             throw StrataError(
-                .brokenSequence, "A save changes a record that is not there.",
+                .brokenSequence, "A save changes a record that does not exist.",
                 .init(expected: "a creation", found: "\(event.change)"))
         }
         let oldHeader = try old?.header()
@@ -93,7 +93,7 @@ package struct RecordMerger: Sendable {
         let since = isStated ? rest.eventsSinceFull ?? 0 : event.isFull ? 0 : (old?.eventsSinceFull ?? 0) + 1
         guard since <= RecordHeader.maximumEventsSinceFull else {
             throw StrataError(
-                .malformed, "There is no full event where one must be.",
+                .malformed, "A record has too many events since its last full event.",
                 .init(expected: "at most \(RecordHeader.maximumEventsSinceFull)", found: "\(since)"))
         }
         return RecordHeader(

@@ -49,11 +49,12 @@ extension RecordSavedEvent: EventBody {
         let isComplete = change == .create || !isFull || created != nil && createdBy != nil
         guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
             throw StrataError(
-                .invalidArgument, "A creation is full, and a full event names what there is and when it began.")
+                .invalidArgument,
+                "An event that creates a record must be full, and a full event must be complete and without removals.")
         }
         if isParentLoose, case .set = parent {
         } else if isParentLoose {
-            throw StrataError(.invalidArgument, "Only a parent that is set can be loose.")
+            throw StrataError(.invalidArgument, "Only a parent that the event sets can be loose.")
         }
         let mostEvents = original == nil ? 0 : RecordHeader.maximumEventsSinceFull
         guard (0...mostEvents).contains(eventsSinceFull) else {

@@ -44,7 +44,7 @@ package struct RecordSavedView {
         default: base = try reader.readVersion("the base version")
         }
         guard baseCode == 0 || base != nil, baseCode != 2 || base != previous else {
-            throw reader.malformed("the base version", expected: "what the flags say")
+            throw reader.malformed("the base version", expected: "consistent with the flags")
         }
         let length = try reader.readVarint("the fields of a save")
         keyed = try reader.readRange(count: length, "the fields of a save")
@@ -91,7 +91,7 @@ package struct RecordSavedView {
             while var field = try fields.next() { try Self.read(&field, into: &rest) }
             guard rest.original != nil || rest.eventsSinceFull == nil else {
                 throw ByteReader(bytes, at: keyed.lowerBound)
-                    .malformed("a save that is not of a base", expected: "without the events since the last full one")
+                    .malformed("a save outside a base", expected: "without the events since the last full one")
             }
         }
         guard !isErased || rest.parent == nil && rest.share == nil else {
@@ -109,11 +109,11 @@ package struct RecordSavedView {
     private static func read(_ field: inout KeyedFields.Field, into rest: inout Rest) throws {
         switch field.key {
         case SavedField.original: rest.original = try field.version()
-        case SavedField.modified: rest.modified = try field.time("when it was modified")
-        case SavedField.modifiedBy: rest.modifiedBy = try field.ordinal("who modified it")
-        case SavedField.modifiedWith: rest.modifiedWith = try field.ordinal("what modified it")
-        case SavedField.created: rest.created = try field.time("when it was created")
-        case SavedField.createdBy: rest.createdBy = try field.ordinal("who created it")
+        case SavedField.modified: rest.modified = try field.time("the time of modification")
+        case SavedField.modifiedBy: rest.modifiedBy = try field.ordinal("the user who modified a record")
+        case SavedField.modifiedWith: rest.modifiedWith = try field.ordinal("the device that modified a record")
+        case SavedField.created: rest.created = try field.time("the time of creation")
+        case SavedField.createdBy: rest.createdBy = try field.ordinal("the user who created a record")
         case SavedField.parent: rest.parent = try field.link()
         case SavedField.share: rest.share = try field.link()
         case SavedField.eventsSinceFull:

@@ -33,9 +33,9 @@ package struct ZoneDeletedEvent: StatedEvent {
         zone = try reader.readEventZone()
         database = try reader.readVarint("a zone's database")
         incarnation = try reader.readVersion("a zone's incarnation")
-        let number = try reader.read(UInt8.self, "why a zone was deleted")
+        let number = try reader.read(UInt8.self, "the reason for deleting a zone")
         guard let reason = Reason(rawValue: number) else {
-            throw StrataError.newer("why a zone was deleted", number, reader)
+            throw StrataError.newer("the reason for deleting a zone", number, reader)
         }
         self.reason = reason
         original = try reader.readOriginal()

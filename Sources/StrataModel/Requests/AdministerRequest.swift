@@ -53,7 +53,7 @@ package enum AdministerRequest: Sendable, Hashable {
     }
 
     init(from reader: inout ByteReader) throws {
-        let number = try reader.read(UInt8.self, "what is to be done")
+        let number = try reader.read(UInt8.self, "the kind of an action")
         switch Number(rawValue: number) {
         case .purgeZone: self = .purgeZone(try reader.readVarint("a zone"))
         case .resetEncryptedData: self = .resetEncryptedData
@@ -69,15 +69,15 @@ package enum AdministerRequest: Sendable, Hashable {
             self = .setQuota(bytes: try reader.readVarint("a quota"), user: user)
         case .expireTokens:
             let offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
-            let isInAll = try reader.read(UInt8.self, "whose tokens expire")
-            guard isInAll < 2 else { throw reader.malformed("whose tokens expire", expected: "0 or 1") }
+            let isInAll = try reader.read(UInt8.self, "the scope of expiring tokens")
+            guard isInAll < 2 else { throw reader.malformed("the scope of expiring tokens", expected: "0 or 1") }
             self = .expireTokens(before: offset, inAll: isInAll == 1)
         case .note: self = .note(try ConsoleNote(from: &reader))
         case .eraseRecords:
             let records = try reader.readList("the number of records") { try RecordToErase(from: &$0) }
             let limit = RecordErasedEvent.maximumReasonBytes
             self = .eraseRecords(records, reason: try reader.readString("a reason", atMost: limit))
-        case nil: throw StrataError.newer("what is to be done", number, reader)
+        case nil: throw StrataError.newer("the kind of an action", number, reader)
         }
         var fields = try KeyedFields(from: &reader, "the fields of a request")
         try fields.skipAll()

@@ -157,7 +157,7 @@ package struct RequestNames: Sendable, Hashable {
         // Otherwise two ordinals could denote the same name, and encoding would not reproduce these bytes.
         let counts = (Set(zones).count, Set(recordTypes.map(ExactName.init)).count, Set(keys.map(ExactName.init)).count)
         guard counts == (zones.count, recordTypes.count, keys.count) else {
-            throw reader.malformed("the names of a request", expected: "each there once")
+            throw reader.malformed("the names of a request", expected: "unique")
         }
     }
 

@@ -41,8 +41,8 @@ package struct DeclareSchemaRequest: Sendable, Hashable {
     }
 
     init(from reader: inout ByteReader) throws {
-        let flags = try reader.read(UInt8.self, "what is to be declared")
-        guard flags < 2 else { throw StrataError.newer("what is to be declared", flags, reader) }
+        let flags = try reader.read(UInt8.self, "the kind of a declaration")
+        guard flags < 2 else { throw StrataError.newer("the kind of a declaration", flags, reader) }
         onlyAddsIndexes = flags == 1
         declarations = try reader.readList("the number of declarations") { reader in
             let type = try reader.readVarint("a record type")

@@ -53,7 +53,7 @@ package struct SchemaChangedEvent: StatedEvent {
         for field in fields {
             guard field.kind.isDeclarable, field.field > 0 else {
                 throw StrataError(
-                    .invalidArgument, "A declared field has an ordinal and a kind of value.",
+                    .invalidArgument, "A declared field must have an ordinal and a kind of value.",
                     .init(found: "\(field.field), \(field.kind)"))
             }
             writer.appendVarint(UInt64(field.field))

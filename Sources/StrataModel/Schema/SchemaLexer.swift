@@ -29,7 +29,7 @@ struct SchemaToken {
 
     func mistake(expected: String, found: String) -> StrataError {
         StrataError(
-            .invalidArgument, "The schema has a mistake.",
+            .invalidArgument, "The schema has an error.",
             .init(expected: expected, found: found, line: line, column: column))
     }
 

@@ -38,7 +38,9 @@ struct SchemaParser {
         try take("CREATE")
         try take("ROLE")
         let name = try takeName("a role's name")
-        guard roleNames.insert(name.text).inserted else { throw name.mistake(expected: "a role's name that is new") }
+        guard roleNames.insert(name.text).inserted else {
+            throw name.mistake(expected: "a role's name that is not used before")
+        }
         try checkRoom(schema.roles.count, name, "roles")
         schema.roles.append(name.text)
     }
@@ -48,7 +50,7 @@ struct SchemaParser {
         try take("TYPE")
         let name = try takeName("a record type's name")
         guard typeNames.insert(name.text).inserted else {
-            throw name.mistake(expected: "a record type's name that is new")
+            throw name.mistake(expected: "a record type's name that is not used before")
         }
         try checkRoom(schema.recordTypes.count, name, "record types")
         var type = SchemaDefinition.RecordType(name.text)
@@ -63,7 +65,7 @@ struct SchemaParser {
                 try checkRoom(type.fields.count, start, "fields")
                 let field = try parseField()
                 guard fieldNames.insert(field.name).inserted else {
-                    throw start.mistake(expected: "a field's name that is new in \(name.text)")
+                    throw start.mistake(expected: "a field's name that is not used before in \(name.text)")
                 }
                 type.fields.append(field)
             }
@@ -119,7 +121,7 @@ struct SchemaParser {
         let kindToken = token
         (field.kind, field.isEncrypted) = try parseKind()
         if let systemKind, field.kind != systemKind || field.isEncrypted {
-            throw kindToken.mistake(expected: "\(systemKind.schemaName), which \(name.text) always is")
+            throw kindToken.mistake(expected: "\(systemKind.schemaName), the type of the system field \(name.text)")
         }
         while let index = index(token) {
             let possible = field.kind.possibleIndexes(isEncrypted: field.isEncrypted)
@@ -127,7 +129,7 @@ struct SchemaParser {
                 let kind = (field.isEncrypted ? "an encrypted " : "") + field.kind.schemaName
                 throw token.mistake(
                     expected: possible.isEmpty
-                        ? "no index, since \(kind) cannot have one"
+                        ? "no index, because \(kind) cannot have one"
                         : "an index that \(kind) can have: \(possible.schemaNames)")
             }
             guard field.indexes.insert(index).inserted else {
@@ -219,10 +221,10 @@ struct SchemaParser {
     private mutating func takeName(_ what: String) throws -> SchemaToken {
         guard token.kind == .word || token.kind == .quoted else { throw token.mistake(expected: what) }
         if token.kind == .word, SchemaName.isReserved(token.text) {
-            throw token.mistake(expected: "\(what); this word is one in double quotes only")
+            throw token.mistake(expected: "\(what); this word is a name only in double quotes")
         }
         if token.kind == .word, token.text.utf8.first == UInt8(ascii: "_") {
-            throw token.mistake(expected: "\(what); those of the system are in double quotes")
+            throw token.mistake(expected: "\(what); names of the system are written in double quotes")
         }
         guard SchemaName.isIdentifier(token.text) else {
             throw token.mistake(

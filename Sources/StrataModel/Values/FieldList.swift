@@ -20,7 +20,8 @@ public struct FieldList: Sendable, Hashable {
         if let kind = elements.first?.kind {
             guard kind.isScalar, elements.allSatisfy({ $0.kind == kind }) else {
                 throw StrataError(
-                    .invalidArgument, "A list has elements of one kind, which are not lists and not encrypted.",
+                    .invalidArgument,
+                    "The elements of a list must be of one kind, and neither lists nor encrypted values.",
                     .init(found: elements.first { !$0.kind.isScalar || $0.kind != kind }.map { "\($0.kind)" }))
             }
         }

@@ -38,7 +38,7 @@ package struct FieldTable {
         let widths = try reader.read(UInt8.self, "the widths of a field table")
         (ordinalBytes, endBytes) = (Int(widths & 0x0F), Int(widths >> 4))
         guard Self.isWidth(ordinalBytes), Self.isWidth(endBytes) else {
-            throw reader.malformed("the widths of a field table", expected: "1, 2 or 4 each", found: "\(widths)")
+            throw reader.malformed("the widths of a field table", expected: "1, 2 or 4 bytes each", found: "\(widths)")
         }
         ordinals = try reader.readRange(count: UInt64(count * ordinalBytes), "the ordinals of fields").lowerBound
         ends = try reader.readRange(count: UInt64(count * endBytes), "the ends of values").lowerBound
@@ -48,7 +48,7 @@ package struct FieldTable {
             throw reader.malformed("the last end", expected: "\(range.upperBound - values)", found: "\(length)")
         }
         guard ordinalBytes == Self.width(of: ordinal(at: count - 1)), endBytes == Self.width(of: length) else {
-            throw reader.malformed("the widths of a field table", expected: "as narrow as can be")
+            throw reader.malformed("the widths of a field table", expected: "as narrow as possible")
         }
     }
 
@@ -70,19 +70,20 @@ package struct FieldTable {
     /// Returns the field of the entry at an index, which must be below ``count``.
     @inline(__always)
     package func ordinal(at index: Int) -> UInt32 {
-        precondition(index >= 0 && index < count, "an entry that is not there")
+        precondition(index >= 0 && index < count, "the index is outside the field table")
         return Self.load(bytes, ordinals + index * ordinalBytes, ordinalBytes)
     }
 
     /// Returns the range of an entry's value in the bytes; empty for a removed key.
     @inline(__always)
     package func range(at index: Int) throws -> Range<Int> {
-        precondition(index >= 0 && index < count, "an entry that is not there")
+        precondition(index >= 0 && index < count, "the index is outside the field table")
         let lower = index == 0 ? values : values + Int(Self.load(bytes, ends + (index - 1) * endBytes, endBytes))
         let upper = values + Int(Self.load(bytes, ends + index * endBytes, endBytes))
         guard lower <= upper, upper <= end else {
             throw ByteReader(bytes, at: ends + index * endBytes)
-                .malformed("the end of a value", expected: "not to fall", found: "\(upper - values)")
+                .malformed(
+                    "the end of a value", expected: "between the previous and the last end", found: "\(upper - values)")
         }
         return lower..<upper
     }

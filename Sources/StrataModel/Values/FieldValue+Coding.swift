@@ -127,8 +127,8 @@ extension FieldValue.Location {
     fileprivate init(from reader: inout ByteReader) throws {
         let latitude = try reader.read(UInt64.self, "a latitude")
         let longitude = try reader.read(UInt64.self, "a longitude")
-        let presence = try reader.read(UInt8.self, "what a location has")
-        guard presence < 1 << 6 else { throw StrataError.newer("what a location has", presence, reader) }
+        let presence = try reader.read(UInt8.self, "the parts of a location")
+        guard presence < 1 << 6 else { throw StrataError.newer("the parts of a location", presence, reader) }
         var others = Self.defaults
         for index in others.indices where presence >> UInt8(index) & 1 == 1 {
             let number = try reader.read(UInt64.self, "a number of a location")
@@ -166,7 +166,7 @@ extension FieldValue.Sealed {
     fileprivate func encode(into writer: inout ByteWriter) throws {
         guard nonce.count == Self.nonceBytes else {
             throw StrataError(
-                .invalidArgument, "A nonce has 24 bytes.",
+                .invalidArgument, "A nonce must have 24 bytes.",
                 .init(expected: "\(Self.nonceBytes)", found: "\(nonce.count)"))
         }
         writer.appendVarint(keyID)
@@ -206,7 +206,7 @@ extension ByteReader {
         let count = remaining
         var bits: UInt64 = 0
         for byte in bytes[position...] { bits = bits << 8 | UInt64(byte) }
-        guard count == 0 || bits & 0xFF != 0 else { throw malformed(what, expected: "without zero bytes at its end") }
+        guard count == 0 || bits & 0xFF != 0 else { throw malformed(what, expected: "without zero bytes at the end") }
         position = bytes.count
         return Double(bitPattern: count == 0 ? 0 : bits << UInt64(64 - 8 * count))
     }
@@ -222,7 +222,7 @@ extension StrataError {
     /// Returns the error for a value that only a later version of the format defines.
     static func newer(_ what: StaticString, _ number: some BinaryInteger, _ reader: ByteReader) -> StrataError {
         StrataError(
-            .newerFormat, "There is something that this version does not know.",
+            .newerFormat, "A value is unknown to this version.",
             .init(position: UInt64(reader.position), found: "\(what): \(number)"))
     }
 }

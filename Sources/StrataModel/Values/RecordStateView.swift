@@ -64,8 +64,8 @@ package struct RecordStateView {
     private func readHeader(from reader: inout ByteReader) throws -> RecordHeader {
         let modified = unzigzag(try reader.readVarint("the time of modification"))
         let type = try reader.readVarint("a record's type")
-        let createdBy = try reader.readVarint("who created a record")
-        let modifiedBy = try reader.readVarint("who modified a record")
+        let createdBy = try reader.readVarint("the user who created a record")
+        let modifiedBy = try reader.readVarint("the user who modified a record")
         let modifiedWith = try reader.readVarint("the device that modified a record")
         let eventsSinceFull = try reader.readVarint(
             "the events since the last full one", atMost: UInt64(RecordHeader.maximumEventsSinceFull))
@@ -111,7 +111,7 @@ package struct RecordStateView {
         let known = try header().type
         guard type == known else {
             throw StrataError(
-                .brokenSequence, "An event is of another record type than the record.",
+                .brokenSequence, "The record type of an event differs from that of its record.",
                 .init(expected: "type \(known)", found: "type \(type)"))
         }
     }

@@ -48,7 +48,7 @@ struct CheckpointHeader: Equatable, Sendable {
         guard slot.contains(where: { $0 != 0 }) else { return nil }
         guard slot.count == PageLayout.pageBytes, slot.starts(with: ViewFormat.magic.utf8) else {
             throw StrataError(
-                .wrongMagic, "A header of the page file does not begin as one.", .init(expected: ViewFormat.magic))
+                .wrongMagic, "A header of the page file has the wrong first bytes.", .init(expected: ViewFormat.magic))
         }
         return try slot.withUnsafeBytes { try decode($0, checksum: checksum(slot)) }
     }
@@ -68,7 +68,7 @@ struct CheckpointHeader: Equatable, Sendable {
         }
         guard version == ViewFormat.version else {
             throw StrataError(
-                .newerFormat, "The page file is of a version that this release does not know.",
+                .newerFormat, "The page file has a version unknown to this release.",
                 .init(expected: "\(ViewFormat.version)", found: "\(version)"))
         }
         guard Int(pageBytes) == PageLayout.pageBytes else {

@@ -116,21 +116,22 @@ final class Checkpoints: Sendable {
         _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ state: CheckpointSlots
     ) throws {
         if state.isReplaced {
-            throw StrataError(.closed, "Another page file has taken this one's place.", .init(path: file.path))
+            throw StrataError(.closed, "The page file was replaced by another one.", .init(path: file.path))
         }
         let newest = state.newest?.header
         guard snapshot.core === core, snapshot.epoch >= newest?.epoch ?? 0,
             position.offset >= newest?.position.offset ?? 0
         else {
             throw StrataError(
-                .invalidArgument, "A checkpoint is of a state of this store that is not older than the last one.",
+                .invalidArgument,
+                "A checkpoint must be of a state of this store that is not older than the last checkpoint.",
                 .init(
                     path: file.path, expected: "offset \(newest?.position.offset ?? 0) or later",
                     found: "\(position)"))
         }
         guard opaque.count <= ViewFormat.maximumOpaqueBytes else {
             throw StrataError(
-                .tooLarge, "What is kept with a checkpoint is too long.",
+                .tooLarge, "The data kept with a checkpoint is too long.",
                 .init(expected: "at most \(ViewFormat.maximumOpaqueBytes) bytes", found: "\(opaque.count)"))
         }
     }

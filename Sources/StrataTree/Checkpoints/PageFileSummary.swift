@@ -127,7 +127,7 @@ private final class NullFile: File {
     init(path: String) { self.path = path }
 
     static func refusal(_ path: String) -> StrataError {
-        StrataError(.readOnlyMedium, "The file is only looked at.", .init(path: path))
+        StrataError(.readOnlyMedium, "The file is open for reading only.", .init(path: path))
     }
 
     func size() throws -> Int { 0 }

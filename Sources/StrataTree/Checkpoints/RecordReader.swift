@@ -16,7 +16,7 @@ struct RecordReader {
     private mutating func readCount(_ what: StaticString, elementBytes: Int) throws -> Int {
         let count = Int(try reader.read(UInt32.self, what))
         guard count <= reader.remaining / elementBytes else {
-            throw reader.malformed(what, expected: "as many as there are bytes for", found: "\(count)")
+            throw reader.malformed(what, expected: "at most as many as the remaining bytes can hold", found: "\(count)")
         }
         return count
     }
@@ -75,7 +75,9 @@ struct RecordReader {
         var end: PageNumber = 0
         for place in stride(from: 0, to: list.count, by: ViewFormat.runBytes) {
             let run = try run(at: place, of: list, "free run")
-            guard end < run.first else { throw reader.malformed("free run", expected: "apart from the one before") }
+            guard end < run.first else {
+                throw reader.malformed("free run", expected: "after the previous run, with a gap")
+            }
             end = run.range.upperBound
             pages.insert(run.range)
         }
@@ -96,7 +98,7 @@ struct RecordReader {
             singles: Int(try reader.read(UInt32.self, "retired pages")),
             longer: Int(try reader.read(UInt32.self, "retired runs")))
         guard head.birth < (head.end == 0 ? UInt64.max : head.end) else {
-            throw reader.malformed("retired runs", expected: "born before")
+            throw reader.malformed("retired runs", expected: "retired after their birth")
         }
         return head
     }
@@ -140,7 +142,7 @@ struct RecordReader {
             let pages = Int(try reader.read(UInt32.self, "page count"))
             guard place.isInside(pageCount: pages), pages <= pageCount,
                 kept.last.map({ $0.epoch <= epoch }) ?? true
-            else { throw reader.malformed("kept checkpoint", expected: "inside of the file, in order") }
+            else { throw reader.malformed("kept checkpoint", expected: "inside the file, in order") }
             kept.append(
                 KeptRecord(
                     epoch: epoch, position: position, record: place, pageCount: pages,

@@ -12,7 +12,7 @@ extension SliceWriter {
         var next = run.first
         func write(_ bytes: ArraySlice<UInt8>, isLast: Bool) throws {
             let pages = max(1, PageLayout.overflowPages(bytes.count))
-            precondition(Int(next - run.first) + pages <= run.count, "the run has room for the record")
+            precondition(Int(next - run.first) + pages <= run.count, "the run must have room for the record")
             let first = next
             try self.write(Array(first..<first + PageNumber(pages)), isLast: isLast) { number, target in
                 // The memory is reused: stale bytes after the end of the record must not reach the file.

@@ -39,7 +39,7 @@ struct SlotReading: Sendable {
         guard try isValid(header.position) else {
             reading.finding = .stale
             reading.error = StrataError(
-                .brokenChain, "The log does not have what the checkpoint was folded from.",
+                .brokenChain, "The log does not have the commits from which the checkpoint was folded.",
                 .init(path: file.path, expected: "\(header.position)"))
             return reading
         }
@@ -64,12 +64,12 @@ struct SlotRules: Sendable {
     ) -> (PageFileFinding, StrataError)? {
         if header.store != store {
             let context = StrataError.Context(path: path, expected: "\(store)", found: "\(header.store)")
-            return (.foreign, StrataError(.foreignSegment, "The page file is of another store.", context))
+            return (.foreign, StrataError(.foreignSegment, "The page file belongs to another store.", context))
         }
         let pages = min(fileBytes / PageLayout.pageBytes, capacity)
         if header.pageCount > pages {
             let context = StrataError.Context(path: path, expected: "\(header.pageCount) pages", found: "\(pages)")
-            return (.damaged, StrataError(.impossibleLength, "The page file is shorter than it says.", context))
+            return (.damaged, StrataError(.impossibleLength, "The page file is shorter than its header says.", context))
         }
         return nil
     }

@@ -12,7 +12,7 @@ enum PageCheck {
         }
         guard page.number == number else {
             throw damage(
-                number, .malformed, "A page stands in the place of another.", expected: "\(number)",
+                number, .malformed, "A page is stored in the place of another page.", expected: "\(number)",
                 found: "\(page.number)")
         }
         try checkLayout(page, number: number)
@@ -33,7 +33,7 @@ enum PageCheck {
         let slotEnd = PageLayout.headerBytes + page.count * page.slotBytes
         guard page.count > 0, page.prefixBytes <= PageLayout.maximumKeyBytes, slotEnd <= page.heapStart,
             page.heapStart <= heapEnd, page.garbageBytes <= heapEnd - page.heapStart
-        else { throw malformed(number, "its slots and heap to lie apart") }
+        else { throw malformed(number, "its slots and heap not to overlap") }
         for index in 0..<page.count { try checkEntry(page, index, heapEnd: heapEnd, number) }
         try checkHeap(page, heapEnd: heapEnd, number)
         for index in (page.isLeaf ? 1 : 2)..<max(page.count, page.isLeaf ? 1 : 2)
@@ -50,24 +50,26 @@ enum PageCheck {
         let place = page.place(index)
         if page.isLeaf {
             let start = place + PageLayout.entryHeaderBytes + suffixBytes
-            guard place >= page.heapStart, start <= heapEnd else { throw malformed(number, "its entries to be inside") }
+            guard place >= page.heapStart, start <= heapEnd else {
+                throw malformed(number, "its entries to be inside the page")
+            }
             let value = page.storedValue(index)
             guard start + value.bytes.count <= heapEnd,
                 value.isOverflow || value.bytes.count <= PageLayout.maximumInlineBytes
-            else { throw malformed(number, "its values to be inside") }
+            else { throw malformed(number, "its values to be inside the page") }
             if value.isOverflow { try check(OverflowReference(value.bytes), number) }
             guard page.prefixBytes + suffixBytes > 0, Bytes.head(page.leafSuffix(index)) == page.head(index) else {
-                throw malformed(number, "the heads of its keys to be theirs")
+                throw malformed(number, "the heads of its keys to match the keys")
             }
         } else {
             let tailBytes = max(0, suffixBytes - PageLayout.headBytes)
             guard tailBytes == 0 || place >= page.heapStart && place + tailBytes <= heapEnd, page.child(index) > 1,
                 index > 0 || suffixBytes == 0
-            else { throw malformed(number, "its children to be pages and their keys inside") }
+            else { throw malformed(number, "its children to be pages and their keys to be inside the page") }
             // A short key's end is determined by its length alone, so the padding of its head must be zero.
             let filled = UInt64(page.head(index)) << (8 * UInt64(min(suffixBytes, PageLayout.headBytes)))
             guard index == 0 || UInt32(truncatingIfNeeded: filled) == 0 else {
-                throw malformed(number, "the heads of its keys to be theirs")
+                throw malformed(number, "the heads of its keys to match the keys")
             }
         }
     }
@@ -76,7 +78,7 @@ enum PageCheck {
         guard reference.byteCount > PageLayout.maximumInlineBytes,
             reference.byteCount <= PageLayout.maximumValueBytes, reference.first > 1,
             Int(reference.first) + reference.pageCount <= Int(PageNumber.max)
-        else { throw malformed(number, "its long values to stand in pages") }
+        else { throw malformed(number, "its long values to be in pages") }
     }
 
     /// Checks that no two entries share a byte of the heap, and that unused bytes are counted: writers rely on both.
@@ -89,11 +91,11 @@ enum PageCheck {
                 guard heapBytes > 0 else { continue }
                 used += heapBytes
                 guard take(page.place(index)..<page.place(index) + heapBytes, of: taken) else {
-                    throw malformed(number, "its entries to lie apart")
+                    throw malformed(number, "its entries not to overlap")
                 }
             }
             guard used + page.garbageBytes == heapEnd - page.heapStart else {
-                throw malformed(number, "what its entries leave to be counted")
+                throw malformed(number, "its unused bytes to be counted")
             }
         }
     }

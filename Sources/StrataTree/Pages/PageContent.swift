@@ -198,7 +198,7 @@ final class PageContent {
                     leaf: index - range.lowerBound, suffix: suffix,
                     entry.isOverflow ? .overflow(OverflowReference(value)) : .inline(value))
             }
-            precondition(isInside, "a page is made of entries that fit")
+            precondition(isInside, "the entries of a page must fit")
         }
     }
 }

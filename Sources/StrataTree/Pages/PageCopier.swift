@@ -58,7 +58,7 @@ struct PageCopier {
                 let page = try memory.page(number)
                 guard page.kind == .overflow else {
                     throw StrataError(
-                        .malformed, "A long value leads to a page that is none of its own.", .init(found: "\(number)"))
+                        .malformed, "A long value refers to a page of another kind.", .init(found: "\(number)"))
                 }
                 return page
             }
@@ -74,7 +74,7 @@ struct PageCopier {
 
     private mutating func append(_ bytes: inout [UInt8]) throws -> PageNumber {
         let number = next
-        guard Int(number) < capacity else { throw StrataError(.noSpace, "The page file has reached its largest size.") }
+        guard Int(number) < capacity else { throw StrataError(.noSpace, "The page file has reached its maximum size.") }
         bytes.withEditor { editor in
             editor.set(number: number)
             editor.set(birth: epoch)

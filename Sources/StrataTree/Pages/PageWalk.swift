@@ -50,13 +50,13 @@ struct PageWalk {
         let isInPlace = level.map { page.level == $0 && page.count > 0 } ?? (page.kind == .overflow)
         guard isInPlace else {
             throw malformed(
-                number, "A tree leads to a page that is none of its own.",
+                number, "A tree refers to a page of another kind or level.",
                 level.map { "level \($0)" } ?? "a long value",
                 "level \(page.level) of kind \(page.kind.map { "\($0)" } ?? "none")")
         }
         guard page.birth <= checkpoint.epoch else {
             throw malformed(
-                number, "A page is younger than the checkpoint that reaches it.", "epoch \(checkpoint.epoch) at most",
+                number, "A page is newer than the checkpoint that refers to it.", "at most epoch \(checkpoint.epoch)",
                 "\(page.birth)")
         }
     }
@@ -72,7 +72,7 @@ struct PageWalk {
                 let run = OverflowReference(value.bytes).run
                 guard Int(run.first) + run.count <= checkpoint.pageCount else {
                     throw malformed(
-                        page.number, "A long value stands behind the end of the file.",
+                        page.number, "A long value is stored after the end of the file.",
                         "\(checkpoint.pageCount) pages", "\(run.first) + \(run.count)")
                 }
                 waiting += run.range.map { ($0, nil) }

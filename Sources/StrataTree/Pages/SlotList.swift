@@ -30,7 +30,7 @@ struct SlotList {
         if let slot = free.popLast() { return slot }
         if next >= memorySlots, let slot = freeSpilled.popLast() { return slot }
         guard Int(next) < capacity else {
-            throw StrataError(.noSpace, "Too many pages have been written and are not in the page file yet.")
+            throw StrataError(.noSpace, "Too many written pages are not in the page file yet.")
         }
         if next >= memorySlots, let spill {
             try spill.prepare(

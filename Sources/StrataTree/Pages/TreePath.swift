@@ -23,19 +23,19 @@ final class TreePath {
     func removeAll() { count = 0 }
 
     func append(_ step: PathStep) {
-        precondition(count < Self.capacity, "a tree is not that high")
+        precondition(count < Self.capacity, "a tree cannot have so many levels")
         (steps + count).initialize(to: step)
         count += 1
     }
 
     @inline(__always)
     subscript(index: Int) -> PathStep {
-        precondition(index >= 0 && index < count, "a step of the path")
+        precondition(index >= 0 && index < count, "the index is outside the path")
         return steps[index]
     }
 
     func set(index: Int, at place: Int) {
-        precondition(place >= 0 && place < count, "a step of the path")
+        precondition(place >= 0 && place < count, "the index is outside the path")
         steps[place].index = index
     }
 

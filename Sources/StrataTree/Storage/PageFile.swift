@@ -65,7 +65,8 @@ final class PageFile: PageSource, @unchecked Sendable {
 
     private func missing(_ number: PageNumber) -> StrataError {
         StrataError(
-            .malformed, "A page is named that is not there.", .init(page: number, path: path, found: "\(number)"))
+            .malformed, "A page number refers to a page that does not exist.",
+            .init(page: number, path: path, found: "\(number)"))
     }
 
     // MARK: Growing
@@ -110,7 +111,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         let raw = try file.read(
             count: pages.count * PageLayout.pageBytes, at: Int(place.run.first) * PageLayout.pageBytes)
         guard raw.count == pages.count * PageLayout.pageBytes else {
-            throw StrataError(.malformed, "The page file ends inside of a record.", .init(path: path))
+            throw StrataError(.malformed, "The page file ends inside a record.", .init(path: path))
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(raw.count)
@@ -122,7 +123,8 @@ final class PageFile: PageSource, @unchecked Sendable {
                 try PageCheck.check(page, number: number)
                 guard page.kind == .record, page.birth == epoch else {
                     throw StrataError(
-                        .malformed, "A checkpoint's record is none.", .init(path: path, found: "page \(number)"))
+                        .malformed, "A page of a checkpoint's record has another kind or epoch.",
+                        .init(path: path, found: "page \(number)"))
                 }
                 bytes += part.dropping(PageLayout.headerBytes)
             }

@@ -62,7 +62,7 @@ struct PageLedger {
     private mutating func extend(by count: Int) throws -> PageNumber {
         guard pageCount + count <= capacity else {
             throw StrataError(
-                .noSpace, "The page file has reached its largest size.",
+                .noSpace, "The page file has reached its maximum size.",
                 .init(expected: "at most \(capacity) pages", found: "\(pageCount + count)"))
         }
         defer { pageCount += count }
@@ -111,7 +111,7 @@ struct PageLedger {
     /// - Parameter limit: the maximum number of runs freed by this call; ``release(atMost:)`` frees the others.
     mutating func unpin(_ epoch: UInt64, atMost limit: Int = .max) -> [PageRun] {
         let index = firstPin(notBefore: epoch)
-        precondition(index < pins.count && pins[index].epoch == epoch, "only what is pinned is let go")
+        precondition(index < pins.count && pins[index].epoch == epoch, "only a pinned epoch can be unpinned")
         pins[index].count -= 1
         guard pins[index].count == 0 else { return [] }
         pins.remove(at: index)

@@ -101,7 +101,7 @@ final class PageMemory: @unchecked Sendable {
     static func unreadable(_ number: PageNumber, _ path: String?) -> StrataError {
         StrataError(
             .inputOutput,
-            "The page file cannot be read: somebody made it shorter while it was in use, or its medium failed.",
+            "The page file cannot be read: it was truncated while in use, or its medium failed.",
             .init(page: number, path: path))
     }
 
@@ -148,7 +148,7 @@ final class PageMemory: @unchecked Sendable {
     private func missing(_ number: PageNumber) -> StrataError {
         source?.foundDamage()
         return StrataError(
-            .malformed, "A page is named that is not there.",
+            .malformed, "A page number refers to a page that does not exist.",
             .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
     }
 
@@ -174,7 +174,7 @@ final class PageMemory: @unchecked Sendable {
     /// The slot of a page that belongs to a single writer, the caller.
     func slot(of number: PageNumber) -> UnsafeMutableRawPointer {
         let place = places[Int(number)].load(ordering: .acquiring)
-        precondition(place >= Self.firstSlot, "only pages in the arena are written")
+        precondition(place >= Self.firstSlot, "only pages in the arena can be written")
         return slotAddress(place)
     }
 

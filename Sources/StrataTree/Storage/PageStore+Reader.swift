@@ -56,7 +56,7 @@ extension PageStore {
             }
             if !isOutdated { break }
         }
-        throw StrataError(.notFound, "There is no checkpoint that can be read; fold the log.", .init(path: path))
+        throw StrataError(.notFound, "The page file has no readable checkpoint; fold the log.", .init(path: path))
     }
 
     static func newestFirst(_ file: PageFile) -> [Int] {

@@ -45,7 +45,8 @@ struct PageStoreOpening {
         let known = Set(slots.pinned)
         if let unknown = live.first(where: { $0 > header.epoch && !known.contains($0) }) {
             let error = StrataError(
-                .locked, "A process reads a checkpoint that cannot be taken.", .init(path: path, found: "\(unknown)"))
+                .locked, "A process reads a checkpoint that this process cannot use.",
+                .init(path: path, found: "\(unknown)"))
             return try begin(.inUse, reasons + [error], live: live)
         }
         slots.readers = live

@@ -52,7 +52,7 @@ struct WaitingRuns {
         }
         for last in (lasts.removeValue(forKey: pin) ?? []).sorted() {
             guard let after, let list = lists[last]?.removeValue(forKey: pin) else {
-                preconditionFailure("the last pin of a list is behind its first, or the same")
+                preconditionFailure("the last pin of a list must not be before its first")
             }
             append(list, first: after, last: last)
         }

@@ -25,11 +25,11 @@ package final class BulkLoader {
     /// - Throws: ``StrataError`` as ``Fork/put(_:_:_:)`` does, if the key is not greater than the last one, or if the
     ///   load has ended.
     package func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        if isOver { throw StrataError(.closed, "The load in bulk is over.") }
+        if isOver { throw StrataError(.closed, "The bulk load has ended.") }
         try Fork.check(key, value)
         let isAscending = lastKey.withUnsafeBytes { Bytes.compare($0, key) < 0 }
         guard isAscending else {
-            throw StrataError(.invalidArgument, "Entries that are loaded in bulk come in order of their keys.")
+            throw StrataError(.invalidArgument, "A bulk load needs entries in the order of their keys.")
         }
         try fork.changing { try appendChecked(key, value) }
     }

@@ -11,7 +11,7 @@ extension Fork {
             try descend(&root, to: key)
             let leaf = path[path.count - 1]
             let (index, isFound) = leaf.page.search(leaf: key)
-            precondition(isFound, "the key was there a moment ago")
+            precondition(isFound, "the key must still exist")
             let old = leaf.page.storedValue(index)
             if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
             leaf.editor.remove(index)

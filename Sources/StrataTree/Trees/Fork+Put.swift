@@ -132,7 +132,9 @@ extension Fork {
         // the size is computed.
         if changed == last, path.isRightmost, content.fits(0..<last) { return last }
         if fillsPages, changed > 0, content.fits(0..<changed), content.fits(changed..<last + 1) { return changed }
-        guard let cut = content.evenCut() else { preconditionFailure("two pages hold a full one and one entry more") }
+        guard let cut = content.evenCut() else {
+            preconditionFailure("two pages must have room for a full page and another entry")
+        }
         return cut
     }
 
@@ -149,7 +151,7 @@ extension Fork {
             let hasRoom =
                 editor.insert(branch: 0, suffix: none, child: left)
                 && editor.insert(branch: 1, suffix: separator, child: number)
-            precondition(hasRoom, "two children fit a new root")
+            precondition(hasRoom, "a new root must have room for two children")
             root.page = page.number
             root.level = level + 1
             return

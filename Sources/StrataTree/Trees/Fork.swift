@@ -86,13 +86,13 @@ package final class Fork {
     func requireOpen() throws {
         try requireWhole()
         if stage != .open {
-            throw StrataError(.closed, "The fork changes no more: it was published, or another was made on it.")
+            throw StrataError(.closed, "The fork cannot be changed: it was published, or another fork was made of it.")
         }
     }
 
     func requireWhole() throws {
         if stage == .failed {
-            throw StrataError(.closed, "The fork failed in the middle of a change, and can only be dropped.")
+            throw StrataError(.closed, "The fork failed during a change and can only be dropped.")
         }
     }
 

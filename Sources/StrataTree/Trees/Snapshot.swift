@@ -89,7 +89,7 @@ extension PageMemory {
     func wrongLevel(_ number: PageNumber, expected: Int, found: Int) -> StrataError {
         source?.foundDamage()
         return StrataError(
-            .malformed, "A tree leads to a page that is none of its own.",
+            .malformed, "A tree refers to a page of another kind or level.",
             .init(
                 position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number, expected: "level \(expected)",
                 found: "level \(found)"))

@@ -58,7 +58,7 @@ final class BaseReading {
         try payload?.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
             guard try walker.header() == EnvelopeHeader() else {
-                throw StrataError(.malformed, "A payload of a base names who made it.")
+                throw StrataError(.malformed, "A payload of a base has an envelope header that is not empty.")
             }
             var index: UInt32 = 0
             while let event = try walker.next() {
@@ -81,7 +81,8 @@ final class BaseReading {
 
     private func checkOrder(of kind: EventKind) throws {
         guard let rank = Self.ranks[kind], rank >= lastRank else {
-            throw StrataError(.brokenSequence, "A base has an event that has no place there.", .init(found: "\(kind)"))
+            throw StrataError(
+                .brokenSequence, "A base has an event of the wrong kind or out of order.", .init(found: "\(kind)"))
         }
         lastRank = rank
     }

@@ -43,7 +43,8 @@ package struct BaseScan {
         let offset = snapshot.foldedOffset(ViewTree.records)
         guard offset > 0, ViewTree.folded.allSatisfy({ snapshot.foldedOffset($0) == offset }) else {
             throw StrataError(
-                .invalidArgument, "A base is made of the state behind a commit.", .init(found: "offset \(offset)"))
+                .invalidArgument, "A base must be made from the state after a commit.",
+                .init(found: "offset \(offset)"))
         }
         self.snapshot = snapshot
         self.limits = limits

@@ -24,10 +24,10 @@ extension Fold {
     func load(base horizon: Position, isChanged: Bool, _ next: () throws -> ArraySlice<UInt8>?) throws {
         guard offset == 0, slice.count == 0, ViewTree.folded.allSatisfy(fork.isEmpty) else {
             throw StrataError(
-                .invalidArgument, "Only trees that are empty take a base.", .init(found: "offset \(offset)"))
+                .invalidArgument, "A base can only be loaded into empty trees.", .init(found: "offset \(offset)"))
         }
         guard (1...Version.maximumOffset).contains(horizon.offset) else {
-            throw StrataError(.outOfRange, "There is no such horizon.", .init(found: "\(horizon.offset)"))
+            throw StrataError(.outOfRange, "The horizon is not a valid offset.", .init(found: "\(horizon.offset)"))
         }
         isPartial = true
         try withoutActuallyEscaping(next) { next in
@@ -44,7 +44,7 @@ extension Fold {
     private func applyStated(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace) throws {
         switch kind {
         case .recordSaved, .baseMarker:
-            throw StrataError(.brokenSequence, "A payload of a base states records and other things.")
+            throw StrataError(.brokenSequence, "A payload of a base contains records and other events.")
         default: try maintain(kind, body, at: place)
         }
     }
@@ -58,7 +58,7 @@ extension Fold {
                     try reading.forEachEvent { kind, body, place in
                         guard kind == .recordSaved else {
                             throw StrataError(
-                                .brokenSequence, "A payload of a base states records and other things.")
+                                .brokenSequence, "A payload of a base contains records and other events.")
                         }
                         try keys.advance(to: body)
                         try keys.key.bytes.withUnsafeBytes {
@@ -76,7 +76,7 @@ extension Fold {
             guard try reading.content() == .marker else {
                 throw StrataError(
                     .brokenSequence, "A base does not end with its marker.",
-                    .init(found: reading.payload == nil ? "the end" : "something else"))
+                    .init(found: reading.payload == nil ? "the end" : "another payload"))
             }
             var marker: BaseMarkerEvent?
             try reading.forEachEvent { _, body, _ in
@@ -105,13 +105,13 @@ extension Fold {
         try reading.advance()
         if reading.payload == nil { return }
         isPartial = true
-        try reading.locating { throw StrataError(.brokenSequence, "Something comes behind the marker of a base.") }
+        try reading.locating { throw StrataError(.brokenSequence, "A base has a payload after its marker.") }
     }
 
     private static func require<Value: Equatable>(_ said: Value, _ found: Value, _ what: StaticString) throws {
         guard said == found else {
             throw StrataError(
-                .brokenChain, "A base is not what its marker says.",
+                .brokenChain, "A base does not match its marker.",
                 .init(expected: "\(what) \(said)", found: "\(found)"))
         }
     }

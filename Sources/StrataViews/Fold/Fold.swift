@@ -73,7 +73,7 @@ package final class Fold {
     package func apply(_ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
         guard offset > self.offset, offset <= Version.maximumOffset else {
             throw StrataError(
-                .brokenSequence, "A commit does not come behind those that are folded.",
+                .brokenSequence, "A commit is not after the commits already folded.",
                 .init(
                     offset: offset, expected: "\(self.offset + 1) to \(Version.maximumOffset)", found: "\(offset)"))
         }
@@ -134,7 +134,7 @@ package final class Fold {
             if hasGathered(from: try reader.readEventZone()) { try flush() }
             try maintain(kind, body, at: place)
         case .baseMarker:
-            throw StrataError(.brokenSequence, "A base's marker is among commits.")
+            throw StrataError(.brokenSequence, "A commit contains the marker of a base.")
         default: try maintain(kind, body, at: place)
         }
     }
@@ -145,7 +145,7 @@ package final class Fold {
             try maintainer.apply(kind, body, at: place, to: self)
         } else if !kind.isAudit {
             throw StrataError(
-                .newerFormat, "There is an event that this release must know and does not.",
+                .newerFormat, "A mandatory event is unknown to this release.",
                 .init(offset: place.version.offset, found: "\(kind)"))
         }
     }
@@ -167,7 +167,7 @@ package final class Fold {
     /// - Parameter progress: called with the number of events folded so far, if there are many.
     private func flush(progress: (Int) -> Void) throws {
         if isPartial {
-            throw StrataError(.closed, "A commit was folded by half; the fork can only be dropped.")
+            throw StrataError(.closed, "A commit was folded only partly; the fork can only be dropped.")
         }
         do { try foldGathered(progress) } catch {
             isPartial = true

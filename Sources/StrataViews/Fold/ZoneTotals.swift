@@ -56,7 +56,7 @@ extension Fold {
             : count.addingReportingOverflow(UInt64(change.magnitude))
         guard !isOver else {
             throw StrataError(
-                .malformed, "A zone does not count its records right.", .init(found: "\(count), to change by \(change)")
+                .malformed, "The totals of a zone are wrong.", .init(found: "\(count), to change by \(change)")
             )
         }
         return sum

@@ -60,7 +60,7 @@ package struct IndexID: Hashable, Sendable, Comparable {
         let number = try reader.readByte()
         guard let form = Form(rawValue: number) else {
             throw StrataError(
-                .malformed, "An index has a form that is not known.", .init(expected: "1 to 3", found: "\(number)"))
+                .malformed, "An index has an unknown form.", .init(expected: "1 to 3", found: "\(number)"))
         }
         self.form = form
     }

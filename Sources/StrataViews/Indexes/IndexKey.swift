@@ -75,7 +75,7 @@ package struct IndexRow {
         let number = try reader.readByte()
         guard let kind = IndexKey.Kind(rawValue: number) else {
             throw StrataError(
-                .malformed, "A row of an index has a kind that is not known.",
+                .malformed, "A row of an index has an unknown kind.",
                 .init(position: UInt64(start), expected: "1 to 8", found: "\(number)"))
         }
         switch kind {

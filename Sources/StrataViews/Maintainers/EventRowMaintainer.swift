@@ -87,7 +87,7 @@ extension CommitBuilder {
         try reader.expectEnd("an event")
         guard try event.event().body.elementsEqual(row[start...]) else {
             throw StrataError(
-                .newerFormat, "The state has something that only a later release can put into a base.",
+                .newerFormat, "The state has an event that only a later release can write into a base.",
                 .init(found: "\(Body.kind)"))
         }
         return event

@@ -22,12 +22,12 @@ enum NamesMaintainer: ViewMaintainer {
         }
         guard !fold.used.has(interned) else {
             throw StrataError(
-                .malformed, "A name comes behind an event that uses its ordinal.",
+                .malformed, "A name comes after an event that uses its ordinal.",
                 .init(found: "\(namespace.noun) ordinal \(interned.ordinal)"))
         }
         guard try interned.ordinal == 1 || fork.name(namespace, interned.ordinal - 1) != nil else {
             throw StrataError(
-                .malformed, "A name leaves out an ordinal.",
+                .malformed, "A name skips an ordinal.",
                 .init(expected: "a name for \(interned.ordinal - 1)", found: "ordinal \(interned.ordinal)"))
         }
         let place = ViewKeys.ordinal(of: interned.name)

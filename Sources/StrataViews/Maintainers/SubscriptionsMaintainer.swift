@@ -39,7 +39,7 @@ enum SubscriptionsMaintainer: EventRowMaintainer {
         try SubscriptionContentsMaintainer.remove(subscription: key, from: fold.fork)
         guard try key.withUnsafeBytes({ try fold.fork.delete(tree, $0) }) else {
             throw StrataError(
-                .brokenSequence, "A subscription was deleted that is not there.", .init(found: event.id))
+                .brokenSequence, "A subscription that does not exist was deleted.", .init(found: event.id))
         }
     }
 

@@ -48,13 +48,13 @@ extension ViewMaintainer {
     static var isStated: Bool { false }
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        preconditionFailure("a maintainer applies only the kinds of events that it names")
+        preconditionFailure("a maintainer may apply only the kinds of events that it lists")
     }
 
     static func state(
         _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
     ) throws {
-        preconditionFailure("a base states only the trees that say so")
+        preconditionFailure("a base may contain only trees that are marked for it")
     }
 
     /// Returns the offset of the version with which most rows begin.

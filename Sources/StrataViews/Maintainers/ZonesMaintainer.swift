@@ -74,7 +74,7 @@ extension Fold {
         let isStated = !isAlive && event.original != nil
         guard isStated || (isAlive ? before?.incarnation : nil) == event.incarnation else {
             throw StrataError(
-                .brokenSequence, "A zone was saved in a life that it does not have.",
+                .brokenSequence, "A zone was saved in another life than its current one.",
                 .init(
                     expected: isAlive ? before?.incarnation.tag : "a new life",
                     found: event.incarnation?.tag ?? "a new life"))
@@ -98,8 +98,8 @@ extension Fold {
         let isStated = !isAlive && event.original != nil
         guard let incarnation = event.incarnation, isStated || isAlive && before?.incarnation == incarnation else {
             throw StrataError(
-                .brokenSequence, "A zone was deleted in a life that it does not have.",
-                .init(expected: "a zone that is there", found: event.incarnation?.tag ?? "none"))
+                .brokenSequence, "A zone was deleted in another life than its current one.",
+                .init(expected: "an existing zone", found: event.incarnation?.tag ?? "none"))
         }
         if let before, isAlive { try removeRecords(of: event.zone, before) }
         let version = event.original ?? place.version
@@ -115,7 +115,7 @@ extension Fold {
         let named = try records.names.database(ofZone: zone, in: fork)
         guard named == database else {
             throw StrataError(
-                .malformed, "A zone is in another database than its name says.",
+                .malformed, "A zone is not in the database that its name belongs to.",
                 .init(expected: "database \(named)", found: "\(database)"))
         }
     }

@@ -224,7 +224,7 @@ package final class PastStates: Sendable {
         try addLine(behind: known.map { $0.offset + nearCommits }, past, &state)
         let index = state.lines.indices.filter { state.lines[$0].end <= offset }
             .max { state.lines[$0].end < state.lines[$1].end }
-        guard let index else { preconditionFailure("a line begins in front of every offset") }
+        guard let index else { preconditionFailure("a line must begin before every offset") }
         if offset - state.lines[index].end > nearCommits {
             do { try extend(index, past, &state) } catch {
                 // The pages may be ahead of the states.

@@ -262,7 +262,7 @@ extension RecordStateView {
 
     fileprivate func longNamePlace() throws -> Range<Int> {
         guard let place = try links().longName else {
-            throw StrataError(.malformed, "A record with a short form for a key does not say its name.")
+            throw StrataError(.malformed, "A record whose key is a short form lacks its full name.")
         }
         return place
     }

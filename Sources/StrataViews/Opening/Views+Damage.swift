@@ -51,7 +51,7 @@ extension Views {
         let state = pages.snapshot()
         guard state.foldedOffset(ViewTree.records) == offset else {
             throw StrataError(
-                .outOfRange, "The log has no such state.",
+                .outOfRange, "The log has no state at that offset.",
                 .init(expected: "offset \(offset)", found: "\(state.foldedOffset(ViewTree.records))"))
         }
         return state
@@ -61,7 +61,7 @@ extension Views {
         let floor = log.floor.offset
         guard floor > 0, try log.base() == nil else { return }
         throw StrataError(
-            .outOfRange, "The views cannot be folded again: the log does not go back to its first commit.",
+            .outOfRange, "The views cannot be rebuilt: the log does not reach back to its first commit.",
             .init(found: "\(floor)"))
     }
 }

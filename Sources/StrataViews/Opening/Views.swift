@@ -42,7 +42,7 @@ package final class Views: Sendable {
         let offset = snapshot.foldedOffset(ViewTree.records)
         guard offset <= log.durableEnd.offset else {
             throw StrataError(
-                .invalidArgument, "A checkpoint is never ahead of what the log has synced.",
+                .invalidArgument, "A checkpoint must not be after the last synced commit.",
                 .init(expected: "at most \(log.durableEnd.offset)", found: "\(offset)"))
         }
         return try pages.checkpoint(
@@ -79,7 +79,7 @@ package final class Views: Sendable {
             let found = try reader.readVarint("the form of the views")
             guard found == form else {
                 throw StrataError(
-                    .newerFormat, "The views are of another release's form; they are folded again.",
+                    .newerFormat, "The views have the form of another release and are rebuilt.",
                     .init(expected: "form \(form)", found: "\(found)"))
             }
             return try reader.readDigests()

@@ -35,7 +35,7 @@ extension RunWriter {
 extension SortedEvent {
     init(_ entry: RunEntry) throws {
         guard entry.value.count >= SortedEventHeader.byteCount else {
-            throw StrataError(.inputOutput, "A sorted event did not come back from its file as it went there.")
+            throw StrataError(.inputOutput, "A sorted event that was read from its file is corrupt.")
         }
         let header = entry.value.loadUnaligned(as: SortedEventHeader.self)
         self.init(

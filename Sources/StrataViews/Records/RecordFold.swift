@@ -169,7 +169,7 @@ struct RecordFold {
         let database = try names.database(ofZone: zone, in: fork)
         guard try fork.zoneRow(database, zone)?.status == .alive else {
             throw StrataError(
-                .brokenSequence, "A record was changed in a zone that is not there.", .init(found: "zone \(zone)"))
+                .brokenSequence, "A record was changed in a zone that does not exist.", .init(found: "zone \(zone)"))
         }
         livingZone = zone
     }
@@ -206,7 +206,7 @@ struct RecordFold {
             let old = try exists ? RecordStateView(bytes, in: 0..<bytes.count) : nil
             guard let old, old.version == event.previous?.resolved(in: offset) else {
                 throw StrataError(
-                    .brokenSequence, "A deletion does not follow the version that the record has.",
+                    .brokenSequence, "A deletion does not follow the record's current version.",
                     .init(expected: old?.version.tag ?? "no deletion", found: event.previous?.tag ?? "none"))
             }
             try old.require(name: event.record.name)

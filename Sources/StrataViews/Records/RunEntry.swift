@@ -130,7 +130,7 @@ final class RunReader {
 
     private func damaged(_ what: String) -> StrataError {
         StrataError(
-            .inputOutput, "Sorted entries did not come back from their file as they went there.",
+            .inputOutput, "Sorted entries that were read from their file are corrupt.",
             .init(position: UInt64(rest.lowerBound), path: file.path, found: "another \(what)"))
     }
 }

@@ -54,7 +54,7 @@ package final class RunSorter {
     ///
     /// - Throws: ``StrataError`` of the file.
     package func add(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        precondition(!isFinished, "nothing is added to what is sorted")
+        precondition(!isFinished, "no entry can be added after sorting")
         slice.append(key, value)
         count += 1
         if slice.byteCount >= memoryBytes, let spill { try writeRun(spill) }
