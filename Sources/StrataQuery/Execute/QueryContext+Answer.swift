@@ -82,7 +82,7 @@ extension QueryContext {
             guard case .keyPath(let key) = comparison.left, case .field(let field)? = try subject(of: key),
                 field.kind == .string
             else { continue }
-            let note = "CloudKit refuses CONTAINS on the string field '\(key)'; self CONTAINS finds words"
+            let note = "CloudKit rejects CONTAINS on the string field '\(key)'; use self CONTAINS to find words"
             if !notes.contains(note) { notes.append(note) }
         }
         return notes
@@ -99,7 +99,7 @@ extension QueryContext {
             guard rules.dialect == .cloudKit else { continue }
             guard let subject else {
                 throw StrataError(
-                    .invalidArgument, "No record of the type ever had the key that is sorted by.",
+                    .invalidArgument, "No record of the type ever had the sort key.",
                     .init(found: "“\(key.name)”"))
             }
             let isSortable: Bool =

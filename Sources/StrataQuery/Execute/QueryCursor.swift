@@ -83,7 +83,7 @@ public struct QueryCursor: Sendable, Hashable {
         let version = try reader.read(UInt8.self, "a cursor's version")
         guard version == Self.version else {
             throw StrataError(
-                .newerFormat, "A query's cursor is of another release.",
+                .newerFormat, "The query cursor was made by another release.",
                 .init(expected: "\(Self.version)", found: "\(version)"))
         }
         store = try reader.readIdentifier("a cursor's store")
@@ -98,9 +98,9 @@ public struct QueryCursor: Sendable, Hashable {
         let predicate = try PredicateParser.parse(text, maximumBytes: Self.maximumBytes)
         query = Query(type, where: predicate, order: try Self.readKeys(from: &reader), zone: zone)
         let keys = try Self.readKeys(from: &reader)
-        let ties = try reader.read(UInt8.self, "how ties are broken")
+        let ties = try reader.read(UInt8.self, "the tie-breaking of a cursor")
         guard let ties = QueryOrder.Ties(rawValue: ties) else {
-            throw reader.malformed("how ties are broken", expected: "1 or 2", found: "\(ties)")
+            throw reader.malformed("the tie-breaking of a cursor", expected: "1 or 2", found: "\(ties)")
         }
         order = QueryOrder(keys: keys, ties: ties)
         var values: [[UInt8]] = []

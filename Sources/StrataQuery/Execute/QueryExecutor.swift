@@ -104,7 +104,7 @@ final class QueryExecutor {
         guard let state else {
             // A record that is looked up by name may be missing; an index row always belongs to a record.
             if hasNamedRecords { return nil }
-            throw StrataError(.malformed, "An index has a row of a record that is not there.")
+            throw StrataError(.malformed, "An index has a row of a record that does not exist.")
         }
         let view = try RecordStateView(state, in: 0..<state.count)
         // The rows of an index already belong to its type.
@@ -164,7 +164,7 @@ final class QueryExecutor {
     private func append(_ top: inout TopPlaces) throws {
         let (places, records) = try top.sorted(plan.order.ties)
         try scene.trees.getEach(ViewTree.records, records, records.indices) { index, state in
-            guard let state else { throw StrataError(.malformed, "A record that was read before is not there.") }
+            guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
             let place = overlay.isEmpty ? [] : places[index]
             return append(QueryMatch(place: place, key: records[index], state: [UInt8](state)))
         }

@@ -90,7 +90,7 @@ final class RecordWorker {
             try countRecord()
             guard let state else {
                 if task.hasNamedRecords { return true }
-                throw StrataError(.malformed, "An index has a row of a record that is not there.")
+                throw StrataError(.malformed, "An index has a row of a record that does not exist.")
             }
             return try keys.withKey(index) { try take($0, state, checksType: task.hasNamedRecords) }
         }

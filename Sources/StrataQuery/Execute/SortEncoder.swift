@@ -19,7 +19,7 @@ struct SortPlace: Hashable, Sendable {
         }
     }
 
-    private static let madeUp = StrataError(.malformed, "A query's cursor has a place that no record can have.")
+    private static let madeUp = StrataError(.malformed, "The query cursor has a place that no record can have.")
 
     private static func isWhole(_ value: [UInt8]) throws -> Bool {
         guard let first = value.first else { return false }

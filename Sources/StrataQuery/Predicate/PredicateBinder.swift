@@ -96,7 +96,7 @@ struct PredicateBinder {
     private func checkKey(_ path: String, _ comparison: PredicateComparison) throws {
         guard scene.rules.dialect == .cloudKit, try scene.subject(of: path) == nil else { return }
         throw StrataError(
-            .invalidArgument, "No record of the type ever had the key that the predicate names.",
+            .invalidArgument, "No record of the type ever had the predicate's key.",
             .init(position: comparison.place.character.map { UInt64($0) }, found: "“\(path)”"))
     }
 }
@@ -114,7 +114,7 @@ extension PredicateBinder {
         let values = operand.elements ?? [operand]
         guard let wrong = values.first(where: { !subject.kind.element.isComparable(with: $0) }) else { return }
         throw StrataError(
-            .invalidArgument, "The key that the predicate names takes values of another type.",
+            .invalidArgument, "The predicate's key has values of another type.",
             .init(
                 position: comparison.place.character.map { UInt64($0) },
                 expected: "\(subject.kind.element) for “\(key)”", found: wrong.typeName))

@@ -22,7 +22,7 @@ struct TextExpression {
         }
         guard let known = CompiledExpressions.expression(pattern, isCaseInsensitive: isCaseInsensitive) else {
             throw StrataError(
-                .invalidArgument, "A regular expression cannot be read.",
+                .invalidArgument, "A regular expression is malformed.",
                 .init(expected: "ICU's syntax", found: Self.quoted(pattern)))
         }
         self.pattern = pattern
