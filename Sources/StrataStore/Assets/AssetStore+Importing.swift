@@ -83,7 +83,7 @@ extension AssetStore {
         func requireSize(_ count: Int) throws {
             guard UInt64(count) > limit else { return }
             throw StrataError(
-                .tooLarge, "The file of an asset is larger than the limit.",
+                .tooLarge, "The file of an asset exceeds the size limit.",
                 .init(path: path, expected: "at most \(limit) bytes", found: "\(max(count, before.size))"))
         }
         try requireSize(before.size)
@@ -108,7 +108,7 @@ extension AssetStore {
         guard size == before.size, after.size == before.size, after.modified == before.modified else {
             throw StrataError(
                 .assetFileModified, "The file of an asset was changed while it was read.",
-                .init(path: path, expected: "\(before.size) bytes as they were", found: "\(after.size) bytes"))
+                .init(path: path, expected: "\(before.size) unchanged bytes", found: "\(after.size) bytes"))
         }
         return FieldValue.Asset(hash: hash, size: UInt64(size))
     }

@@ -19,7 +19,8 @@ extension AssetStore {
                 throw error
             }
         } catch let error as StrataError where error.code != .assetNotAvailable {
-            throw StrataError(.assetNotAvailable, "An asset's file cannot be read.", .init(path: path), cause: error)
+            throw StrataError(
+                .assetNotAvailable, "The file of an asset cannot be read.", .init(path: path), cause: error)
         }
     }
 
@@ -43,7 +44,7 @@ extension AssetStore {
     private func openFile(_ hash: ContentHash, _ path: String) throws -> any File {
         guard case .unnamed = place else { return try files.open(path, .read) }
         guard let file = state.withLock({ $0.unnamed[hash] }) else {
-            throw StrataError(.notFound, "The store in memory has no such asset.", .init(path: path))
+            throw StrataError(.notFound, "The store in memory does not have the asset.", .init(path: path))
         }
         return file
     }
@@ -54,14 +55,14 @@ extension AssetStore {
         let status = try file.status()
         guard UInt64(status.size) == asset.size else {
             throw StrataError(
-                .assetNotAvailable, "An asset's file has another size.",
+                .assetNotAvailable, "The file of an asset has the wrong size.",
                 .init(path: path, expected: "\(asset.size) bytes", found: "\(status.size)"))
         }
         if state.withLock({ $0.known[asset.hash]?.status }) == status { return }
         guard try Self.hash(of: file, progress: progress) == asset.hash else {
             throw StrataError(
-                .assetNotAvailable, "An asset's file is damaged.",
-                .init(path: path, expected: "the bytes that it is named by", found: "others"))
+                .assetNotAvailable, "The file of an asset is damaged.",
+                .init(path: path, expected: "content that matches its name", found: "other content"))
         }
         note(asset.hash, KnownFile(status: status, isDurable: false))
     }
@@ -106,7 +107,7 @@ extension AssetStore {
                 try target.write(bytes, at: position)
             }
             guard try ContentHash(bytes: hasher.finish()) == asset.hash else {
-                throw StrataError(.assetNotAvailable, "An asset's file is damaged.", .init(path: source.path))
+                throw StrataError(.assetNotAvailable, "The file of an asset is damaged.", .init(path: source.path))
             }
         } catch {
             try? files.remove(path)

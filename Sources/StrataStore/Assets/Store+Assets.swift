@@ -58,7 +58,7 @@ extension Store {
         let record = try? snapshot().record(id, in: database, as: actor)
         guard let record, try record.assets.contains(asset) else {
             throw StrataError(
-                .assetFileNotFound, "The record has no such asset in the store: save it with its file.",
+                .assetFileNotFound, "The stored record does not have the asset: save the asset with its file.",
                 .init(found: "\(asset.hash)"))
         }
         return try engine.assets.pinExisting(asset)

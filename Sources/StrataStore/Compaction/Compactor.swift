@@ -140,7 +140,7 @@ final class Compactor: Sendable {
 
     static func erasureError(_ offset: UInt64, _ path: String) -> StrataError {
         StrataError(
-            .refusingWrites, "An erasure is not done: opening the store again does the rest of it.",
+            .refusingWrites, "An erasure is unfinished: reopen the store to complete it.",
             .init(offset: offset, path: path))
     }
 
@@ -175,19 +175,19 @@ final class Compactor: Sendable {
     ) throws {
         guard horizon > floor else {
             throw StrataError(
-                .invalidArgument, "The history before that offset has been let go already, or there is none.",
-                .init(expected: "an offset behind \(floor + 1)", found: "\(horizon + 1)"))
+                .invalidArgument, "The history before that offset has already been compacted, or does not exist.",
+                .init(expected: "an offset after \(floor + 1)", found: "\(horizon + 1)"))
         }
         guard horizon <= end else {
             throw StrataError(
-                .invalidArgument, "Only history that is durable can be let go.",
-                .init(expected: "an offset up to \(end + 1)", found: "\(horizon + 1)"))
+                .invalidArgument, "Only durable history can be compacted.",
+                .init(expected: "at most offset \(end + 1)", found: "\(horizon + 1)"))
         }
         if let noted, horizon > noted {
             throw StrataError(
                 .invalidArgument,
-                "A long-lived operation has not ended, and what became of it is looked for behind its beginning.",
-                .init(expected: "an offset up to \(noted + 1)", found: "\(horizon + 1)"))
+                "A long-lived operation has not finished and still needs the history since it began.",
+                .init(expected: "at most offset \(noted + 1)", found: "\(horizon + 1)"))
         }
     }
 

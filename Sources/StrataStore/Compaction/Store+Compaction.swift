@@ -63,7 +63,7 @@ extension Store {
     public var compactionFailure: (any Error)? { engine.compactor?.failure }
 
     static var noHistoryError: StrataError {
-        StrataError(.invalidArgument, "Only a store on a disk has history that can be let go.")
+        StrataError(.invalidArgument, "Only a store on disk can be compacted.")
     }
 }
 

@@ -31,8 +31,8 @@ extension Store {
             noted: try KeptOperation.firstOffset(inStore: path, log.platform.files))
         guard try StoreEngine.removable(log.storedSegments(), log.readBase(), through: horizon).byteCount > 0 else {
             throw StrataError(
-                .invalidArgument, "No file of the log would go, so that compacting would give no room back.",
-                .init(path: path, expected: "an offset behind the end of a closed segment", found: "\(offset)"))
+                .invalidArgument, "Compacting would free no space, because it would remove no file of the log.",
+                .init(path: path, expected: "an offset after the end of a closed segment", found: "\(offset)"))
         }
         let draft = try base(at: horizon, of: log, path)
         do {

@@ -52,7 +52,8 @@ extension Store {
                 try RecordStateView(bytes, in: 0..<bytes.count).header().type
             }
             guard let type = try current ?? lastType(of: Array(id.name.utf8), in: zone) else {
-                throw Refusal(.unknownItem, "There is no record '\(id.name)', and was none.", rule: .administration)
+                throw Refusal(
+                    .unknownItem, "Record '\(id.name)' does not exist and never existed.", rule: .administration)
             }
             return try newest.names.text(.recordType, type, in: trees)
         }

@@ -11,7 +11,7 @@ extension StoreEngine {
             count += 1
             guard try log.floor.offset == 0 || log.base() != nil else {
                 throw StrataError(
-                    .outOfRange, "History was let go, and with it what a page file could be made of again.",
+                    .outOfRange, "The page file could not be rebuilt because the history was compacted without a base.",
                     .init(found: "\(log.floor.offset)"))
             }
             let segmented = log as? SegmentedLog
@@ -33,7 +33,7 @@ extension StoreEngine {
     private static let nothingErased: StaticString =
         "The disk is full, so nothing was erased; free some space and erase again."
     private static let unfinishedErasure: StaticString =
-        "The disk is full, so an erasure is not finished; free some space and open the store again, which finishes it."
+        "The disk is full, so an erasure is unfinished; free some space and reopen the store to complete it."
 
     /// Returns the error to throw: for a full disk, one that names the store and the state of the erasure.
     private func told(_ error: any Error, _ message: StaticString) -> any Error {

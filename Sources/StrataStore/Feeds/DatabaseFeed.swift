@@ -122,7 +122,7 @@ struct DatabaseFeed {
     private func tell(_ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage) throws -> Bool
     {
         guard let status = try trees.zoneStatus(place.ordinal, zone) else {
-            throw StrataError(.malformed, "A zone has changed that is not there.", .init(found: "zone \(zone)"))
+            throw StrataError(.malformed, "A zone that does not exist has changed.", .init(found: "zone \(zone)"))
         }
         // The reader has never seen this zone.
         if status != .alive, start.isScan, offset <= start.position.offset { return true }

@@ -84,7 +84,7 @@ public struct FeedToken: Sendable, Hashable {
         let version = try reader.read(UInt8.self, "a token's version")
         guard version == Self.version else {
             throw StrataError(
-                .newerFormat, "A change token is of another release.",
+                .newerFormat, "The change token was made by another release.",
                 .init(expected: "\(Self.version)", found: "\(version)"))
         }
         let kind = try reader.read(UInt8.self, "a token's feed")
@@ -109,7 +109,7 @@ public struct FeedToken: Sendable, Hashable {
         let number = try reader.read(UInt8.self, "a token's progress")
         switch (number, feed) {
         case (0, _): return .whole
-        case (1, _): return .within(try reader.readVarint("what a token has seen of a commit"))
+        case (1, _): return .within(try reader.readVarint("a token's progress in a commit"))
         case (2, .database):
             let offset = try reader.readVarint("the row of a zone", atMost: Version.maximumOffset)
             return .scanningZones(offset: offset, zone: try reader.readVarint("the row of a zone"))
@@ -128,32 +128,34 @@ extension FeedToken {
         case (.database, .database), (.zone, .zone): break
         case (.database, .zone):
             throw Refusal(
-                .invalidArguments, "The token is of a database's changes, not of a zone's.", rule: .tokenScope)
+                .invalidArguments, "The token is for the changes of a database, not of a zone.", rule: .tokenScope)
         case (.zone, .database):
             throw Refusal(
-                .invalidArguments, "The token is of a zone's changes, not of a database's.", rule: .tokenScope)
+                .invalidArguments, "The token is for the changes of a zone, not of a database.", rule: .tokenScope)
         }
-        guard store == engine.storeID else { throw Self.expired("it is of another store") }
-        guard database == place.database else { throw Self.expired("it is of another database") }
-        guard self.feed == feed else { throw Self.expired("it is of another zone, or of an earlier life of this one") }
+        guard store == engine.storeID else { throw Self.expired("it belongs to another store") }
+        guard database == place.database else { throw Self.expired("it belongs to another database") }
+        guard self.feed == feed else {
+            throw Self.expired("it belongs to another zone or to an earlier life of this one")
+        }
         guard position.offset <= end else { throw Self.expired("it is ahead of the store's history") }
         guard position.offset >= max(expiredBefore, engine.log.floor.offset) else {
-            throw Self.expired("the history since then has been let go")
+            throw Self.expired("the history since then has been compacted")
         }
         do {
             guard try engine.log.chain(at: position.offset) == position.chain else {
-                throw Self.expired("it is of another history of this store")
+                throw Self.expired("it belongs to another history of this store")
             }
         } catch let error as StrataError where error.code == .outOfRange {
             // No commit has that offset, or the history was compacted after the floor was read.
-            throw Self.expired("its history is not that of the store")
+            throw Self.expired("its history differs from that of the store")
         }
     }
 
     static func expired(_ why: String) -> Refusal {
         Refusal(
             .changeTokenExpired,
-            "client knowledge differs from server knowledge: the token cannot be used, since \(why). Fetch from nil.",
+            "client knowledge differs from server knowledge: the token cannot be used because \(why). Fetch from nil.",
             rule: .expiredToken)
     }
 }

@@ -34,7 +34,7 @@ extension Store {
                     let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
                     feed = .zone(ordinal, life: row.incarnation)
                 } else if token.store == engine.storeID, feed != .database {
-                    throw FeedToken.expired("the store has no such zone")
+                    throw FeedToken.expired("the zone does not exist in the store")
                 }
                 try token.check(
                     place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),

@@ -199,7 +199,7 @@ struct ZoneFeed {
             return try engine.log.touches(
                 zone: zone, after: offset, limit: min(Self.maximumEntriesRead, 2 * limit + Snapshot.keysTogether))
         } catch let error as StrataError where error.code == .outOfRange {
-            throw FeedToken.expired("the history since then has been let go")
+            throw FeedToken.expired("the history since then has been compacted")
         }
     }
 

@@ -89,8 +89,10 @@ struct KeyBook: Sendable, Equatable {
     init(decoding bytes: [UInt8], path: String) throws {
         guard bytes.count >= Self.preludeBytes, bytes.starts(with: Self.magic) else {
             throw StrataError(
-                .wrongMagic, "The file is not what its name says.",
-                .init(position: 0, path: path, expected: "\"StrataKy\"", found: "\(bytes.count) other bytes"))
+                .wrongMagic, "The file's content does not match its name.",
+                .init(
+                    position: 0, path: path, expected: "\"StrataKy\"",
+                    found: "\(bytes.count) bytes that do not begin with it"))
         }
         do {
             try bytes.withUnsafeBytes { bytes in
@@ -110,7 +112,7 @@ struct KeyBook: Sendable, Equatable {
         checksum.update(UnsafeRawBufferPointer(rebasing: bytes[preludeBytes...]))
         guard stored == checksum.value else {
             throw StrataError(
-                .badChecksum, "The checksum of the keys does not fit their file's content.",
+                .badChecksum, "The checksum of the key file does not match its content.",
                 .init(
                     position: UInt64(checksumPlace), expected: hexadecimal(checksum.value), found: hexadecimal(stored)))
         }
@@ -121,7 +123,8 @@ struct KeyBook: Sendable, Equatable {
         let version = try reader.read(UInt16.self, "the version of the keys")
         guard version == Self.version else {
             throw StrataError(
-                .newerFormat, "The keys are of another version of the format; use a Strata that knows it.",
+                .newerFormat,
+                "The key file has another version of the format; use a release of Strata that supports it.",
                 .init(position: 8, expected: "version \(Self.version)", found: "version \(version)"))
         }
         reader = ByteReader(bytes, at: Self.preludeBytes)
@@ -142,7 +145,8 @@ struct KeyBook: Sendable, Equatable {
                 let range = try reader.readRange(count: UInt64(AuthenticatedCipher.keyBytes), "a key")
                 entry.key = [UInt8](bytes[range])
                 guard current(of: user) == nil else {
-                    throw reader.malformed("keys", expected: "one of a user", found: "a second one of '\(user)'")
+                    throw reader.malformed(
+                        "keys", expected: "one for each user", found: "a second key of user '\(user)'")
                 }
             }
             append(entry)

@@ -28,7 +28,7 @@ struct KeyFile: Sendable {
         let bytes = try files.readAll(path, atMost: KeyBook.maximumBytes + 1)
         guard bytes.count <= KeyBook.maximumBytes else {
             throw StrataError(
-                .impossibleLength, "The file of keys is longer than it can be.",
+                .impossibleLength, "The key file exceeds its maximum size.",
                 .init(path: path, expected: "at most \(KeyBook.maximumBytes) bytes"))
         }
         return try KeyBook(decoding: bytes, path: path)

@@ -58,7 +58,7 @@ final class KeyRing: Sendable {
             expected: "a key of user '\(place.user)'", found: "\(place.text), sealed with key \(sealed.keyID)")
         guard let entry = try entry(sealed.keyID) else {
             throw StrataError(
-                .keyMissing, "The store does not have the key of an encrypted value; its file of keys was lost.",
+                .keyMissing, "The store does not have the key of an encrypted value; its key file was lost.",
                 context)
         }
         guard let key = entry.key else {
@@ -70,7 +70,8 @@ final class KeyRing: Sendable {
             let text = AuthenticatedCipher(key: key).open(sealed.ciphertext, nonce: sealed.nonce, bound: place.bytes)
         else {
             throw StrataError(
-                .sealBroken, "An encrypted value does not open: it was changed or moved, or has another key.", context)
+                .sealBroken, "An encrypted value cannot be decrypted: it was changed or moved, or has another key.",
+                context)
         }
         return text
     }
@@ -88,7 +89,7 @@ final class KeyRing: Sendable {
     private func currentKey(of user: String) throws -> (id: UInt64, key: [UInt8]) {
         guard !user.isEmpty, user.utf8.count <= Envelope.maximumNameBytes else {
             throw StrataError(
-                .invalidArgument, "Only a user has a key.",
+                .invalidArgument, "A key needs the name of a user.",
                 .init(expected: "a name of 1 to \(Envelope.maximumNameBytes) bytes", found: "'\(user)'"))
         }
         return try state.wait { state -> (id: UInt64, key: [UInt8])? in
@@ -124,7 +125,7 @@ final class KeyRing: Sendable {
         }
         guard let gone else { return }
         throw StrataError(
-            .keyDestroyed, "A value was sealed before its user's encrypted data was reset: seal it again.",
+            .keyDestroyed, "A value was encrypted before its user's encrypted data was reset: encrypt it again.",
             .init(found: "key \(gone)"))
     }
 

@@ -23,7 +23,7 @@ extension Store {
         try requireWritable()
         guard database.scope != .public else {
             throw Refusal(
-                .invalidArguments, "Key '\(key)': encrypted values cannot be kept in the public database.",
+                .invalidArguments, "Key '\(key)': encrypted values cannot be stored in the public database.",
                 rule: .encryptedValues)
         }
         guard value.canBeSealed else {

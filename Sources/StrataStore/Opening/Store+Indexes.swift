@@ -85,7 +85,7 @@ extension Store {
                 _ = try pipeline.viewsWithout(trees, because: error)
             }
         }
-        preconditionFailure("the last attempt takes any number of touched records")
+        preconditionFailure("the last attempt must accept any number of touched records")
     }
 
     private static let catchUpAttempts = 4

@@ -52,7 +52,7 @@ extension Store {
     ) throws -> Request {
         guard options.schema == .open else {
             throw Refusal(
-                .invalidArguments, "The schema is enforced: indexes of type \(type) are declared by whoever keeps it.",
+                .invalidArguments, "The schema is enforced: the indexes of type \(type) must be declared in it.",
                 rule: .enforcedSchema)
         }
         var names = RequestNames()

@@ -85,8 +85,8 @@ extension StoreEngine {
     func advance(to offset: UInt64) throws {
         guard let past = log as? HistoricalLog else {
             throw StrataError(
-                .invalidArgument, "Only a store that shows the past is moved on.",
-                .init(expected: "one that was opened as of an offset"))
+                .invalidArgument, "Only a store that shows the past can be advanced.",
+                .init(expected: "a store opened as of an offset"))
         }
         try refreshes.withLock { count in
             count += 1

@@ -99,10 +99,10 @@ final class StoreTable: Sendable {
                 let differences = options.differences(from: engine.options)
                 guard differences.isEmpty else {
                     throw StrataError(
-                        .invalidArgument, "This process has the store open with other options.",
+                        .invalidArgument, "This process has already opened the store with other options.",
                         .init(
                             path: path, expected: "the same options",
-                            found: "others for " + differences.joined(separator: ", ")))
+                            found: "other values of " + differences.joined(separator: ", ")))
                 }
                 state.entries[identity] = .open(engine, handles: handles + 1, file)
                 return engine

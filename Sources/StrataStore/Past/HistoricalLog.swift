@@ -58,7 +58,9 @@ final class HistoricalLog: ReadOnlyLog {
     }
     func chain(at offset: UInt64) throws -> UInt32 {
         guard offset <= end.offset else {
-            throw StrataError(.outOfRange, "The commit came later.", .init(offset: offset, expected: "\(end.offset)"))
+            throw StrataError(
+                .outOfRange, "The commit is later than the state that the store shows.",
+                .init(offset: offset, expected: "\(end.offset)"))
         }
         return try log.chain(at: offset)
     }

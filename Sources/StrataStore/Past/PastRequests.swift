@@ -31,7 +31,7 @@ package struct PastRequests {
             let previous = save.previous?.resolved(in: commit.offset)
             guard let before = try previous.flatMap({ try store.historicState(of: save.record, at: $0) }) else {
                 throw StrataError(
-                    .outOfRange, "What the record was in front of the commit is not known any more.",
+                    .outOfRange, "The record's state before the commit is no longer known.",
                     .init(offset: commit.offset))
             }
             events.saves[index].reduce(to: try RecordState(decoding: before[...]))

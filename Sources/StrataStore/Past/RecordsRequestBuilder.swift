@@ -23,7 +23,7 @@ struct RecordsRequestBuilder {
         if case .modifyRecords(let body)? = events.shape.request?.content { left = body } else { left = .init() }
         leftNames = events.shape.request?.names ?? RequestNames()
         guard let zone = events.saves.first?.record.zone ?? events.deletes.first?.zone else {
-            throw RequestResult.mismatch(events.offset, "no item in an event")
+            throw RequestResult.mismatch(events.offset, "no event with an item")
         }
         // A client names its own database by the scope alone, unless the shape says otherwise.
         let database = try events.shape.request?.database ?? DatabaseID(names.requiredZone(zone).database.scope)

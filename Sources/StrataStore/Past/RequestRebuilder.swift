@@ -47,7 +47,9 @@ package struct RequestRebuilder {
         guard let events = try ItemEvents.read(commit) else { return nil }
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
             let before = try fold.withRecord(events.saves[index].record) { try RecordState(decoding: [UInt8]($0)[...]) }
-            guard let before else { throw RequestResult.mismatch(commit.offset, "an update of what was not there") }
+            guard let before else {
+                throw RequestResult.mismatch(commit.offset, "an update of a record that did not exist")
+            }
             events.saves[index].reduce(to: before)
         }
         if let change = events.userChange { events.accountBefore = try fold.fork.account(of: change.user) }

@@ -90,7 +90,8 @@ extension Pipeline {
         let decision = try rules.note(audit.event, of: audit.kind, line.view, context)
         guard case .commit(let payload) = decision.outcome else { return }
         guard payload.count <= log.maximumCommitBytes else {
-            throw StrataError(.tooLarge, "An audit is more than a commit may have.", .init(found: "\(payload.count)"))
+            throw StrataError(
+                .tooLarge, "An audit exceeds the size limit of a commit.", .init(found: "\(payload.count)"))
         }
         let offset = try line.apply(decision, payload, time: time)
         if batch.commits.isEmpty { batch.firstOffset = offset }

@@ -24,7 +24,7 @@ extension Pipeline {
         } catch {
             let cause = error as? StrataError
             let failure = StrataError(
-                cause?.code ?? .inputOutput, "A page of the views is damaged, and they could not be folded again.",
+                cause?.code ?? .inputOutput, "A page of the views is damaged, and the views could not be rebuilt.",
                 cause?.context ?? .init(), cause: error)
             state.withLock { $0.rebuilds.failure = failure }
             refuse(failure)
@@ -70,7 +70,7 @@ extension Pipeline {
             try rebuilder.removeSetAside()
         } catch {
             // No page file keeps what is written from now on, and there may be none to open.
-            let failure = StrataError(.refusingWrites, "The views could not be folded again.", cause: error)
+            let failure = StrataError(.refusingWrites, "The views could not be rebuilt.", cause: error)
             refuse(failure)
             throw failure
         }

@@ -79,7 +79,7 @@ struct ViewsRebuilds: Sendable {
         if let failure { throw failure }
         guard count >= Self.maximumCount else { return }
         throw StrataError(
-            damage.code, "The views were damaged too often to be folded again while the store is open.",
+            damage.code, "The views were damaged too often to be rebuilt while the store is open.",
             damage.context, cause: damage)
     }
 }

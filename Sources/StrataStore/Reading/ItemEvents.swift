@@ -61,7 +61,7 @@ final class ItemEvents {
             let saved = try read(RecordSavedEvent.self)
             guard !saved.isErased else {
                 throw StrataError(
-                    .erased, "What a request had saved has been erased; it cannot be made again.",
+                    .erased, "A value saved by the request has been erased, so the request cannot be rebuilt.",
                     .init(offset: offset))
             }
             if saved.change != .touch { saves.append(saved) }
@@ -93,7 +93,7 @@ final class ItemEvents {
         guard places.count == leftOut.count, events.count + leftOut.count == count, places.allSatisfy({ $0 < count })
         else {
             throw RequestResult.mismatch(
-                offset, "of \(count) \(list) \(events.count) in events, \(leftOut.count) left out")
+                offset, "\(events.count) events and \(leftOut.count) omitted items for \(count) \(list)")
         }
         var (nextEvent, nextLeftOut) = (events.makeIterator(), leftOut.makeIterator())
         var items: [Item] = []
@@ -155,7 +155,7 @@ final class ItemEvents {
             return request
         }
         // A reset names no zones, so its shape counts none.
-        guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no zone that ended") }
+        guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no deletion of a zone") }
         var request = Request(
             database: try names.requiredZone(first.zone).database, .administer(AdministerRequest.resetEncryptedData))
         if first.reason == .purged {
@@ -170,7 +170,7 @@ extension ItemEvents {
     func subscriptionsRequest(_ names: OrdinalNames) throws -> Request {
         let asked = shape.request
         guard let database = subscriptionSaves.first?.database ?? subscriptionDeletes.first?.database else {
-            throw RequestResult.mismatch(offset, "no subscription in an event")
+            throw RequestResult.mismatch(offset, "no event with a subscription")
         }
         // A client names its own database by the scope alone, unless the shape says otherwise.
         var request = Request(

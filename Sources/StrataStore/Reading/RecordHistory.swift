@@ -42,8 +42,8 @@ final class RecordHistory: Sendable {
         guard version.offset > 0, version.offset <= trees.foldedOffset(ViewTree.records) else { return nil }
         do { return try rebuilt(record, version) } catch let error as StrataError where error.code == .outOfRange {
             throw StrataError(
-                .outOfRange, "The record's past was let go when the history was compacted.",
-                .init(offset: version.offset, expected: "a version behind \(log.floor.offset)", found: version.tag),
+                .outOfRange, "The record's past was removed by compaction.",
+                .init(offset: version.offset, expected: "a version after \(log.floor.offset)", found: version.tag),
                 cause: error)
         }
     }
@@ -102,7 +102,7 @@ final class RecordHistory: Sendable {
         let found = try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
         guard let state, found == version else {
             throw StrataError(
-                .outOfRange, "The base has another version of the record, or none.",
+                .outOfRange, "The base has another version of the record or none.",
                 .init(expected: version.tag, found: found?.tag ?? "none"))
         }
         if try isErased(record, behind: log.floor.offset) { return nil }

@@ -57,6 +57,7 @@ extension RequestResult {
 
     static func mismatch(_ offset: UInt64, _ found: String? = nil) -> StrataError {
         StrataError(
-            .malformed, "The shape of a commit's request does not fit its events.", .init(offset: offset, found: found))
+            .malformed, "The shape of a commit's request does not match its events.",
+            .init(offset: offset, found: found))
     }
 }

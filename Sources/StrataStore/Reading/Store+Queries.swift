@@ -93,7 +93,8 @@ extension Store {
     func pageLimit(_ limit: Int) throws -> Int {
         guard limit >= 0 else {
             throw Refusal(
-                .invalidArguments, "A page has \(limit) results at most; 0 lets the store choose.", rule: .pageLimit)
+                .invalidArguments, "The limit of a page cannot be \(limit); use 0 to let the store choose.",
+                rule: .pageLimit)
         }
         return limit == 0 ? options.limits.pageSize : min(limit, options.limits.pageSizeMaximum)
     }
@@ -105,7 +106,7 @@ extension Store {
         let limit = try pageLimit(limit)
         let cursor = question.cursor
         guard cursor == nil || cursor?.store == engine.storeID else {
-            throw Refusal(.invalidArguments, "The cursor is of another store.", rule: .cursors)
+            throw Refusal(.invalidArguments, "The cursor belongs to another store.", rule: .cursors)
         }
         let (snapshot, touched) = try indexedSnapshot()
         let page = try snapshot.query(
@@ -134,7 +135,7 @@ extension StoreSnapshot {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
             if let cursor, cursor.database != place.database {
-                throw Refusal(.invalidArguments, "The cursor is of another database.", rule: .cursors)
+                throw Refusal(.invalidArguments, "The cursor belongs to another database.", rule: .cursors)
             }
             let seconds = cursor?.now ?? now.map(EngineDate.seconds) ?? 0
             guard let scene = try scene(query, place, actor, rules, touched, seconds, trees) else {

@@ -75,7 +75,7 @@ struct LastingDamageTests {
             }
         }
         #expect(error?.context.segment != nil)
-        #expect(error?.description.contains("could not be folded again") == true)
+        #expect(error?.description.contains("could not be rebuilt") == true)
         #expect(worn.store.rebuilds.count == 1)
         #expect(try worn.disk.content(of: segment).starts(with: broken))
         try? worn.store.close()

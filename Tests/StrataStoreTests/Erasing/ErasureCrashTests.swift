@@ -79,7 +79,7 @@ struct ErasureCrashTests {
     func fullDisk() throws {
         for (file, problem) in [
             ("ERASING", "nothing was erased; free some space and erase again"),
-            ("sealing", "an erasure is not finished; free some space and open the store again"),
+            ("sealing", "an erasure is unfinished; free some space and reopen the store"),
         ] {
             func check(_ error: StrataError?) {
                 #expect(error?.code == .noSpace && error?.context.path == ErasureFixture.path)
