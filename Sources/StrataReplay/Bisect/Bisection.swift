@@ -52,8 +52,8 @@ public struct Bisection {
         let (floor, end) = (store.log.floor.offset, store.offset)
         guard floor <= from, from <= to, to <= end else {
             throw StrataError(
-                .outOfRange, "There is no such range of commits.",
-                .init(expected: "offsets from \(floor) to \(end), the first one first", found: "\(from) to \(to)"))
+                .outOfRange, "The range of commits does not exist.",
+                .init(expected: "ascending offsets from \(floor) to \(end)", found: "\(from) to \(to)"))
         }
         (self.store, self.question, self.from, self.to) = (store, question, from, to)
         let query = Query(question.type, where: question.predicate, zone: question.zone)

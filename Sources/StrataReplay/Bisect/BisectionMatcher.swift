@@ -16,7 +16,7 @@ struct BisectionMatcher {
         matcher = try RecordMatcher(predicate, scene)
         guard !matcher.asksOtherRecords else {
             throw StrataError(
-                .invalidArgument, "A predicate that looks into other records cannot be bisected.",
+                .invalidArgument, "A predicate that reads other records cannot be bisected.",
                 .init(expected: "keys without dots"))
         }
         fields = try matcher.fields()

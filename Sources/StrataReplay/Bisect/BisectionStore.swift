@@ -41,7 +41,7 @@ package struct BisectionStore {
             }
         } else if log.floor.offset > 0 {
             throw StrataError(
-                .outOfRange, "A store whose beginning was let go cannot be made again.",
+                .outOfRange, "The store cannot be copied, because its beginning was removed by compaction.",
                 .init(found: "a floor at \(log.floor.offset)"))
         }
         let copy = try SegmentedLog.open(at: path, options: options)

@@ -74,13 +74,14 @@ struct DeviceViewBuilder {
         var notes: [String] = []
         if allFetchCount == 0 {
             notes.append(
-                "The log has no fetches (the store option recordsFetches keeps them), so only what the device wrote is "
-                    + "known.")
+                "The log has no fetches (the store option recordsFetches records them), so only the device's writes "
+                    + "are known.")
         } else if fetches.isEmpty {
-            notes.append("The log has fetches of others, and none of this device.")
+            notes.append("The log has fetches of other devices, but none of this one.")
         }
         if store.log.floor.offset > 0 {
-            notes.append("Commits up to \(store.log.floor.offset) were let go, with what they told of the device.")
+            notes.append(
+                "Commits up to \(store.log.floor.offset) were compacted, including their traces of the device.")
         }
         let account = try trees.account(of: user).status
         let zones = try zones()

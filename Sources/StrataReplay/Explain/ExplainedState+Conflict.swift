@@ -22,10 +22,12 @@ extension ExplainedState {
         let id = RecordID(key.name, zone: ZoneID(zone.name))
         var notes: [String] = []
         let isErased = try newest.isErased(key, behind: max(past.offset, newest.log.floor.offset))
-        if isErased { notes.append("What the record held, and what the client sent, has been erased since.") }
+        if isErased {
+            notes.append("The content of the record and the values sent by the client have been erased since.")
+        }
         let (ancestor, old) = try ancestor(of: id, save.base, isErased)
         let stored = try record(id, at: server)
-        if stored == nil, !isErased { notes.append("The log does not have any more what the store had.") }
+        if stored == nil, !isErased { notes.append("The log no longer has the version that the store had.") }
         let (changes, earlierCount) = try changes(of: key, id, behind: save.base, through: server, from: old, ancestor)
         let sent = sentValues(of: save, in: ordinal)
         let current = try stored.map { try values(of: $0) } ?? [:]

@@ -73,7 +73,7 @@ struct ExplainedState {
     }
 
     private func accountFacts() throws -> [Explanation.Fact] {
-        guard !actor.user.isEmpty else { return [.init("nobody was signed in")] }
+        guard !actor.user.isEmpty else { return [.init("no one was signed in")] }
         guard let user = try trees.ordinal(of: .user(actor.user)) else { return [] }
         let account = try trees.account(of: user)
         var facts: [Explanation.Fact] = []
@@ -91,17 +91,17 @@ struct ExplainedState {
     private func zoneFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
         let name = item.zone?.name ?? item.name
         guard let ordinal = try ordinal(ofZone: name), let row = try trees.zoneRow(databaseOrdinal, ordinal) else {
-            return [.init("no commit up to \(past.offset) had made the zone '\(name)'")]
+            return [.init("no commit up to \(past.offset) had created the zone '\(name)'")]
         }
         switch row.status {
         case .alive:
             return [
-                .init("the zone '\(name)' was there, and is not one that this can be asked of", by: row.version.offset)
+                .init("the zone '\(name)' existed, but does not support the request", by: row.version.offset)
             ]
         case .deleted: return [.init("the zone '\(name)' was deleted", by: row.version.offset)]
         case .purged: return [.init("the zone '\(name)' was purged by its user", by: row.version.offset)]
         case .encryptedDataReset:
-            return [.init("the zone '\(name)' went when encrypted data was reset", by: row.version.offset)]
+            return [.init("the zone '\(name)' was deleted when encrypted data was reset", by: row.version.offset)]
         }
     }
 
@@ -117,14 +117,14 @@ struct ExplainedState {
         if let last { return [.init("the record '\(item.name)' was deleted", by: last)] }
         let row = try trees.zoneRow(databaseOrdinal, ordinal)
         if let row, let base = item.base, base.offset < row.incarnation.offset {
-            return [.init("the zone '\(zone.name)' was made anew, without its records", by: row.incarnation.offset)]
+            return [.init("the zone '\(zone.name)' was created again without its records", by: row.incarnation.offset)]
         }
         let floor = newest.log.floor.offset
         return [
             .init(
                 floor > 0
-                    ? "no commit behind \(floor) had the record '\(item.name)'; what came before was let go"
-                    : "no commit up to \(past.offset) had made the record '\(item.name)'")
+                    ? "no commit after \(floor) had the record '\(item.name)'; earlier commits were compacted"
+                    : "no commit up to \(past.offset) had created the record '\(item.name)'")
         ]
     }
 
@@ -134,7 +134,9 @@ struct ExplainedState {
             let header = try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
                 try RecordStateView($0, in: 0..<$0.count).header()
             }
-            if let header { facts.append(.init("the record '\(item.name)' was made by \(try user(header.createdBy))")) }
+            if let header {
+                facts.append(.init("the record '\(item.name)' was created by \(try user(header.createdBy))"))
+            }
         }
         guard let type = try type(of: item), let declared = try trees.declaration(of: type.ordinal),
             !declared.grants.isEmpty
@@ -160,7 +162,7 @@ struct ExplainedState {
             else { continue }
             facts.append(
                 .init(
-                    "'\(key)' of type \(type.name) was bound as \(bound.kind) and was sent as \(value.kind)",
+                    "'\(key)' of type \(type.name) was bound as \(bound.kind) but was sent as \(value.kind)",
                     by: version?.offset))
         }
         return facts

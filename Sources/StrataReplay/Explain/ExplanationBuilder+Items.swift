@@ -16,11 +16,11 @@ extension ExplanationBuilder {
         }
         explanation.judgedAt = judgement?.offset
         if let difference = judgement?.difference {
-            explanation.notes.append("It was judged with \(difference), as the store is not open now.")
+            explanation.notes.append("It was judged with \(difference), unlike the store's current options.")
         }
         if judgement == nil {
             explanation.notes.append(
-                "No state in front of the commit gives this answer by the rules as they are now: the rule is not known."
+                "No state before the commit gives this answer under the current rules, so the rule is not known."
             )
         }
         explanation.items = Self.items(of: request)
@@ -101,7 +101,7 @@ extension ExplanationBuilder {
     /// Returns the rule for an accepted item that has no rule in the trace.
     private static func rule(for item: Explanation.Item, _ request: Request) -> ExplanationRule {
         switch request.content {
-        case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "there was no such record")
+        case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "the record did not exist")
         case .modifyRecords: ExplanationRule(.recordDelete)
         case .modifyZones: ExplanationRule(.zoneSave)
         default: ExplanationRule(.subscriptions)

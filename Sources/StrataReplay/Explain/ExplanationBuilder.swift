@@ -34,7 +34,8 @@ struct ExplanationBuilder {
         let asked: RebuiltRequest?
         do { asked = try past.request(of: commit.commit) } catch let error as StrataError where error.code == .erased {
             var explanation = Explanation(commit, .accepted, by: try namedActor())
-            explanation.notes.append("What the request saved has been erased since, so it cannot be judged again.")
+            explanation.notes.append(
+                "A value saved by the request has been erased since, so it cannot be judged again.")
             return explanation
         }
         guard let asked else { throw ExplanationBuilder.malformed(offset) }
@@ -63,8 +64,8 @@ struct ExplanationBuilder {
         var explanation = Explanation(commit, .withoutRequest, by: try namedActor())
         explanation.notes.append(
             commit.envelope.plainAudit == nil
-                ? "The commit carries no request, so why it was accepted is not known."
-                : "The commit only notes what happened, and carries no request: nothing was accepted or refused.")
+                ? "The commit contains no request, so it is not known why it was accepted."
+                : "The commit only records an event and contains no request: nothing was accepted or rejected.")
         return explanation
     }
 
@@ -96,7 +97,9 @@ struct ExplanationBuilder {
     func nothingToDelete(_ event: NothingToDeleteEvent) throws -> Explanation {
         var explanation = Explanation(commit, .nothingToDo, by: try namedActor())
         guard let request = request(event.request, byteCount: 0, &explanation) else {
-            explanation.rules = [ExplanationRule(.deleteOfMissingRecord, finding: "\(event.count) were to be deleted")]
+            explanation.rules = [
+                ExplanationRule(.deleteOfMissingRecord, finding: "\(event.count) records were to be deleted")
+            ]
             return explanation
         }
         let fits = { (answer: Result<Decision, Refusal>) in
@@ -112,11 +115,11 @@ struct ExplanationBuilder {
     ) -> Request? {
         guard let bytes else {
             let size = byteCount > 0 ? "The request had \(byteCount) bytes" : "The request could not be encoded"
-            explanation.notes.append("\(size) and was not kept, so it cannot be judged again.")
+            explanation.notes.append("\(size) and was not stored, so it cannot be judged again.")
             return nil
         }
         guard let request = try? Request(decoding: bytes[...]) else {
-            explanation.notes.append("What was kept of the request cannot be read, so it cannot be judged again.")
+            explanation.notes.append("The stored request cannot be read, so it cannot be judged again.")
             return nil
         }
         return request
@@ -181,7 +184,7 @@ struct ExplanationBuilder {
         otherLimits.limits = rules.limits == .service ? .embedded : .service
         var both = otherSchema
         both.limits = otherLimits.limits
-        let schema = rules.schema == .open ? "a schema that is enforced" : "an open schema"
+        let schema = rules.schema == .open ? "an enforced schema" : "an open schema"
         let limits = rules.limits == .service ? "the limits of an embedded store" : "the service's limits"
         return [
             (rules, nil), (otherSchema, schema), (otherLimits, limits), (both, "\(schema), and \(limits)"),
@@ -209,7 +212,7 @@ struct ExplanationBuilder {
     private func namedActor() throws -> Actor { try store.snapshot().trees.namedActor(of: commit.envelope.header) }
 
     private static func malformed(_ offset: UInt64) -> StrataError {
-        StrataError(.malformed, "A commit has the shape of a request and came of none.", .init(offset: offset))
+        StrataError(.malformed, "A commit has the shape of a request but did not come from one.", .init(offset: offset))
     }
 }
 

@@ -62,7 +62,7 @@ extension NotedRequest {
     /// The reason the outcome of the request is unknown; nil if it is known.
     var reasonUnjudged: String? {
         if isTold || fits { return nil }
-        return request == nil ? RerunReport.reasonWithoutRequest : "No state refuses it as noted."
+        return request == nil ? RerunReport.reasonWithoutRequest : "No state rejects it as recorded."
     }
 
     /// - Parameter names: users and devices that the state may not know yet.

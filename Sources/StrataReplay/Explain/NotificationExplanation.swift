@@ -68,8 +68,10 @@ package struct NotificationExplanation: Sendable {
             throw Refusal(.unknownItem, "The store knows no device '\(device)' of \(user ?? "any user").")
         }
         var notes: [String] = []
-        if changes.isEmpty { notes.append("The commit changed no record and no zone, so there is nothing to tell of.") }
-        if subscriptions.isEmpty { notes.append("Nobody who is asked for had subscribed to anything.") }
+        if changes.isEmpty {
+            notes.append("The commit changed no record or zone, so there is nothing to notify about.")
+        }
+        if subscriptions.isEmpty { notes.append("None of the selected users had a subscription.") }
         return NotificationExplanation(
             offset: offset, time: commit.commit.time, actor: try trees.namedActor(of: header), changes: changes,
             subscriptions: subscriptions, devices: devices, notes: notes)

@@ -64,7 +64,7 @@ public struct MinimalHistory: Sendable {
     ) throws {
         guard log.end.offset == floor else {
             throw StrataError(
-                .invalidArgument, "The minimal history's log has other commits.",
+                .invalidArgument, "The log for the minimal history has other commits.",
                 .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
         }
         let base = floor == 0 ? nil : try store.asOf(floor)

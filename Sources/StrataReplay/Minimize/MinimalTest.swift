@@ -24,7 +24,8 @@ public struct MinimalTest: Sendable {
         guard history.floor == 0 else {
             throw StrataError(
                 .invalidArgument, "The history begins with a base, which a test cannot rebuild.",
-                .init(expected: "a store with all of its log", found: "one from offset \(history.floor) on"))
+                .init(
+                    expected: "a store with its entire log", found: "a log that begins after offset \(history.floor)"))
         }
         var writer = MinimalTestWriter(history)
         try writer.writeSteps()
@@ -32,8 +33,8 @@ public struct MinimalTest: Sendable {
         let suite = SwiftNames.typeName(of: name)
         var lines = ["import CloudKit", "import Testing", ""]
         lines += SwiftText.comment(
-            "What `strata minimize` left of \(source): with these requests, and none of them less, a record "
-                + "of type \(history.question.type) fulfils \(writer.predicate).", indentation: 0)
+            "The requests to which `strata minimize` reduced \(source). With all of them, and no fewer, a record "
+                + "of type \(history.question.type) matches \(writer.predicate).", indentation: 0)
         lines += ["@Suite struct \(suite) {", "    @Test func minimalHistory() async throws {"]
         lines += writer.lines
         lines += ["    }", "}"]
@@ -112,7 +113,7 @@ struct MinimalTestWriter {
         case .administer(let body): writeConsole(request, body)
         case .modifySubscriptions: leaveOut("subscriptions that commit \(request.offset) modifies")
         case .declareSchema: leaveOut("the schema that commit \(request.offset) declares")
-        case .notify: leaveOut("deliveries that commit \(request.offset) notes")
+        case .notify: leaveOut("deliveries that commit \(request.offset) records")
         }
     }
 
@@ -223,7 +224,7 @@ struct MinimalTestWriter {
         let saves = body.saves.map { zone(names.zone($0.zone)) }
         let deletes = body.deletes.map { zone(names.zone($0)) }
         if body.saves.contains(where: { $0.encryptionScope != .record }) {
-            leaveOut("the encryption scope of zones of commit \(request.offset)")
+            leaveOut("the encryption scope of zones in commit \(request.offset)")
         }
         let attempt = request.outcome.kind == .accepted ? "try await" : "_ = try? await"
         if saves.count + deletes.count == 1 {
@@ -245,7 +246,7 @@ struct MinimalTestWriter {
         case .setQuota(let bytes, let user):
             add("try store.console.setQuota(bytes: \(bytes), of: \(SwiftText.literal(user)))")
         case .setAccountStatus, .expireTokens, .note, .eraseRecords:
-            leaveOut("what the service does with commit \(request.offset)")
+            leaveOut("the action of the service in commit \(request.offset)")
         }
     }
 
@@ -296,7 +297,7 @@ struct MinimalTestWriter {
     mutating func writeExpectation(isKnownIssue: Bool) {
         let question = history.question
         lines.append("")
-        add("// What must not be")
+        add("// This must not happen")
         let owner = question.database.owner.isEmpty ? question.actor.user : question.database.owner
         let asker = history.requests.last { isSameText($0.actor.user, owner) }?.actor ?? Actor(user: owner)
         let anybody = history.requests.last { $0.actor != .service }?.actor ?? Actor(user: "anna")
@@ -315,7 +316,7 @@ struct MinimalTestWriter {
         var expected = "!names.isEmpty"
         if let record = question.record { expected = "names.contains(\(SwiftText.literal(record)))" }
         add("let isFound = \(expected)")
-        let expectation = "#expect(!isFound, \"a record fulfils \\(question)\")"
+        let expectation = "#expect(!isFound, \"a record matches \\(question)\")"
         add(isKnownIssue ? "withKnownIssue { \(expectation) }" : expectation)
     }
 }

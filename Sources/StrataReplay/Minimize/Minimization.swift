@@ -92,7 +92,7 @@ final class MinimizationRun {
         let end = store.snapshot()
         guard let witness = try matcher.witness(in: end.trees) else {
             throw StrataError(
-                .notFound, "No record fulfils the predicate at the end of the store.",
+                .notFound, "No record matches the predicate at the end of the store.",
                 .init(offset: end.offset, expected: question.record ?? "a record of type \(question.type)"))
         }
         let place = try store.historicPlace(of: witness)
@@ -106,11 +106,12 @@ final class MinimizationRun {
             guard let offsets = try shortEnd(of: source, zoneOffsets) else { continue }
             return try reduce(offsets, source)
         }
-        if isStopped() { throw StrataError(.interrupted, "Nothing smaller was found before the search was stopped.") }
+        if isStopped() { throw StrataError(.interrupted, "The search was stopped before a smaller history was found.") }
         throw StrataError(
             .notFound,
-            "Judged again, the log's requests do not give a record that fulfils the predicate.",
-            .init(offset: end.offset, expected: "requests that the log has whole, and the rules they were judged by"))
+            "Judging the log's requests again does not produce a record that matches the predicate.",
+            .init(
+                offset: end.offset, expected: "complete requests in the log, and the rules by which they were judged"))
     }
 
     // MARK: Candidates

@@ -65,7 +65,7 @@ public final class Playback: Sendable {
         let begin = first ?? store.log.floor.offset
         guard last.map({ $0 >= begin && $0 <= end }) ?? (begin <= end) else {
             throw StrataError(
-                .outOfRange, "The store has no such commits to play.",
+                .outOfRange, "The store does not have the commits to play back.",
                 .init(expected: "\(store.log.floor.offset) to \(end)", found: "\(begin) to \(last ?? end)"))
         }
         self.store = try store.played(from: begin, through: last ?? end)

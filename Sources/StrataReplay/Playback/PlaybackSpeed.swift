@@ -15,7 +15,7 @@ public enum PlaybackSpeed: Sendable, Hashable {
     func requireValid() throws {
         guard case .multiplied(let factor) = self, !(factor > 0 && factor.isFinite) else { return }
         throw StrataError(
-            .invalidArgument, "A playback's speed is multiplied by a positive number.", .init(found: "\(factor)"))
+            .invalidArgument, "The speed factor of a playback must be a positive number.", .init(found: "\(factor)"))
     }
 }
 

@@ -93,7 +93,7 @@ final class AlternateTimeline {
         case .commit(let payload):
             if let limit = log?.maximumCommitBytes, payload.count > limit {
                 return .refused(
-                    Refusal(.limitExceeded, "What the request changes takes more than a commit may have."))
+                    Refusal(.limitExceeded, "The changes of the request exceed the size limit of a commit."))
             }
             let offset = try write(decision, payload, time, place.id)
             return .commit(offset: offset, payload: payload, result: decision.result(at: offset))

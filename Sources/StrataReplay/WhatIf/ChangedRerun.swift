@@ -173,7 +173,7 @@ final class ChangedRerun {
     private func requireUnedited(_ offset: UInt64) throws {
         guard let edits = edits[offset], !edits.isDropped else { return }
         throw StrataError(
-            .invalidArgument, "The commit came of no request that can be changed.", .init(offset: offset))
+            .invalidArgument, "The commit did not come from a request that can be changed.", .init(offset: offset))
     }
 
     /// Handles a commit that cannot be judged. It is kept as long as the timelines are identical.
@@ -195,7 +195,7 @@ final class ChangedRerun {
         let random = SeededRandom(seed: offset)
         for (requests, actor) in insertions[offset] ?? [] {
             for request in requests {
-                diverge(at: offset + 1) { "Requests were inserted in front of it." }
+                diverge(at: offset + 1) { "Requests were inserted before it." }
                 let judged = try timeline.judge(
                     request, as: actor, OperationInfo(), at: .init(time: time, id: random.nextIdentifier()))
                 var told = RerunCommit(
@@ -226,7 +226,7 @@ final class ChangedRerun {
         let isDirect = edits[commit.offset] != nil
         let isOther = !before.isSame(as: after)
         guard isDirect || isOther else { return }
-        diverge(at: commit.offset) { "It was \(before.kind.rawValue), and is \(after.kind.rawValue)." }
+        diverge(at: commit.offset) { "Its outcome changed from \(before.kind.rawValue) to \(after.kind.rawValue)." }
         let cause: RerunCauses.Cause?
         if isDirect {
             tally.directCount += 1
@@ -280,10 +280,10 @@ final class ChangedRerun {
     private static func difference(_ commit: Commit, _ offset: UInt64, _ payload: [UInt8]) throws -> String {
         guard offset == commit.offset else { return "It is at offset \(offset)." }
         let (old, new) = (try Envelope(decoding: commit.payload), try Envelope(decoding: payload[...]))
-        guard old.header == new.header else { return "Its header is another one." }
+        guard old.header == new.header else { return "Its header differs." }
         let place = zip(old.events, new.events).enumerated().first { $1.0 != $1.1 }?.offset
-        guard let place else { return "It has \(new.events.count) events, and had \(old.events.count)." }
-        return "Event \(place), \(old.events[place].kind), is another one."
+        guard let place else { return "It has \(new.events.count) events instead of \(old.events.count)." }
+        return "Event \(place), \(old.events[place].kind), differs."
     }
 
     /// Returns the digests of the log's state and of the new timeline's.
@@ -351,7 +351,7 @@ final class ChangedRerun {
             if timeline.end == commit.offset, payload[...] == commit.payload { return }
         }
         if timeline.end == end || timeline.end != commit.offset || noted.writes != nil {
-            diverge(at: commit.offset) { "What is noted of it is another thing." }
+            diverge(at: commit.offset) { "The recorded outcome differs." }
         }
     }
 }

@@ -90,7 +90,7 @@ package struct DeterminismCheck {
             found.comparedCount += 1
             found.digests = digests.old
             if run.isIdentical, digests.old != digests.new {
-                found.addOnce(.judgedAgain, offset, "The same commits have led to another state.")
+                found.addOnce(.judgedAgain, offset, "The same commits led to a different state.")
             }
             if wanted.contains(offset) { ends.append((offset, digests.old)) }
             if isCheckpoint { try file.compare(at: offset, with: run.publishedState(), digests.old, &found) }
@@ -117,7 +117,7 @@ package struct DeterminismCheck {
             let truth = try Views.state(of: store.log, at: middle, in: TemporaryDirectory.path).digests()
             if try isSame(middle, truth) { same = middle } else { other = middle }
         }
-        report.add(.checkpoint(start), other, "Folding on from the checkpoint leads to another state.")
+        report.add(.checkpoint(start), other, "Folding from the checkpoint leads to a different state.")
     }
 
     private func isSame(_ offset: UInt64, _ digests: Digests) throws -> Bool {
@@ -224,7 +224,7 @@ struct KeptCheckpoints {
         for entry in file?.entries ?? [] where entry.checkpoint.position.offset == offset {
             var found: [(offset: UInt64, reason: String)] = []
             do {
-                if try entry.trees.digests() != digests { found.append((offset, "Its digests are others.")) }
+                if try entry.trees.digests() != digests { found.append((offset, "Its digests differ.")) }
                 for difference in try Views.compare(entry.trees, with: truth).differences {
                     let tree = ViewTree.name(of: difference.tree)
                     found.append((difference.offset ?? offset, "An entry of \(tree) is \(difference.kind.rawValue)."))

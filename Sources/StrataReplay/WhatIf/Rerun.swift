@@ -138,7 +138,7 @@ public struct Rerun {
             try told.timeline.finish()
             return RerunReport(tally, end: told.timeline.end, before: before, shown: part.keep())
         }
-        preconditionFailure("a history that is told has a part")
+        preconditionFailure("a replayed history must have a part")
     }
 
     private func check(from floor: UInt64, through end: UInt64) throws {
@@ -147,7 +147,7 @@ public struct Rerun {
             if case .insert = change { lowest = floor }
             guard lowest <= change.offset, change.offset <= end else {
                 throw StrataError(
-                    .outOfRange, "The log has no commit at that offset that could be changed.",
+                    .outOfRange, "The log has no commit at that offset to change.",
                     .init(expected: lowest <= end ? "\(lowest) to \(end)" : "none", found: "\(change.offset)"))
             }
         }
@@ -156,7 +156,7 @@ public struct Rerun {
     private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
         guard log.end.offset == floor else {
             throw StrataError(
-                .invalidArgument, "The new timeline's log has other commits.",
+                .invalidArgument, "The log for the new timeline has other commits.",
                 .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
         }
         var cursor = try store.log.read(from: floor + 1)

@@ -54,7 +54,7 @@ public enum EditedValue: Sendable, Hashable {
             }
         guard let value else {
             throw StrataError(
-                .invalidArgument, "The new value is none of the kind that the commit saves.",
+                .invalidArgument, "The new value does not have the kind that the commit saves.",
                 .init(offset: offset, expected: old.map { "\($0.kind) for \(field)" }, found: text))
         }
         return value
@@ -86,7 +86,7 @@ struct RequestEdits {
         guard policy != nil || !values.isEmpty else { return }
         guard case .modifyRecords(var body) = request.content else {
             throw StrataError(
-                .invalidArgument, "The commit saves no records that could be edited.", .init(offset: offset))
+                .invalidArgument, "The commit saves no records to edit.", .init(offset: offset))
         }
         if let policy { body.policy = policy }
         for edit in values {
@@ -110,12 +110,12 @@ struct RequestEdits {
         }
         guard let first = found.first else {
             throw StrataError(
-                .invalidArgument, "The commit's request saves no such field.",
+                .invalidArgument, "The commit's request does not save the field.",
                 .init(offset: offset, expected: saved(body, names), found: record.map { "\($0).\(field)" } ?? field))
         }
         guard found.count == 1 else {
             throw StrataError(
-                .invalidArgument, "Several records of the commit's request save that field: name one of them.",
+                .invalidArgument, "Several records of the commit's request save the field: name one of them.",
                 .init(
                     offset: offset,
                     expected: found.prefix(8).map {

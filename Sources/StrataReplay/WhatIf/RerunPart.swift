@@ -130,7 +130,7 @@ final class RerunPart: Sendable {
             switch state {
             case .told(let told): return told
             case .failed(let error): throw error
-            case .waiting, .ended: preconditionFailure("a part is told when its thread has come to its end")
+            case .waiting, .ended: preconditionFailure("the thread of a part must end before its result is read")
             }
         }
     }
@@ -138,7 +138,7 @@ final class RerunPart: Sendable {
     /// Returns the state that the part has reached; the caller closes it.
     func keep() -> Store {
         state.withLock { state in
-            guard case .told(let told) = state else { preconditionFailure("only what was told has a state") }
+            guard case .told(let told) = state else { preconditionFailure("only a replayed part has a state") }
             state = .ended
             return told.shown
         }

@@ -1,8 +1,8 @@
 import CloudKit
 import Testing
 
-// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
-// fulfils bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH "x" AND
+// The requests to which `strata minimize` reduced Notes.strata. With all of them, and no fewer, a record of type Note
+// matches bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH "x" AND
 // tags CONTAINS "a".
 @Suite struct EveryKind {
     @Test func minimalHistory() async throws {
@@ -40,7 +40,7 @@ import Testing
         item9Lives2["long"] = Data(item9Lives2Long)
         try await bertPublic.modifyRecords(saving: [item9Lives2], deleting: [], savePolicy: .changedKeys)
 
-        // What must not be
+        // This must not happen
         let question = """
             bytes != nil AND due != nil AND list != nil AND number == 0 AND place != nil AND title BEGINSWITH \"x\" AND\
              tags CONTAINS \"a\"
@@ -49,6 +49,6 @@ import Testing
         let answer = try await bertPublic.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
         let isFound = !names.isEmpty
-        withKnownIssue { #expect(!isFound, "a record fulfils \(question)") }
+        withKnownIssue { #expect(!isFound, "a record matches \(question)") }
     }
 }

@@ -1,8 +1,8 @@
 import CloudKit
 import Testing
 
-// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
-// fulfils modificationDate > creationDate.
+// The requests to which `strata minimize` reduced Notes.strata. With all of them, and no fewer, a record of type Note
+// matches modificationDate > creationDate.
 @Suite struct LaterThanMade {
     @Test func minimalHistory() async throws {
         var options = CloudStore.Options.service
@@ -29,12 +29,12 @@ import Testing
         milk6["rank"] = 3
         try await annaPhone.save(milk6)
 
-        // What must not be
+        // This must not happen
         let question = "modificationDate > creationDate"
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: question))
         let answer = try await annaPhone.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
         let isFound = !names.isEmpty
-        withKnownIssue { #expect(!isFound, "a record fulfils \(question)") }
+        withKnownIssue { #expect(!isFound, "a record matches \(question)") }
     }
 }

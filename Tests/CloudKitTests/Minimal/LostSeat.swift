@@ -1,8 +1,8 @@
 import CloudKit
 import Testing
 
-// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
-// fulfils free > ((seats - onPhone) - onTablet).
+// The requests to which `strata minimize` reduced Notes.strata. With all of them, and no fewer, a record of type Note
+// matches free > ((seats - onPhone) - onTablet).
 @Suite struct LostSeat {
     @Test func minimalHistory() async throws {
         var options = CloudStore.Options.service
@@ -34,12 +34,12 @@ import Testing
         play6["free"] = 9
         try await annaTablet.modifyRecords(saving: [play6], deleting: [], savePolicy: .changedKeys)
 
-        // What must not be
+        // This must not happen
         let question = "free > ((seats - onPhone) - onTablet)"
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: question))
         let answer = try await annaTablet.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
         let isFound = names.contains("play")
-        withKnownIssue { #expect(!isFound, "a record fulfils \(question)") }
+        withKnownIssue { #expect(!isFound, "a record matches \(question)") }
     }
 }

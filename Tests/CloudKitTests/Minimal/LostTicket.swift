@@ -1,8 +1,8 @@
 import CloudKit
 import Testing
 
-// What `strata minimize` left of Theatre.strata: with these requests, and none of them less, a record of type Show
-// fulfils free > ((seats - door) - office).
+// The requests to which `strata minimize` reduced Theatre.strata. With all of them, and no fewer, a record of type Show
+// matches free > ((seats - door) - office).
 @Suite struct LostTicket {
     @Test func minimalHistory() async throws {
         var options = CloudStore.Options.service
@@ -36,12 +36,12 @@ import Testing
         hamlet12["office"] = 5
         try await annaOffice.modifyRecords(saving: [hamlet12], deleting: [], savePolicy: .changedKeys)
 
-        // What must not be
+        // This must not happen
         let question = "free > ((seats - door) - office)"
         let query = CKQuery(recordType: "Show", predicate: NSPredicate(format: question))
         let answer = try await annaOffice.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
         let isFound = !names.isEmpty
-        withKnownIssue { #expect(!isFound, "a record fulfils \(question)") }
+        withKnownIssue { #expect(!isFound, "a record matches \(question)") }
     }
 }

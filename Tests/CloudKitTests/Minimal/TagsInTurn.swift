@@ -1,8 +1,8 @@
 import CloudKit
 import Testing
 
-// What `strata minimize` left of Notes.strata: with these requests, and none of them less, a record of type Note
-// fulfils rank == 2 AND note != nil AND ___parent != nil.
+// The requests to which `strata minimize` reduced Notes.strata. With all of them, and no fewer, a record of type Note
+// matches rank == 2 AND note != nil AND ___parent != nil.
 @Suite struct TagsInTurn {
     @Test func minimalHistory() async throws {
         var options = CloudStore.Options.service
@@ -35,12 +35,12 @@ import Testing
         anItem4["note"] = "a \"quoted\"\n\u{1b}line"
         try await annaTablet.save(anItem4)
 
-        // What must not be
+        // This must not happen
         let question = "rank == 2 AND note != nil AND ___parent != nil"
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: question))
         let answer = try await annaTablet.records(matching: query)
         let names = answer.matchResults.map(\.0.recordName)
         let isFound = !names.isEmpty
-        withKnownIssue { #expect(!isFound, "a record fulfils \(question)") }
+        withKnownIssue { #expect(!isFound, "a record matches \(question)") }
     }
 }

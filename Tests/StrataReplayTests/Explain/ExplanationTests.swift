@@ -40,7 +40,7 @@ import Testing
     private static let cases: [Case] = [
         Case(
             code: .notAuthenticated, rule: .signedIn, isWhole: true, actor: Actor(user: ""),
-            fact: "nobody was signed in"
+            fact: "no one was signed in"
         ) {
             _ in saving("a")
         },
@@ -88,10 +88,10 @@ import Testing
             try world.delete("gone")
             return saving("gone", base: gone)
         },
-        Case(code: .unknownItem, rule: .tagOfMissingRecord, fact: "had made the record") { _ in
+        Case(code: .unknownItem, rule: .tagOfMissingRecord, fact: "had created the record") { _ in
             saving("never", base: Version(offset: 1, eventIndex: 0))
         },
-        Case(code: .unknownItem, rule: .tagOfMissingRecord, fact: "was made anew") { world in
+        Case(code: .unknownItem, rule: .tagOfMissingRecord, fact: "was created again") { world in
             let gone = try world.save("gone")
             try world.modify(.zones(deleting: [notes]))
             try world.modify(.zones(saving: [notes]))
@@ -264,7 +264,7 @@ import Testing
         defer { try? open.close() }
         let why = try Explanation.of(offset, in: open)
         #expect(why.items.first?.rules.map(\.number) == ["B24"])
-        #expect(why.notes == ["It was judged with a schema that is enforced, as the store is not open now."])
+        #expect(why.notes == ["It was judged with an enforced schema, unlike the store's current options."])
     }
 
     @Test("A request that cannot be encoded, or is too large to be kept, says so")
@@ -273,7 +273,7 @@ import Testing
         let why = try world.explainRefusal(
             of: Self.saving("_a", ["d": .data([UInt8](repeating: 1, count: 300_000))]))
         #expect(why.items.map(\.code) == [.invalidArguments] && why.items[0].rules.isEmpty && why.judgedAt == nil)
-        #expect(why.notes.count == 1 && why.notes[0].contains("was not kept"), "\(why.notes)")
+        #expect(why.notes.count == 1 && why.notes[0].contains("was not stored"), "\(why.notes)")
         var request = Self.saving("a")
         if case .modifyRecords(var body) = request.content {
             body.clientToken = [UInt8](repeating: 1, count: 65_537)
@@ -364,6 +364,6 @@ import Testing
         let all = try (1...other.store.offset).map { try Explanation.of($0, in: other.store) }
         let unasked = all.filter { $0.outcome == .withoutRequest }
         #expect(unasked.count == 1, "the fetch: \(all.map(\.outcome))")
-        #expect(unasked.first?.notes.first?.contains("only notes what happened") == true, "\(unasked)")
+        #expect(unasked.first?.notes.first?.contains("only records an event") == true, "\(unasked)")
     }
 }
