@@ -80,9 +80,9 @@ extension ByteReader {
 
     mutating func readReference() throws -> CKReference {
         let id = try readRecordID()
-        let number = try read(UInt8.self, "what a reference does")
+        let number = try read(UInt8.self, "a reference's action")
         guard let action = CKRecord.ReferenceAction(rawValue: UInt(number)) else {
-            throw malformed("what a reference does", expected: "0 or 1", found: "\(number)")
+            throw malformed("a reference's action", expected: "0 or 1", found: "\(number)")
         }
         return CKReference(recordID: id, action: action)
     }

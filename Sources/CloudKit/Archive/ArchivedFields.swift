@@ -80,7 +80,7 @@ struct ArchivedFields {
     init(decoding bytes: [UInt8]) throws {
         let request = try Request(decoding: bytes[...])
         guard case .modifyRecords(let body) = request.content, body.saves.count == Part.allCases.count else {
-            throw StrataError(.malformed, "The fields of an archive are not those of a record.")
+            throw StrataError(.malformed, "The archive does not contain the fields of a record.")
         }
         let zone = { (ordinal: UInt64) in request.names.zone(ordinal).map { CKRecordZoneID($0) } ?? .default }
         for part in Part.allCases {

@@ -156,7 +156,7 @@ final class LongLivedOperations: Sendable {
     private static func properties(
         from reader: inout ByteReader, _ bytes: UnsafeRawBufferPointer
     ) throws -> LongLivedOperation.Properties {
-        guard try reader.read(UInt8.self, "whether properties are sealed") != 0 else {
+        guard try reader.read(UInt8.self, "the encryption mark of properties") != 0 else {
             return .plain([UInt8](bytes[reader.position...]))
         }
         let keyID = try reader.readVarint("a key's id")

@@ -32,7 +32,8 @@ extension NSKeyedUnarchiver {
         if let error = unarchiver.error { throw error }
         guard let object else {
             throw CocoaError(
-                .coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive holds no \(Value.self)."])
+                .coderReadCorrupt,
+                userInfo: [NSDebugDescriptionErrorKey: "The archive does not contain a \(Value.self)."])
         }
         return object
     }
@@ -46,7 +47,8 @@ extension NSKeyedUnarchiver {
     convenience init(checking data: Data) throws {
         guard !BinaryPropertyList(data).hasSet else {
             throw CocoaError(
-                .coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive's property list has a set."])
+                .coderReadCorrupt,
+                userInfo: [NSDebugDescriptionErrorKey: "The archive's property list contains a set."])
         }
         try self.init(forReadingFrom: data)
     }

@@ -87,8 +87,8 @@ struct OperationArchive {
         guard !bytes.isEmpty else {
             throw CKError(
                 .internalError,
-                message: "A long-lived operation cannot be kept: Foundation archives nothing in a program that is "
-                    + "linked with --static-swift-stdlib. Link it without, or make the operation an ordinary one.")
+                message: "A long-lived operation cannot be stored: Foundation cannot archive objects in a program "
+                    + "linked with --static-swift-stdlib. Link without the option, or use an ordinary operation.")
         }
         return bytes
     }

@@ -25,7 +25,7 @@ extension DatabaseCall {
             let value = try await body(try usable(for: kind))
             if disturbance.losesResponse {
                 note(disturbance, opened)
-                throw CKError(.serverResponseLost, message: "The request was applied, and its answer was lost.")
+                throw CKError(.serverResponseLost, message: "The request was applied, but its response was lost.")
             }
             return value
         } catch {

@@ -86,7 +86,7 @@ extension CKServerChangeToken {
     /// - Throws: `CKError` if the bytes are not a token.
     fileprivate func model() throws -> FeedToken {
         do { return try FeedToken(decoding: bytes) } catch {
-            throw CKError(.invalidArguments, message: "The change token is none: \(error)", cause: error)
+            throw CKError(.invalidArguments, message: "The change token is invalid: \(error)", cause: error)
         }
     }
 }

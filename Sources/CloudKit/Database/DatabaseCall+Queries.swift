@@ -76,7 +76,8 @@ extension DatabaseCall {
         _ request: PageRequest, _ options: CloudStore.Options
     ) throws -> StrataStore.Question {
         guard request.limit >= 0 else {
-            throw CKError(.invalidArguments, message: "resultsLimit is \(request.limit); 0 lets the store choose.")
+            throw CKError(
+                .invalidArguments, message: "resultsLimit is \(request.limit); use 0 to let the store choose.")
         }
         if let cursor = request.cursor { return .continued(try cursor.model()) }
         return .new(try query(request, options))
@@ -133,7 +134,7 @@ extension CKQueryCursor {
     /// - Throws: `CKError` if the bytes are not a cursor.
     fileprivate func model() throws -> QueryCursor {
         do { return try QueryCursor(decoding: bytes) } catch {
-            throw CKError(.invalidArguments, message: "The cursor is none of this store's: \(error)", cause: error)
+            throw CKError(.invalidArguments, message: "The cursor is invalid: \(error)", cause: error)
         }
     }
 }

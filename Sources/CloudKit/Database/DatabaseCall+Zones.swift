@@ -30,7 +30,7 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func zone(_ id: CKRecordZone.ID) async throws -> CKRecordZone {
         guard let zone = try await zones([id]).first else {
-            throw CKError(.internalError, message: "The store gave no result.")
+            throw CKError(.internalError, message: "The store returned no result.")
         }
         return try zone.result.get()
     }

@@ -28,7 +28,7 @@ struct DatabaseCall: Sendable {
     func requireItemCount(_ count: Int) throws {
         let limit = try client.opened().options.limits.itemsPerRequest
         guard count <= limit else {
-            throw CKError(.limitExceeded, message: "A request has at most \(limit) items, this one \(count).")
+            throw CKError(.limitExceeded, message: "A request may have at most \(limit) items; this one has \(count).")
         }
     }
 }

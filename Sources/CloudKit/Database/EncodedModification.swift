@@ -123,7 +123,7 @@ struct EncodedModification {
         else {
             // An earlier process did not send all of the items.
             throw CKError(
-                .serverResponseLost, message: "The operation was done, but not what became of each item is known.")
+                .serverResponseLost, message: "The operation was applied, but the results of its items are not known.")
         }
         var outcome = RecordsOutcome()
         outcome.saves.reserveCapacity(modification.saves.count)
@@ -153,7 +153,7 @@ struct EncodedModification {
         return outcome
     }
 
-    private static var noResult: CKError { CKError(.internalError, message: "The store gave no result.") }
+    private static var noResult: CKError { CKError(.internalError, message: "The store returned no result.") }
 
     /// Returns the records after the successful saves. A replayed answer may be older than the state that it is read
     /// from, and a delete in the same request may have cascaded to a saved record.

@@ -83,7 +83,9 @@ extension RecordsModification {
         DispatchQueue.concurrentPerform(iterations: min(Self.lanes, urls.count)) { _ in
             while let url = waiting.withLock({ $0.popLast() }) {
                 let result = Result<PinnedAsset, any Error> {
-                    guard url.isFileURL else { throw CKError(.assetFileNotFound, message: "'\(url)' is no file.") }
+                    guard url.isFileURL else {
+                        throw CKError(.assetFileNotFound, message: "'\(url)' is not a file URL.")
+                    }
                     return try store.importAsset(at: url.path) { copied?.note(url, $0) }
                 }
                 imported.withLock { $0[url] = result }

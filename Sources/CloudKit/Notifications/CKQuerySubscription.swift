@@ -39,7 +39,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
 
     /// Creates a subscription to the records of a type, with a unique ID.
-    @available(*, deprecated, message: "Pass a subscriptionID, or every launch makes another subscription.")
+    @available(*, deprecated, message: "Pass a subscriptionID, or every launch creates another subscription.")
     public convenience init(
         recordType: CKRecord.RecordType, predicate: NSPredicate,
         options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
@@ -80,12 +80,12 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
     override var mistake: CKError? {
         if recordType?.isEmpty != false {
-            return CKError(.invalidArguments, message: "The record type of subscription \(subscriptionID) is empty.")
+            return CKError(.invalidArguments, message: "The record type of subscription '\(subscriptionID)' is empty.")
         }
         let events: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
         if querySubscriptionOptions.isDisjoint(with: events) {
             return CKError(
-                .invalidArguments, message: "The subscription \(subscriptionID) fires on nothing: set its options.")
+                .invalidArguments, message: "Subscription '\(subscriptionID)' never fires: set its options.")
         }
         return question.mistake.map(CKError.init(predicate:)) ?? super.mistake
     }

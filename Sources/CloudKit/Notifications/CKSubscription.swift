@@ -88,7 +88,8 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
         guard count > 3 else { return nil }
         return CKError(
             .invalidArguments,
-            message: "The subscription \(subscriptionID) desires \(count) keys; a notification has room for three.")
+            message:
+                "Subscription '\(subscriptionID)' desires \(count) keys, but a notification has room for only three.")
     }
 
     public override func isEqual(_ object: Any?) -> Bool {
@@ -175,7 +176,7 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     convenience init(stored model: NamedSubscription) { self.init(model.id, .database, Settings(stored: model)) }
 
     /// Creates a subscription with a unique ID.
-    @available(*, deprecated, message: "Use init(subscriptionID:), or every launch makes another subscription.")
+    @available(*, deprecated, message: "Use init(subscriptionID:), or every launch creates another subscription.")
     public convenience init() { self.init(subscriptionID: UUID().uuidString) }
 
     /// The type of records whose changes make it fire; nil for all types.
@@ -211,7 +212,9 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     }
 
     /// Creates a subscription to a zone, with a unique ID.
-    @available(*, deprecated, message: "Use init(zoneID:subscriptionID:), or every launch makes another subscription.")
+    @available(
+        *, deprecated, message: "Use init(zoneID:subscriptionID:), or every launch creates another subscription."
+    )
     public convenience init(zoneID: CKRecordZoneID) { self.init(zoneID: zoneID, subscriptionID: UUID().uuidString) }
 
     private init(_ id: ID, _ zoneID: CKRecordZoneID, _ settings: Settings) {

@@ -14,7 +14,7 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func subscription(_ id: CKSubscription.ID) async throws -> CKSubscription {
         guard let subscription = try await subscriptions([id]).first else {
-            throw CKError(.internalError, message: "The store gave no result.")
+            throw CKError(.internalError, message: "The store returned no result.")
         }
         return try subscription.result.get()
     }

@@ -70,7 +70,7 @@ struct EncodedSubscriptions {
         var seen: Set<ExactName> = []
         for id in modification.saves.map(\.subscriptionID) + modification.deletes
         where !seen.insert(ExactName(text: id)).inserted {
-            throw CKError(.invalidArguments, message: "Subscription '\(id)' comes twice in one operation.")
+            throw CKError(.invalidArguments, message: "Subscription '\(id)' occurs twice in one operation.")
         }
     }
 
@@ -89,7 +89,7 @@ struct EncodedSubscriptions {
                 // A replayed answer may be older than the deletion of the subscription.
                 case .success?: result = .success((try? stored[index].get()).map { CKSubscription.stored($0) } ?? save)
                 case .failure(let refusal)?: result = .failure(CKError(refusal))
-                case nil: result = .failure(CKError(.internalError, message: "The store gave no result."))
+                case nil: result = .failure(CKError(.internalError, message: "The store returned no result."))
                 }
             }
             outcome.saves.append((save.subscriptionID, result))

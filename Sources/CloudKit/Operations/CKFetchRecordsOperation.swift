@@ -108,7 +108,7 @@ extension DatabaseCall {
         try client.requireAccount()
         let id = CKRecord.ID(recordName: client.userRecordName)
         guard let fetched = try await records([id], desiredKeys).first else {
-            throw CKError(.internalError, message: "The store gave no result.")
+            throw CKError(.internalError, message: "The store returned no result.")
         }
         if case .failure(let error) = fetched.result, error.code == .unknownItem {
             return (id, .success(CKRecord(recordType: CKRecord.SystemType.userRecord, recordID: id)))

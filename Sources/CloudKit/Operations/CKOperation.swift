@@ -116,7 +116,7 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     /// Reports an error to a caller that adds the operation again after it has ended, and would wait forever.
     func refuseSecondRun() {
         guard isFinished, let run = makeRun() else { return }
-        let error = CKError(.invalidArguments, message: "An operation runs once; make another one.")
+        let error = CKError(.invalidArguments, message: "An operation runs only once; create another one.")
         BlockQueue().async { run.fail(error) }
     }
 

@@ -22,7 +22,7 @@ extension ModifyOutcome {
 
     /// Returns the result of the only save.
     func onlySave() throws -> Item {
-        guard let save = saves.first else { throw CKError(.internalError, message: "The store gave no result.") }
+        guard let save = saves.first else { throw CKError(.internalError, message: "The store returned no result.") }
         return try save.result.get()
     }
 

@@ -106,7 +106,7 @@ extension FormatPredicate {
         if let compound = predicate as? NSCompoundPredicate { return try tree(ofCompound: compound, depth: depth) }
         for isTrue in [true, false] where predicate.isEqual(NSPredicate(value: isTrue)) { return .constant(isTrue) }
         throw StrataError(
-            .malformed, "a predicate made from a block cannot be asked of a database; use NSPredicate(format:)")
+            .malformed, "A database cannot evaluate a predicate made from a block; use NSPredicate(format:).")
     }
 
     private static func tree(

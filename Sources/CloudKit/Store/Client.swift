@@ -114,13 +114,13 @@ final class Client: Sendable {
         switch accountStatus {
         case .available: return
         case .temporarilyUnavailable:
-            throw CKError(.accountTemporarilyUnavailable, message: "The account cannot be used at the moment.")
+            throw CKError(.accountTemporarilyUnavailable, message: "The account is temporarily unavailable.")
         case .restricted:
-            throw CKError(.notAuthenticated, message: "The use of the account is restricted on this device.")
+            throw CKError(.notAuthenticated, message: "The use of the account on this device is restricted.")
         case .noAccount, .couldNotDetermine:
             throw CKError(
                 .notAuthenticated,
-                message: "Nobody is signed in on this device; only the public database can be read.")
+                message: "No one is signed in on this device; only the public database can be read.")
         }
     }
 

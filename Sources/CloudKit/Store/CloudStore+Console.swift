@@ -64,7 +64,7 @@ extension CloudStore {
         public func setQuota(bytes: Int?, of user: String) throws {
             guard bytes ?? 1 > 0 else {
                 throw CKError(
-                    .invalidArguments, message: "A quota is a number of bytes above 0, or nil; this is \(bytes ?? 0).")
+                    .invalidArguments, message: "A quota must be above 0 bytes, or nil; this one is \(bytes ?? 0).")
             }
             try doing { try store.setQuota(bytes: bytes.map { UInt64($0) } ?? 0, of: user) }
         }
@@ -95,7 +95,8 @@ extension CloudStore {
         ) throws {
             guard scope == .public && user == nil || scope == .private && user?.isEmpty == false else {
                 throw CKError(
-                    .invalidArguments, message: "Records are erased from the public database, or from a user's private."
+                    .invalidArguments,
+                    message: "Records can only be erased from the public database or a user's private one."
                 )
             }
             let owner = user ?? ""
@@ -138,7 +139,7 @@ extension CloudStore {
         public func compact(before offset: UInt64) throws -> Compaction {
             do {
                 let done = try store.compact(before: offset)
-                try store.noteConsole(ConsoleNote("let go of the history before \(offset)"))
+                try store.noteConsole(ConsoleNote("compact the history before \(offset)"))
                 return Compaction(done)
             } catch { throw CKError(engine: error) }
         }
@@ -185,7 +186,7 @@ extension CloudStore {
         public func loseNextResponse(_ count: Int = 1, on device: String? = nil, user: String? = nil) throws {
             try requireCount(count)
             let target = FaultInjector.Target(device: device, user: user)
-            try note("lose the next \(count) answers", target)
+            try note("lose the next \(count) responses", target)
             disturbances.addLostResponses(count, target)
         }
 
@@ -204,7 +205,7 @@ extension CloudStore {
             if let plan {
                 let chances = [plan.requestFailure, plan.itemFailure, plan.lostResponse, plan.expiredToken, plan.delay]
                 guard chances.allSatisfy({ (0...1).contains($0) }) else {
-                    throw CKError(.invalidArguments, message: "Probabilities are from 0 to 1: \(plan)")
+                    throw CKError(.invalidArguments, message: "Probabilities must be from 0 to 1: \(plan)")
                 }
                 try requireDelay(plan.longestDelay)
                 try requireError(plan.codes, plan.retryAfter)
@@ -216,28 +217,31 @@ extension CloudStore {
 
         /// Removes all injected faults: failures, lost responses, networks and fault plans.
         public func clearFaults() throws {
-            try note("let everything go well again", .init())
+            try note("clear all faults", .init())
             disturbances.clear()
         }
 
         private func requireCount(_ count: Int) throws {
-            guard count > 0 else { throw CKError(.invalidArguments, message: "The count is \(count), below 1.") }
+            guard count > 0 else {
+                throw CKError(.invalidArguments, message: "The count must be at least 1, not \(count).")
+            }
         }
 
         private func requireDelay(_ delay: Duration) throws {
             guard delay >= .zero, delay <= .seconds(86_400) else {
-                throw CKError(.invalidArguments, message: "A delay is from nothing to a day, not \(delay).")
+                throw CKError(.invalidArguments, message: "A delay must be from zero to one day, not \(delay).")
             }
         }
 
         private func requireError(_ codes: [CKError.Code], _ retryAfter: TimeInterval?) throws {
             guard retryAfter.map({ $0.isFinite && $0 >= 0 }) ?? true else {
-                throw CKError(.invalidArguments, message: "retryAfter is a number of seconds from 0 on.")
+                throw CKError(
+                    .invalidArguments, message: "retryAfter must be a number of seconds that is not negative.")
             }
             guard !codes.contains(.partialFailure) else {
                 throw CKError(
                     .invalidArguments,
-                    message: "partialFailure has items that failed: have items fail, with scope .item.")
+                    message: "partialFailure needs failed items: inject errors with scope .item instead.")
             }
         }
 

@@ -31,7 +31,8 @@ extension CloudStore {
         try CloudStore(options, at: nil) {
             do { return try open() } catch let error as StrataError where error.code == .outOfRange {
                 throw CKError(
-                    .invalidArguments, message: "The store has no such state to show, or not any more: \(error)",
+                    .invalidArguments,
+                    message: "The store does not have the requested state, or no longer has it: \(error)",
                     cause: error)
             }
         }

@@ -35,7 +35,7 @@ extension CloudStore {
                 follows: follows, clock: options.playbackClock)
             return Playback(reel, try CloudStore(options, at: nil) { reel.store })
         } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
-            throw CKError(.invalidArguments, message: "That cannot be played: \(error)", cause: error)
+            throw CKError(.invalidArguments, message: "The playback is not possible: \(error)", cause: error)
         } catch { throw CKError(engine: error) }
     }
 

@@ -147,12 +147,12 @@ final class FaultInjector: Sendable {
             if disturbance.failure != nil { return }
             if let error = state.takeFault(kind, actor) {
                 disturbance.failure = error
-                disturbance.note = "\(kind.rawValue) failed with \(error.code), as the console had said"
+                disturbance.note = "\(kind.rawValue) failed with \(error.code), as set in the console"
                 return
             }
             if kind.modifies, state.takeLostResponse(actor) {
                 disturbance.losesResponse = true
-                disturbance.note = "the answer to \(kind.rawValue) was lost, as the console had said"
+                disturbance.note = "the response to \(kind.rawValue) was lost, as set in the console"
                 return
             }
             if let plan = state.plan(of: actor) {
@@ -228,7 +228,7 @@ extension FaultInjector.State {
         faults[place].remaining -= 1
         if faults[place].remaining == 0 { faults.remove(at: place) }
         return CKError(
-            injected: fault.code, retryAfter: fault.retryAfter, message: "The console had this request fail.")
+            injected: fault.code, retryAfter: fault.retryAfter, message: "The console made this request fail.")
     }
 
     fileprivate mutating func takeLostResponse(_ actor: Actor) -> Bool {
@@ -249,7 +249,7 @@ extension CloudStore.Network {
             return InjectedFault(
                 failure: CKError(
                     .networkUnavailable,
-                    message: "Only a cellular network is there, which the operation does not allow."))
+                    message: "Only a cellular network is available, which the operation does not allow."))
         case .unavailable:
             return InjectedFault(failure: CKError(.networkUnavailable, message: "The device has no network."))
         }
@@ -287,14 +287,14 @@ private struct Luck {
             disturbance.failure = error(plan)
         } else if carriesToken, isExpired {
             disturbance.failure = CKError(
-                injected: .changeTokenExpired, retryAfter: nil, message: "The fault plan had the token expire.")
+                injected: .changeTokenExpired, retryAfter: nil, message: "The fault plan made the token expire.")
         } else if kind.modifies, isLost {
             disturbance.losesResponse = true
         }
         if let failure = disturbance.failure {
             disturbance.note = "\(kind.rawValue) failed with \(failure.code) by the fault plan of seed \(plan.seed)"
         } else if disturbance.losesResponse {
-            disturbance.note = "the answer to \(kind.rawValue) was lost by the fault plan of seed \(plan.seed)"
+            disturbance.note = "the response to \(kind.rawValue) was lost by the fault plan of seed \(plan.seed)"
         }
     }
 
@@ -304,7 +304,7 @@ private struct Luck {
         let saysWhen: [CKError.Code] = [.requestRateLimited, .zoneBusy, .serviceUnavailable]
         return CKError(
             injected: code, retryAfter: saysWhen.contains(code) ? plan.retryAfter : nil,
-            message: "The fault plan of seed \(plan.seed) had this fail.")
+            message: "The fault plan of seed \(plan.seed) made this fail.")
     }
 }
 

@@ -71,7 +71,7 @@ final class NamedContainers: Sendable {
         guard !identifier.isEmpty, identifier.utf8.count <= 200, !identifier.hasPrefix("."),
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
         else {
-            throw CKError(.badContainer, message: "'\(identifier)' cannot be the name of a container.")
+            throw CKError(.badContainer, message: "'\(identifier)' is not a valid container identifier.")
         }
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         var options = CloudStore.Options.service
@@ -111,7 +111,7 @@ extension CKError {
             let holder = cause?.context.found ?? "Another process"
             advice = "\(holder) has it open; end it, or set STRATA_HOME to another directory."
         case .permissionDenied?, .readOnlyMedium?:
-            advice = "Give this user the right to write there, or set STRATA_HOME to another directory."
+            advice = "Give this user permission to write there, or set STRATA_HOME to another directory."
         default: advice = reported.detail ?? ""
         }
         self.init(

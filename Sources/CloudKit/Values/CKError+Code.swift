@@ -16,7 +16,7 @@ extension CKError {
         case permissionFailure = 10
         case unknownItem = 11
         case invalidArguments = 12
-        @available(*, deprecated, message: "Results are not cut off any more.")
+        @available(*, deprecated, message: "Results are no longer truncated.")
         case resultsTruncated = 13
         /// The stored record has a different version: see ``CKError/serverRecord``.
         case serverRecordChanged = 14
@@ -61,7 +61,7 @@ extension CKError {
     public static var permissionFailure: CKError.Code { .permissionFailure }
     public static var unknownItem: CKError.Code { .unknownItem }
     public static var invalidArguments: CKError.Code { .invalidArguments }
-    @available(*, deprecated, message: "Results are not cut off any more.")
+    @available(*, deprecated, message: "Results are no longer truncated.")
     public static var resultsTruncated: CKError.Code { .resultsTruncated }
     public static var serverRecordChanged: CKError.Code { .serverRecordChanged }
     public static var serverRejectedRequest: CKError.Code { .serverRejectedRequest }

@@ -47,27 +47,27 @@ extension CKError {
     }
 
     private static let tooManyFiles = (
-        Code.serviceUnavailable, "Too many open files: close some, or raise the limit, and try again."
+        Code.serviceUnavailable, "Too many files are open: close some or raise the limit, and try again."
     )
 
     private static func meaning(of code: StrataError.Code) -> (Code, String) {
         switch code {
-        case .locked: (.serviceUnavailable, "Another process writes to the store: close it there, and try again.")
-        case .permissionDenied: (.permissionFailure, "The store's files are not this user's to write.")
-        case .readOnlyMedium: (.permissionFailure, "The store lies where nothing can be written.")
-        case .directoryGone: (.internalError, "The store's directory is no longer where it was opened.")
-        case .notAStore: (.internalError, "The directory is not a store's.")
-        case .noSpace: (.quotaExceeded, "The disk is full: make room, and try again.")
-        case .closed: (.serviceUnavailable, "The store was closed: open it again.")
-        case .refusingWrites: (.serviceUnavailable, "The store takes no writes since one failed: open it again.")
-        case .onlyRead: (.serverRejectedRequest, "What was is not to be changed: ask the store as it is now.")
-        case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was done: fetch and see.")
-        case .assetFileNotFound: (.assetFileNotFound, "The asset's file is not there, or cannot be read.")
+        case .locked: (.serviceUnavailable, "Another process is writing to the store: close it there and try again.")
+        case .permissionDenied: (.permissionFailure, "This user may not write to the store's files.")
+        case .readOnlyMedium: (.permissionFailure, "The store is on a read-only medium.")
+        case .directoryGone: (.internalError, "The store's directory is no longer at the path where it was opened.")
+        case .notAStore: (.internalError, "The directory is not a store.")
+        case .noSpace: (.quotaExceeded, "The disk is full: free some space and try again.")
+        case .closed: (.serviceUnavailable, "The store was closed: reopen it.")
+        case .refusingWrites: (.serviceUnavailable, "The store rejects writes because one failed: reopen it.")
+        case .onlyRead: (.serverRejectedRequest, "This store can only be read: use the current store to write.")
+        case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was applied: fetch to see.")
+        case .assetFileNotFound: (.assetFileNotFound, "The asset's file does not exist or cannot be read.")
         case .assetFileModified: (.assetFileModified, "The asset's file was changed while it was saved: save again.")
         case .assetNotAvailable: (.assetNotAvailable, "The store's file of an asset is missing or damaged.")
-        case .tooLarge: (.limitExceeded, "Something is too large.")
-        case .keyMissing, .keyDestroyed, .sealBroken: (.internalError, "An encrypted value cannot be read.")
-        case .invalidArgument: (.invalidArguments, "Something that was passed cannot be.")
+        case .tooLarge: (.limitExceeded, "A request or value is too large.")
+        case .keyMissing, .keyDestroyed, .sealBroken: (.internalError, "An encrypted value cannot be decrypted.")
+        case .invalidArgument: (.invalidArguments, "An argument is invalid.")
         default: (.internalError, "The store failed: see the underlying error.")
         }
     }

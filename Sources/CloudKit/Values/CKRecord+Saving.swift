@@ -19,7 +19,7 @@ extension CKRecord {
             base: recordChangeTag.map { Version(tag: $0) })
         if case .removed? = fields.parent { save.parent = .removed }
         if let parent = parent(of: fields), fields.parent != nil || policy == .allKeys {
-            guard parent.action == .none else { throw mistake("The parent's action is not none.") }
+            guard parent.action == .none else { throw mistake("The action of the parent reference must be none.") }
             let target = parent.recordID.model(for: me)
             save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))
         }

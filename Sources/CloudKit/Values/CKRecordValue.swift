@@ -44,7 +44,7 @@ public struct _FieldContent: Sendable {
 extension FieldContent {
     /// Returns the content for a value whose type a record cannot hold.
     static func mistake(of value: Any) -> FieldContent {
-        .mistake("A value of type \(type(of: value)) cannot be kept in a record.")
+        .mistake("A value of type \(type(of: value)) cannot be stored in a record.")
     }
 }
 

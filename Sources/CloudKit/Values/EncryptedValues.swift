@@ -18,7 +18,8 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Senda
         var content = object?._fieldContent.content
         switch content {
         case .reference?, .references?: content = .mistake("A reference cannot be encrypted.")
-        case .asset?, .assets?: content = .mistake("An asset is encrypted as it is, and is no encrypted value.")
+        case .asset?, .assets?:
+            content = .mistake("An asset cannot be an encrypted value: CloudKit encrypts assets by itself.")
         default: break
         }
         let kept = content

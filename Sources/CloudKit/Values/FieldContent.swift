@@ -21,7 +21,7 @@ enum FieldContent: Sendable {
 
     static func integer(_ number: UInt64) -> FieldContent {
         Int64(exactly: number).map { .plain(.int64($0)) }
-            ?? .mistake("The number \(number) does not fit into 64 bits with a sign.")
+            ?? .mistake("The number \(number) does not fit into a signed 64-bit integer.")
     }
 
     /// Creates a list from elements of one kind; integers among doubles become doubles.
@@ -39,7 +39,7 @@ enum FieldContent: Sendable {
             if values.count == elements.count { return list(ofValues: values) }
         }
         for case .mistake(let reason) in elements { return .mistake(reason) }
-        return .mistake("The elements of a list are of several kinds.")
+        return .mistake("The elements of a list must be of one kind.")
     }
 
     private static func list(ofValues values: [FieldValue]) -> FieldContent {
@@ -49,7 +49,7 @@ enum FieldContent: Sendable {
             values = values.map { if case .int64(let number) = $0 { .double(Double(number)) } else { $0 } }
         }
         do { return .plain(.list(try FieldList(values))) } catch {
-            return .mistake("A list holds values of one kind, and no lists: \(error)")
+            return .mistake("A list must contain values of one kind and no lists: \(error)")
         }
     }
 

@@ -205,11 +205,11 @@ struct ConsoleTests {
         let texts = try store.consoleNotes()
         // Of a fault that struck nobody waits for the note: it comes behind a later commit.
         #expect(
-            texts.filter { !$0.contains("as the console had said") } == [
+            texts.filter { !$0.contains("as set in the console") } == [
                 "phone: fail the next 1 (request) of fetchRecords with zoneBusy",
                 "phone: set the network to slow(0.001 seconds)", ": follow FaultPlan(seed: 42)",
-                ": let everything go well again",
+                ": clear all faults",
             ])
-        #expect(texts.contains("phone: fetchRecords failed with zoneBusy, as the console had said"))
+        #expect(texts.contains("phone: fetchRecords failed with zoneBusy, as set in the console"))
     }
 }

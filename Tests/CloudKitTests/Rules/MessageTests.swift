@@ -100,7 +100,7 @@ struct MessageTests {
         let notes = try await NotesStore()
         try notes.store.close()
         let error = try #require(await error { try await notes.database.record(for: notes.id("a")) })
-        #expect(error.code == .serviceUnavailable && error.detail.contains("open it again"))
+        #expect(error.code == .serviceUnavailable && error.detail.contains("reopen it"))
         #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
     }
 }

@@ -79,7 +79,7 @@ struct AssetTests {
         let file = try place.file("photo", Data([1, 2, 3]))
         let child = try ChildProcess(ChildProcess.product("cloudkit-child"), ["descriptors", file.path])
         let line = child.lines().last ?? ""
-        #expect(line.hasPrefix("serviceUnavailable ") && line.contains("Too many open files"), "\(line)")
+        #expect(line.hasPrefix("serviceUnavailable ") && line.contains("Too many files are open"), "\(line)")
     }
 
     @Test("A list of assets keeps its order, and survives another opening of the store")

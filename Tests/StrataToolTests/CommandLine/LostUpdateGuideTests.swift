@@ -87,7 +87,7 @@ import Testing
         #expect(lines.contains("import CloudKit"))
         if Golden.isUpdated { try Data(known.utf8).write(to: URL(fileURLWithPath: path)) }
         #expect(known == (try String(contentsOfFile: path, encoding: .utf8)))
-        let expectation = #"#expect(!isFound, "a record fulfils \(question)")"#
+        let expectation = #"#expect(!isFound, "a record matches \(question)")"#
         #expect(known == plain.replacingOccurrences(of: expectation, with: "withKnownIssue { \(expectation) }"))
     }
 

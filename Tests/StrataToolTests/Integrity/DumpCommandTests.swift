@@ -24,7 +24,7 @@ import Testing
                 a commit, at 264:
                      264  53 74 46 72                                      magic StFr
                      268  01                                               kind 1, a commit
-                     269  00                                               codec 0, stored as it is
+                     269  00                                               codec 0, stored as is
                      270  00 00                                            flags
                      272  02 00 00 00 00 00 00 00                          offset 2
                      280  00 00 00 00 00 00 00 a0 00 00 00 00 00 00 00 02  commit id
@@ -59,7 +59,7 @@ import Testing
         #expect(result.code == 0)
         for line in [
             "Notes.strata/log/00000000000000000002.base", "horizon 2", "base id", "kind 7, state", "floor 2",
-            "1: a base stands for what was let go",
+            "1: a base replaces the compacted commits",
         ] {
             #expect(result.lines.contains { $0.hasSuffix(line) }, "\(line) in \(result.output)")
         }

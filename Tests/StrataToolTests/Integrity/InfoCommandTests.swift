@@ -198,7 +198,7 @@ import Testing
         try store.close()
         try RealFileSystem().remove(views)
         try FileManager.default.copyItem(atPath: other + "/views", toPath: views)
-        #expect(try line("checkpoint")?.contains("is foreign: The page file is of another store.") == true)
+        #expect(try line("checkpoint")?.contains("is foreign: The page file belongs to another store.") == true)
         #expect(try checkpoint()["finding"] as? String == "foreign")
         #expect(try fixture.run("info", fixture.name).code == 0, "it holds no information of its own")
     }

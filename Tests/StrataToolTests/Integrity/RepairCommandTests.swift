@@ -23,8 +23,9 @@ import Testing
         #expect(result.code == 1 && result.errors.isEmpty)
         #expect(
             result.output == """
-                damage: The checksum of a frame's header does not fit. [in Notes.strata/log/00000000000000000001.seg, \
-                segment 1, offset 4, position 504, expected 75ff4121, found 6c8434f7] (badChecksum)
+                damage: The checksum of a frame's header does not match. \
+                [in Notes.strata/log/00000000000000000001.seg, segment 1, offset 4, position 504, \
+                expected 75ff4121, found 6c8434f7] (badChecksum)
                 would keep: everything up to 3/bf3902d5
                 would lose: 4
                 would do, in Notes.strata/log:
@@ -66,7 +67,7 @@ import Testing
         for words in [["repair"], ["repair", "--apply"]] {
             let result = try ToolProcess.run(words + [fixture.name], in: fixture.directory.path)
             #expect(result.code == 1)
-            #expect(result.lines.last?.hasPrefix("cannot be repaired: The front of the log is lost") == true)
+            #expect(result.lines.last?.hasPrefix("cannot be repaired: The beginning of the log is lost") == true)
         }
     }
 
@@ -77,7 +78,7 @@ import Testing
         for words in [["verify"], ["repair"], ["repair", "--apply"]] {
             let result = try ToolProcess.run(words + [fixture.name], in: fixture.directory.path)
             #expect(result.code == 3 && result.output.isEmpty)
-            #expect(result.errors.contains("The file is of another version of the format"), "\(result.errors)")
+            #expect(result.errors.contains("The file has another version of the format"), "\(result.errors)")
             #expect(result.errors.contains("Use a newer strata"), "\(result.errors)")
         }
         let after = try fixture.content().filter { !$0.key.hasSuffix("/LOCK") }
@@ -89,7 +90,7 @@ import Testing
         try fixture.open()
         try fixture.flipByte(inSegment: 1)
         let result = try fixture.run("repair", "--apply", fixture.name)
-        #expect(result.code == 3 && result.errors.contains("Another opener is writing to this store"))
+        #expect(result.code == 3 && result.errors.contains("Another process or store object is writing to this store"))
         #expect(try fixture.run("repair", fixture.name).code == 1)
         try fixture.close()
         #expect(try fixture.run("repair", "--apply", fixture.name).code == 0)

@@ -37,7 +37,7 @@ import Testing
         #expect(
             result.output == """
                 damaged
-                  problem: The checksum of a frame's body does not fit.
+                  problem: The checksum of a frame's body does not match.
                   code: badChecksum
                   segment: 1
                   offset: 3
@@ -79,7 +79,7 @@ import Testing
             #expect(damaged.lines.contains { $0 == line }, "\(line) in \(damaged.output)")
         }
         let repair = try fixture.run("repair", "--apply", fixture.name)
-        #expect(repair.code == 1 && repair.output.contains("cannot be repaired: The base is damaged or missing"))
+        #expect(repair.code == 1 && repair.output.contains("cannot be repaired: The base, which replaces all commits"))
     }
 
     @Test func damageInJSON() throws {

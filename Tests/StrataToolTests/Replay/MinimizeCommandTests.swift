@@ -60,7 +60,7 @@ import Testing
             "minimize", fixture.name, "Note", "--where", "rank == 2", "--user", "anna", "--at", "3")
         #expect(then.code == 0 && then.lines.contains { $0.hasPrefix("2 of 3 commits left") }, "\(then)")
         let now = try fixture.run("minimize", fixture.name, "Note", "--where", "rank == 2", "--user", "anna")
-        #expect(now.code == 1 && now.errors.contains("No record fulfils"), "\(now)")
+        #expect(now.code == 1 && now.errors.contains("No record matches"), "\(now)")
         #expect(try minimize("--at", "99").code == 1)
     }
 
@@ -108,7 +108,7 @@ import Testing
 
     @Test func whatDoesNotHoldIsSaid() throws {
         let never = try fixture.run("minimize", fixture.name, "Note", "--where", "rank == 99", "--user", "anna")
-        #expect(never.code == 1 && never.output.isEmpty && never.errors.contains("No record fulfils"), "\(never)")
+        #expect(never.code == 1 && never.output.isEmpty && never.errors.contains("No record matches"), "\(never)")
         let unknown = try fixture.run("minimize", fixture.name, "Nothing", "--where", "a == 1", "--user", "anna")
         #expect(unknown.code == 1 && unknown.errors.contains("Did not find record type"), "\(unknown)")
     }

@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: [
         (["--drop", "6"], "expected 1 to 5, found 6"), (["--drop", "x"], "takes a number"),
         (["--edit", "4", "price=1"], "expected one of milk.rank"), (["--edit", "4 rank"], "takes OFFSET FIELD=VALUE"),
-        (["--edit", "4", "rank=much"], "none of the kind"), (["--edit", "1", "rank=1"], "saves no records"),
+        (["--edit", "4", "rank=much"], "does not have the kind"), (["--edit", "1", "rank=1"], "saves no records"),
         (["--policy", "4=never"], "OFFSET=changed-keys"), (["--at", "3"], "--at is for --insert"),
         (["--insert", "/dev/null", "--at", "3", "--user", "anna"], "export of records"),
         (["--rules", "mine"], "service or embedded"),

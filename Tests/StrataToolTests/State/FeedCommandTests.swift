@@ -195,23 +195,23 @@ import Testing
         try expect(["Missing", "--user", "anna"], "Zone 'Missing' does not exist.")
         try expect(["Notes", "--user", "bert"], "Zone 'Notes' does not exist.")
         try expect(["_defaultZone", "--user", "anna"], "AppDefaultZone does not support getChanges call")
-        try expect(["Notes", "--user", "anna", "--since", database], "of a database's changes, not of a zone's")
-        try expect(["--user", "anna", "--since", zone], "of a zone's changes, not of a database's")
-        try expect(["Work", "--user", "anna", "--since", zone], "of another zone")
+        try expect(["Notes", "--user", "anna", "--since", database], "for the changes of a database, not of a zone")
+        try expect(["--user", "anna", "--since", zone], "for the changes of a zone, not of a database")
+        try expect(["Work", "--user", "anna", "--since", zone], "to another zone")
         try fixture.change { try $0.purgeZone(StateFixture.work, of: "anna") }
         try expect(["Work", "--user", "anna"], "The user deleted zone 'Work'.")
         try fixture.change { try $0.expireTokens(before: 6) }
-        try expect(["Notes", "--user", "anna", "--since", zone], "the history since then has been let go")
-        try expect(["Notes", "--user", "anna", "--since", "5"], "the history since then has been let go")
+        try expect(["Notes", "--user", "anna", "--since", zone], "the history since then has been compacted")
+        try expect(["Notes", "--user", "anna", "--since", "5"], "the history since then has been compacted")
         try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
-        try expect(["--user", "anna"], "There is no account on this device.")
+        try expect(["--user", "anna"], "This device has no account.")
         try expect(["--user", "carl"], "The store knows no user 'carl'.")
     }
 
     @Test func `After a compaction the tokens from before it have expired`() throws {
         _ = try fixture.change { try $0.compact(before: 4) }
         let result = try feed("Notes", "--since", "2")
-        #expect(result.code == 1 && result.errors.contains("the history since then has been let go"), "\(result)")
+        #expect(result.code == 1 && result.errors.contains("the history since then has been compacted"), "\(result)")
         #expect(try feed("Notes", "--since", "3").lines.count == 4)
         #expect(try feed("Notes").lines.count == 3)
     }

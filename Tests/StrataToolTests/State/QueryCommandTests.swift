@@ -162,7 +162,7 @@ import Testing
                 stop after 1000
                 an index of Note.rank would help
                 read: 0 rows, 5 records; 1 matches
-                note: CloudKit refuses CONTAINS on the string field 'title'; self CONTAINS finds words
+                note: CloudKit rejects CONTAINS on the string field 'title'; use self CONTAINS to find words
                 note: a store opened for reading has no indexes; the program that writes to it may have some
 
                 """, "\(result)")

@@ -158,7 +158,7 @@ import Testing
         #expect(result.code == 3)
         #expect(
             result.errors == """
-                strata info: There is no such file or directory. [in a\\u{a}strata info: b] (notFound)
+                strata info: The file or directory does not exist. [in a\\u{a}strata info: b] (notFound)
                   Check the path: it must be a store's directory, such as Notes.strata.
 
                 """)

@@ -118,7 +118,7 @@ import Testing
         open.database = DatabaseID(.public)
         let cases = [
             (other, "another store"), (future, "ahead of the store's history"), (forked, "another history"),
-            (unknown, "no such zone"), (open, "does not track its changes"),
+            (unknown, "the zone does not exist"), (open, "does not track its changes"),
         ]
         for (token, reason) in cases {
             let result = try run("Notes.strata", Self.text(token))

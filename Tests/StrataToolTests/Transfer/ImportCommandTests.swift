@@ -289,7 +289,7 @@ private struct StoreContent: Equatable {
     /// Times never fall; that is no damage of the file, but nothing that a log can have either.
     private func expectRefusalOfTimes() throws {
         let result = try run("import", "Copy.strata", "Out")
-        #expect(result.code == 3 && result.errors.contains("Times never fall from one commit to"), "\(result)")
+        #expect(result.code == 3 && result.errors.contains("A commit's time must not be before"), "\(result)")
         try expectNothingIsLeft()
     }
 
