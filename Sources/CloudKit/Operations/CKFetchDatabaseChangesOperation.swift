@@ -98,14 +98,14 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
                 guard fetchesAll, page.moreComing else { return page }
                 token = page.token
                 let goesOn = await pieces.emit { isCancelled in
-                    tell(page, isCancelled)
+                    report(page, isCancelled)
                     if !isCancelled() { tokenUpdated?(page.token) }
                 }
                 guard goesOn else { throw CKError.cancelled }
             }
         }
 
-        private func tell(_ page: DatabaseChangesPage, _ isCancelled: () -> Bool) {
+        private func report(_ page: DatabaseChangesPage, _ isCancelled: () -> Bool) {
             for modification in page.modifications where !isCancelled() { changed?(modification.zoneID) }
             for deletion in page.deletions where !isCancelled() {
                 // A block for a specific reason replaces the general one (B155).
@@ -122,7 +122,7 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
         func deliver(_ outcome: Result<DatabaseChangesPage, CKError>, isCancelled: () -> Bool) {
             do throws(CKError) {
                 let page = try outcome.get()
-                tell(page, isCancelled)
+                report(page, isCancelled)
                 if isCancelled() { throw .cancelled }
                 if let result { return result(.success((page.token, page.moreComing))) }
                 completion?(page.token, page.moreComing, nil)

@@ -55,7 +55,7 @@ extension CKOperation {
                 if let keeper {
                     try keeper()
                     // If the operation has timed out meanwhile, it has ended, and only this code removes what was kept.
-                    guard tell(persisted, on: queue) else { return forget() }
+                    guard report(persisted, on: queue) else { return forget() }
                 }
                 outcome = .success(try await run.perform(pieces(of: run, on: queue)))
             } catch {
@@ -87,7 +87,7 @@ extension CKOperation {
     }
 
     /// Reports that the operation is persisted, before its result; returns false if the result is already known.
-    private func tell(_ persisted: PersistedBlock, on queue: BlockQueue) -> Bool {
+    private func report(_ persisted: PersistedBlock, on queue: BlockQueue) -> Bool {
         progress.withLock { progress in
             guard !progress.isSettled else { return false }
             queue.async { persisted.call?() }

@@ -35,7 +35,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
     let result: ((Result<Void, Error>) -> Void)?
     let oldBlocks: CKFetchRecordZoneChangesOperation.OldBlocks
     /// The number of zones whose result has been delivered.
-    private let toldCount = Lock(0)
+    private let deliveredCount = Lock(0)
 
     var settings: CallSettings { call.settings }
     var timeoutCode: CKError.Code { .networkFailure }
@@ -82,7 +82,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
             let isLast = !fetchesAll || !page.moreComing
             token = page.token
             let goesOn = await pieces.emit { isCancelled in
-                tell(page, isCancelled)
+                report(page, isCancelled)
                 // The token implies that everything before it has been delivered.
                 if isCancelled() { return }
                 if isLast {
@@ -96,7 +96,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
         }
     }
 
-    private func tell(_ page: ZoneChangesPage, _ isCancelled: () -> Bool) {
+    private func report(_ page: ZoneChangesPage, _ isCancelled: () -> Bool) {
         for (id, found) in page.changed where !isCancelled() {
             if let changed {
                 changed(id, found.mapError { $0 })
@@ -108,7 +108,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
     }
 
     private func finish(_ zone: Zone, _ outcome: Result<ZoneChangesPage, CKError>) {
-        toldCount.withLock { $0 += 1 }
+        deliveredCount.withLock { $0 += 1 }
         guard let zoneResult else {
             switch outcome {
             case .success(let page): oldBlocks.zone?(zone.id, page.token, page.clientToken, page.moreComing, nil)
@@ -129,7 +129,7 @@ struct ZoneChangesRun: OperationRun, @unchecked Sendable {
                     ? nil : CKError(partialErrors: errors, message: "The changes of some zones could not be fetched."))
         case .failure(let error):
             if error.code == .operationCancelled {
-                for zone in zones.dropFirst(toldCount.withLock { $0 }) { finish(zone, .failure(error)) }
+                for zone in zones.dropFirst(deliveredCount.withLock { $0 }) { finish(zone, .failure(error)) }
             }
             end(error, error)
         }

@@ -205,10 +205,10 @@ struct DamageScan {
         }
         if let certain { return certain }
         // If one byte of the unknown fields decayed, the checksum leaves no choice, and what follows was made with it.
-        let untold = [SegmentHeader.segmentIDRange, SegmentHeader.frameBytesRange]
+        let unknown = [SegmentHeader.segmentIDRange, SegmentHeader.frameBytesRange]
         var blocksBytes = blocks.bytes
-        blocksBytes.replaceSubrange(untold[1], with: head[untold[1]])
-        for (bytes, places) in [(frames.bytes, [untold[0]]), (blocksBytes, untold)] {
+        blocksBytes.replaceSubrange(unknown[1], with: head[unknown[1]])
+        for (bytes, places) in [(frames.bytes, [unknown[0]]), (blocksBytes, unknown)] {
             guard let bytes = HeaderBlock.changingOneByte(of: bytes, in: places, toFit: head) else { continue }
             let header = try SegmentHeader(decoding: bytes, path: file.path)
             if try beginsWithPiece(file, header) { return (header, bytes) }

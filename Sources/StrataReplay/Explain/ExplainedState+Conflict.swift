@@ -169,15 +169,15 @@ extension ExplainedState {
             offset = page.readThrough
         }
         // Earlier events are only counted.
-        let told = versions.suffix(Self.maximumChanges)
+        let shown = versions.suffix(Self.maximumChanges)
         // An unknown state is nil; a state without the record has no values.
-        var before: KeyedValues? = told.count < versions.count || !ancestor.hasValues ? nil : old ?? [:]
+        var before: KeyedValues? = shown.count < versions.count || !ancestor.hasValues ? nil : old ?? [:]
         var changes: [RecordConflict.Change] = []
-        for version in told {
+        for version in shown {
             guard let change = try change(at: version, id, &before) else { continue }
             changes.append(change)
         }
-        return (changes, versions.count - told.count)
+        return (changes, versions.count - shown.count)
     }
 
     private func change(

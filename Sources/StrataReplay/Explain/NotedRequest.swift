@@ -18,7 +18,7 @@ struct NotedRequest {
     /// True if the request has been judged for that at all.
     var isSeen = false
     /// True if the request has been judged in the new timeline.
-    var isTold = false
+    var isReplayed = false
     /// The audit to write in its place.
     var writes: Event?
     /// The state that the answer depends on.
@@ -61,7 +61,7 @@ extension NotedRequest {
 
     /// The reason the outcome of the request is unknown; nil if it is known.
     var reasonUnjudged: String? {
-        if isTold || fits { return nil }
+        if isReplayed || fits { return nil }
         return request == nil ? RerunReport.reasonWithoutRequest : "No state rejects it as recorded."
     }
 

@@ -30,10 +30,10 @@ public struct MinimalRequest: Sendable {
     /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
 
-    init(_ asked: RebuiltRequest, _ told: TrialRerun.Told, whole: (items: Int, fields: Int)) {
-        (offset, newOffset, actor) = (asked.offset, told.newOffset, asked.actor)
+    init(_ asked: RebuiltRequest, _ answered: TrialRerun.Answered, whole: (items: Int, fields: Int)) {
+        (offset, newOffset, actor) = (asked.offset, answered.newOffset, asked.actor)
         (operation, time, commitID) = (asked.operation, asked.time, asked.commitID)
-        (request, outcome, saved) = (told.request, told.outcome, told.saved)
+        (request, outcome, saved) = (answered.request, answered.outcome, answered.saved)
         itemCount = asked.request.itemCount
         fieldCount = asked.request.fieldCount
         (originalItemCount, originalFieldCount) = whole

@@ -102,7 +102,7 @@ final class MinimizationRun {
         }
         for attempt in [aboutRecord, touchingRequests, ofAll] {
             guard let (source, zoneOffsets) = try attempt(witness), !isStopped() else { continue }
-            tell(source.offsets.count)
+            report(source.offsets.count)
             guard let offsets = try shortEnd(of: source, zoneOffsets) else { continue }
             return try reduce(offsets, source)
         }
@@ -147,19 +147,19 @@ final class MinimizationRun {
         let source = try MinimizationSource(
             store, closure.offsets.filter { $0 <= end }.sorted(), about: isPartial ? closure.records : nil,
             isStopped: isStopped
-        ) { tell(requestCount, readThrough: $0) }
+        ) { report(requestCount, readThrough: $0) }
         return (source, closure.zoneOffsets)
     }
 
     private func ofAll(_: RecordKey) throws -> Field? {
         let (floor, end) = (store.log.floor.offset, store.offset)
         let source = try MinimizationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
-            tell(requestCount, readThrough: $0)
+            report(requestCount, readThrough: $0)
         }
         return (source, [])
     }
 
-    private func tell(_ count: Int, readThrough: UInt64? = nil) {
+    private func report(_ count: Int, readThrough: UInt64? = nil) {
         requestCount = count
         progress(.init(readThrough: readThrough, trialCount: trialCount, requestCount: count))
     }
@@ -169,7 +169,7 @@ final class MinimizationRun {
     private func reduce(_ all: [UInt64], _ source: MinimizationSource) throws -> MinimalHistory {
         let offsets = try DeltaDebugging.minimal(all, isStopped: isStopped) { offsets in
             let holds = try holds(offsets, source)
-            if holds { tell(offsets.count) }
+            if holds { report(offsets.count) }
             return holds
         }
         var requests = try offsets.compactMap { try source.request(at: $0) }
@@ -179,7 +179,7 @@ final class MinimizationRun {
             requests = try reduceParts(of: requests, source) { $0.itemParts }
             if reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
             requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) }
-            tell(requests.count)
+            report(requests.count)
             if requests.map(\.asked.request) == before { break }
         }
         return try history(of: requests, source.versions, isComplete: !isStopped())
@@ -203,20 +203,20 @@ final class MinimizationRun {
     // MARK: Trials
 
     private func holds(_ requests: [MinimizationRequest], _ source: MinimizationSource) throws -> Bool {
-        try holds(source) { telling in
-            for request in requests { try telling.tell(request) }
+        try holds(source) { trial in
+            for request in requests { try trial.replay(request) }
             return true
         }
     }
 
     private func holds(_ offsets: [UInt64], _ source: MinimizationSource) throws -> Bool {
-        try holds(source) { telling in
+        try holds(source) { trial in
             for (index, offset) in offsets.enumerated() {
                 if index % 4_096 == 4_095 {
-                    tell(requestCount)
+                    report(requestCount)
                     if isStopped() { return false }
                 }
-                if let request = try source.request(at: offset) { try telling.tell(request) }
+                if let request = try source.request(at: offset) { try trial.replay(request) }
             }
             return true
         }
@@ -227,14 +227,14 @@ final class MinimizationRun {
         _ source: MinimizationSource, _ body: (TrialRerun) throws -> Bool
     ) throws -> Bool {
         trialCount += 1
-        let telling = try telling(source.versions)
-        guard try body(telling) else { return false }
-        return try matcher.holds(for: witness, in: telling.timeline)
-            || matcher.holds(for: telling.records, in: telling.timeline)
+        let trial = try makeTrial(source.versions)
+        guard try body(trial) else { return false }
+        return try matcher.holds(for: witness, in: trial.timeline)
+            || matcher.holds(for: trial.records, in: trial.timeline)
     }
 
     /// Begins a history on the base, whose own state stays as it is, or on the empty state.
-    private func telling(_ versions: MinimizationVersions) throws -> TrialRerun {
+    private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
         let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
         let time = base == nil ? Int64.min : startTime
         return TrialRerun(AlternateTimeline(on: pages, time: time, rules: rules, into: nil), versions)
@@ -245,12 +245,12 @@ final class MinimizationRun {
     private func history(
         of requests: [MinimizationRequest], _ versions: MinimizationVersions, isComplete: Bool
     ) throws -> MinimalHistory {
-        let telling = try telling(versions)
-        let told = try requests.map { request in
-            MinimalRequest(request.asked, try telling.tell(request), whole: request.wholeCounts)
+        let trial = try makeTrial(versions)
+        let replayed = try requests.map { request in
+            MinimalRequest(request.asked, try trial.replay(request), whole: request.wholeCounts)
         }
         return MinimalHistory(
-            requests: told, question: question, floor: store.log.floor.offset, startTime: startTime, rules: rules,
+            requests: replayed, question: question, floor: store.log.floor.offset, startTime: startTime, rules: rules,
             trialCount: trialCount, isComplete: isComplete)
     }
 }

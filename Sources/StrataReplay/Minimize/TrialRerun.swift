@@ -6,7 +6,7 @@ import StrataTree
 /// Judges some of a log's requests in order, as if there had been no others.
 final class TrialRerun {
     /// The outcome of a request.
-    struct Told {
+    struct Answered {
         /// The request as it was judged, with versions of the new timeline.
         var request: Request
         var outcome: RequestOutcome
@@ -30,7 +30,7 @@ final class TrialRerun {
     }
 
     @discardableResult
-    func tell(_ request: MinimizationRequest) throws -> Told {
+    func replay(_ request: MinimizationRequest) throws -> Answered {
         let asked = request.asked
         let mapped = asked.request.mapping(
             version: { versions.version(of: $0, moved) }, offset: { place(of: $0) })
@@ -41,14 +41,14 @@ final class TrialRerun {
         case .commit(let offset, let payload, let result):
             places.append((asked.offset, offset))
             try align(request, offset, payload)
-            return Told(
+            return Answered(
                 request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: true), newOffset: offset,
                 saved: result.saves.map { try? $0.get() })
         case .nothing(let result):
-            return Told(request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: false), saved: [])
-        case .repeats: return Told(request: mapped, outcome: RequestOutcome(.nothingToDo), saved: [])
+            return Answered(request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: false), saved: [])
+        case .repeats: return Answered(request: mapped, outcome: RequestOutcome(.nothingToDo), saved: [])
         case .refused(let refusal):
-            return Told(request: mapped, outcome: RequestOutcome(.refused, refusal), saved: [])
+            return Answered(request: mapped, outcome: RequestOutcome(.refused, refusal), saved: [])
         }
     }
 

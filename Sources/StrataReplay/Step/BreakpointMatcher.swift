@@ -149,5 +149,5 @@ struct BreakpointMatcher {
     var listedRecord: [UInt8]? { record }
 
     /// True if an entry in a change list is enough for a commit to match.
-    var isToldByLists: Bool { users == nil && devices == nil && types == nil && field == nil }
+    var isDecidedByLists: Bool { users == nil && devices == nil && types == nil && field == nil }
 }

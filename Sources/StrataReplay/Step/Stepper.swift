@@ -230,7 +230,7 @@ public struct Stepper {
         }
         guard let zones = matcher.listedZones(names) else { return StopPoint(way: .scanned, fits: fits) }
         return StopPoint(
-            way: .touched(zones: zones, record: matcher.listedRecord), fits: matcher.isToldByLists ? nil : fits)
+            way: .touched(zones: zones, record: matcher.listedRecord), fits: matcher.isDecidedByLists ? nil : fits)
     }
 
     /// Returns the commits with which a record begins to match a predicate.

@@ -25,7 +25,7 @@ final class ChangedRerun {
     private(set) var tally: RerunTally
     var isIdentical: Bool { tally.divergence == nil }
     /// Called after each commit of the log.
-    var didTell: (UInt64) throws -> Void = { _ in }
+    var didReplay: (UInt64) throws -> Void = { _ in }
 
     /// - Parameters:
     ///   - old: the state before the window's first commit.
@@ -58,10 +58,10 @@ final class ChangedRerun {
             while let commit = try window.peek() {
                 try window.askNew(RulesView(rebuilder.fold), by: rules)
                 window.advance()
-                try tell(commit)
+                try replay(commit)
                 tally.commitCount += 1
                 time = commit.time
-                try didTell(commit.offset)
+                try didReplay(commit.offset)
                 if tally.commitCount % Self.publishedCommits == 0 { try rebuilder.fold.publish(to: oldPages) }
                 try insert(behind: commit.offset)
             }
@@ -69,26 +69,26 @@ final class ChangedRerun {
         }
     }
 
-    private func tell(_ commit: Commit) throws {
-        if let noted = window.takeNoted(at: commit.offset) { return try tellNoted(noted, commit) }
+    private func replay(_ commit: Commit) throws {
+        if let noted = window.takeNoted(at: commit.offset) { return try replayNoted(noted, commit) }
         var asked: RebuiltRequest?
         do { asked = try rebuilder.next(commit) } catch let error as StrataError
             where [.erased, .malformed].contains(error.code)
         {
             if rebuilder.fold.offset < commit.offset { try rebuilder.pass(commit) }
             try requireUnedited(commit.offset)
-            try tellThoseInFront(of: commit)
+            try judgeEarlierRefusals(before: commit)
             // A request need not be known to be dropped.
-            if edits[commit.offset]?.isDropped == true { return try tellRequestless(commit) }
-            return try tellUnjudged(commit, error.message)
+            if edits[commit.offset]?.isDropped == true { return try replayRequestless(commit) }
+            return try keepUnjudged(commit, error.message)
         }
-        try tellThoseInFront(of: commit)
-        guard let asked else { return try tellRequestless(commit) }
-        try tell(asked, commit)
+        try judgeEarlierRefusals(before: commit)
+        guard let asked else { return try replayRequestless(commit) }
+        try replay(asked, commit)
     }
 
     /// Judges the request of a commit.
-    private func tell(_ asked: RebuiltRequest, _ commit: Commit) throws {
+    private func replay(_ asked: RebuiltRequest, _ commit: Commit) throws {
         let edits = edits[commit.offset]
         guard edits?.isDropped != true else {
             try remove(commit)
@@ -147,7 +147,7 @@ final class ChangedRerun {
 
     // MARK: Commits without a request, or without one that can be rebuilt
 
-    private func tellRequestless(_ commit: Commit) throws {
+    private func replayRequestless(_ commit: Commit) throws {
         if edits[commit.offset]?.isDropped == true {
             try remove(commit)
             let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
@@ -159,7 +159,7 @@ final class ChangedRerun {
         try requireUnedited(commit.offset)
         let envelope = try Envelope(decoding: commit.payload)
         guard let event = envelope.plainAudit, let actor = try rebuilder.fold.fork.actor(of: envelope.header)
-        else { return try tellUnjudged(commit, RerunReport.reasonWithoutRequest) }
+        else { return try keepUnjudged(commit, RerunReport.reasonWithoutRequest) }
         let payload = try timeline.note(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header),
             at: .init(time: commit.time, id: commit.id))
@@ -177,7 +177,7 @@ final class ChangedRerun {
     }
 
     /// Handles a commit that cannot be judged. It is kept as long as the timelines are identical.
-    private func tellUnjudged(_ commit: Commit, _ reason: String) throws {
+    private func keepUnjudged(_ commit: Commit, _ reason: String) throws {
         let isKept = isIdentical && edits[commit.offset]?.isDropped != true && timeline.end + 1 == commit.offset
         tally.addUnjudged(commit.offset, reason, isKept: isKept)
         if isKept { return try timeline.copy(commit) }
@@ -198,20 +198,20 @@ final class ChangedRerun {
                 diverge(at: offset + 1) { "Requests were inserted before it." }
                 let judged = try timeline.judge(
                     request, as: actor, OperationInfo(), at: .init(time: time, id: random.nextIdentifier()))
-                var told = RerunCommit(
+                var inserted = RerunCommit(
                     offset: nil, newOffset: nil, actor: actor, before: nil,
                     after: Self.unwritten(judged, request).outcome,
                     isDirect: true, cause: nil)
                 var scope = RerunScope()
                 scope.add(request, as: actor)
                 if case .commit(let offset, let payload, let result) = judged {
-                    told.newOffset = offset
-                    told.after = RequestOutcome(result, of: request, isWritten: true)
+                    inserted.newOffset = offset
+                    inserted.after = RequestOutcome(result, of: request, isWritten: true)
                     try scope.add(payload[...], in: timeline.fork)
                 }
                 tally.directCount += 1
                 causes.note(scope.keys, isGeneral: scope.isGeneral, causes.addDirect(offset))
-                try report(told)
+                try report(inserted)
             }
         }
     }
@@ -302,7 +302,7 @@ final class ChangedRerun {
     }
 
     /// Judges the requests that were judged before a commit, although they were noted later.
-    private func tellThoseInFront(of commit: Commit) throws {
+    private func judgeEarlierRefusals(before commit: Commit) throws {
         for index in try window.askAgain(behind: commit, RulesView(rebuilder.fold), by: rules) {
             var noted = window.noted[index]
             try judge(&noted, time: commit.time)
@@ -312,7 +312,7 @@ final class ChangedRerun {
 
     private func judge(_ noted: inout NotedRequest, time: Int64) throws {
         guard let asked = noted.request, let actor = try actor(of: noted) else { return }
-        noted.isTold = true
+        noted.isReplayed = true
         let before = noted.audit.map { RequestOutcome($0, of: asked) } ?? RequestOutcome(.nothingToDo)
         let edits = edits[noted.offset]
         guard edits?.isDropped != true else {
@@ -332,12 +332,12 @@ final class ChangedRerun {
         try note(request, actor, noted.commit, before: before, after: after, at: nil, [])
     }
 
-    private func tellNoted(_ noted: NotedRequest, _ commit: Commit) throws {
+    private func replayNoted(_ noted: NotedRequest, _ commit: Commit) throws {
         var noted = noted
-        if !noted.isTold, noted.fits { try judge(&noted, time: commit.time) }
+        if !noted.isReplayed, noted.fits { try judge(&noted, time: commit.time) }
         try rebuilder.pass(commit)
         if let reason = noted.reasonUnjudged {
-            guard edits[commit.offset]?.isDropped != true else { return try tellRequestless(commit) }
+            guard edits[commit.offset]?.isDropped != true else { return try replayRequestless(commit) }
             try requireUnedited(commit.offset)
             noted.writes = noted.event
             tally.addUnjudged(commit.offset, reason, isKept: true)

@@ -81,7 +81,7 @@ package struct DeterminismCheck {
         var ends: [(offset: UInt64, digests: Digests)] = []
         let offsets = file.offsets(through: report.end)
         let wanted = Set(offsets.dropFirst().map { $0 - 1 } + (offsets.isEmpty ? [] : [report.end]))
-        run.didTell = { [first = report.first, end = report.end] offset in
+        run.didReplay = { [first = report.first, end = report.end] offset in
             let isCheckpoint = offsets.contains(offset)
             guard (offset - first) % step == 0 || offset == end || isCheckpoint || wanted.contains(offset) else {
                 return
@@ -96,7 +96,7 @@ package struct DeterminismCheck {
             if isCheckpoint { try file.compare(at: offset, with: run.publishedState(), digests.old, &found) }
         }
         try run.run(from: report.first) { _ in }
-        run.didTell = { _ in }
+        run.didReplay = { _ in }
         report = found
         for (offset, digests) in ends where offsets.contains(where: { $0 < offset }) {
             try foldOn(to: offset, expecting: digests, offsets, &report)

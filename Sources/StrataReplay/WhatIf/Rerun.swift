@@ -10,9 +10,9 @@ import StrataViews
 /// rules, in order (docs/architecture.md §8).
 ///
 /// ```swift
-/// var retelling = Rerun(of: store)
-/// retelling.changes = [.drop(4)]
-/// let report = try retelling.run { print($0.offset ?? 0, $0.before?.kind, $0.after.kind, $0.cause?.offset) }
+/// var rerun = Rerun(of: store)
+/// rerun.changes = [.drop(4)]
+/// let report = try rerun.run { print($0.offset ?? 0, $0.before?.kind, $0.after.kind, $0.cause?.offset) }
 /// try report.forEachDifference { print($0.kind, $0.id.name); return true }
 /// ```
 /// A change tag in a request stands for the same version in the new timeline. If that version does not exist there, the
@@ -60,7 +60,7 @@ public struct Rerun {
         try check(from: floor, through: before.offset)
         let first = changes.map(\.firstOffset).min() ?? floor + 1
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
-        if changes.isEmpty, first <= before.offset { return try tellUnchanged(from: first, before, into: log, body) }
+        if changes.isEmpty, first <= before.offset { return try replayUnchanged(from: first, before, into: log, body) }
         let (old, new) = (try store.asOf(first - 1), try store.asOf(first - 1))
         defer { try? old.close() }
         do {
@@ -116,7 +116,7 @@ public struct Rerun {
     }
 
     /// Judges parts in parallel until the timelines diverge, and the rest in order.
-    private func tellUnchanged(
+    private func replayUnchanged(
         from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
         _ body: (RerunCommit) throws -> Void
     ) throws -> RerunReport {
@@ -125,18 +125,19 @@ public struct Rerun {
         RerunPart.run(parts)
         var tally = RerunTally()
         for part in parts {
-            let told = try part.told()
-            tally.add(told.telling.tally)
-            guard told.isUnchanged else {
-                let old = PageStore.branch(on: try told.timeline.stop())
+            let replayed = try part.replayed()
+            tally.add(replayed.rerun.tally)
+            guard replayed.isUnchanged else {
+                let old = PageStore.branch(on: try replayed.timeline.stop())
                 let run = ChangedRerun(
-                    [], told.telling.window, old: old, told.timeline, rules, startTime: told.telling.time, tally)
-                try run.run(from: told.timeline.end + 1, body)
-                return RerunReport(run.tally, end: told.timeline.end, before: before, shown: part.keep())
+                    [], replayed.rerun.window, old: old, replayed.timeline, rules, startTime: replayed.rerun.time,
+                    tally)
+                try run.run(from: replayed.timeline.end + 1, body)
+                return RerunReport(run.tally, end: replayed.timeline.end, before: before, shown: part.keep())
             }
             guard part === parts.last else { continue }
-            try told.timeline.finish()
-            return RerunReport(tally, end: told.timeline.end, before: before, shown: part.keep())
+            try replayed.timeline.finish()
+            return RerunReport(tally, end: replayed.timeline.end, before: before, shown: part.keep())
         }
         preconditionFailure("a replayed history must have a part")
     }

@@ -4,7 +4,7 @@ import StrataRules
 /// A change to a history. Offsets are those of commits in the log.
 ///
 /// ```swift
-/// retelling.changes = [.drop(4), .edit(7, record: "milk", field: "rank", to: .value(.int64(3)))]
+/// rerun.changes = [.drop(4), .edit(7, record: "milk", field: "rank", to: .value(.int64(3)))]
 /// ```
 public enum RerunChange: Sendable {
     /// Drops what a commit did.

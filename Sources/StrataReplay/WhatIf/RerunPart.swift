@@ -16,17 +16,17 @@ final class RerunPart: Sendable {
 
     /// The result of judging a part on a thread.
     // @unchecked: the thread that made it has ended before another one receives it.
-    struct Told: @unchecked Sendable {
+    struct Replayed: @unchecked Sendable {
         let shown: Store
         let timeline: AlternateTimeline
-        let telling: UnchangedRerun
+        let rerun: UnchangedRerun
         /// True if the whole part is unchanged; otherwise the timelines diverge after what was judged.
         let isUnchanged: Bool
     }
 
     private enum State {
         case waiting
-        case told(Told)
+        case replayed(Replayed)
         case failed(any Error)
         case ended
     }
@@ -88,9 +88,9 @@ final class RerunPart: Sendable {
     private func run() {
         let result: State
         do {
-            let told = try tell()
-            if !told.isUnchanged { endAll(behind: last) }
-            result = .told(told)
+            let replayed = try replay()
+            if !replayed.isUnchanged { endAll(behind: last) }
+            result = .replayed(replayed)
         } catch {
             endAll(behind: last)
             result = .failed(error)
@@ -100,7 +100,7 @@ final class RerunPart: Sendable {
 
     private func endAll(behind offset: UInt64) { lastNeeded.withLock { $0 = min($0, offset) } }
 
-    private func tell() throws -> Told {
+    private func replay() throws -> Replayed {
         // Refusals noted in this part may have been judged before it.
         let seen = first - min(first - firstOfAll, UInt64(RerunWindow.lookahead))
         let shown = try store.asOf(seen - 1, aloneIn: Self.memoryPages)
@@ -108,16 +108,16 @@ final class RerunPart: Sendable {
             let time = try store.log.timeInFront(of: seen)
             let timeline = AlternateTimeline(on: shown.pages, time: time ?? .min, rules: rules, into: log)
             let window = try RerunWindow(store.log, from: seen, through: lastOfAll)
-            let telling = UnchangedRerun(window, timeline, rules, time: time ?? 0)
+            let rerun = UnchangedRerun(window, timeline, rules, time: time ?? 0)
             var isUnchanged = true
             if seen < first {
-                isUnchanged = try telling.run(through: first - 1)
-                telling.resetTally()
+                isUnchanged = try rerun.run(through: first - 1)
+                rerun.resetTally()
             }
             if isUnchanged {
-                isUnchanged = try telling.run(through: last) { lastNeeded.withLock { $0 >= first } }
+                isUnchanged = try rerun.run(through: last) { lastNeeded.withLock { $0 >= first } }
             }
-            return Told(shown: shown, timeline: timeline, telling: telling, isUnchanged: isUnchanged)
+            return Replayed(shown: shown, timeline: timeline, rerun: rerun, isUnchanged: isUnchanged)
         } catch {
             try? shown.close()
             throw error
@@ -125,10 +125,10 @@ final class RerunPart: Sendable {
     }
 
     /// - Throws: the error that kept the part from being judged.
-    func told() throws -> Told {
+    func replayed() throws -> Replayed {
         try state.withLock { state in
             switch state {
-            case .told(let told): return told
+            case .replayed(let replayed): return replayed
             case .failed(let error): throw error
             case .waiting, .ended: preconditionFailure("the thread of a part must end before its result is read")
             }
@@ -138,16 +138,16 @@ final class RerunPart: Sendable {
     /// Returns the state that the part has reached; the caller closes it.
     func keep() -> Store {
         state.withLock { state in
-            guard case .told(let told) = state else { preconditionFailure("only a replayed part has a state") }
+            guard case .replayed(let replayed) = state else { preconditionFailure("only a replayed part has a state") }
             state = .ended
-            return told.shown
+            return replayed.shown
         }
     }
 
     /// Closes a state that was not kept.
     func end() {
         state.withLock { state in
-            if case .told(let told) = state { try? told.shown.close() }
+            if case .replayed(let replayed) = state { try? replayed.shown.close() }
             state = .ended
         }
     }

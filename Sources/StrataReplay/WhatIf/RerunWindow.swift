@@ -97,10 +97,10 @@ struct RerunWindow {
         behind commit: Commit, _ view: @autoclosure () -> RulesView, by rules: Rules
     ) throws -> [Int] {
         defer { hasNewNames = false }
-        guard noted.contains(where: { !$0.isTold }) else { return [] }
+        guard noted.contains(where: { !$0.isReplayed }) else { return [] }
         let touches = try CommitTouches(commit.payload)
         var ended: [Int] = []
-        for index in noted.indices where !noted[index].isTold {
+        for index in noted.indices where !noted[index].isReplayed {
             guard asksAlways || hasNewNames || noted[index].dependencies.areTouched(by: touches) else { continue }
             let fitted = noted[index].fits
             try ask(index, view(), rules)

@@ -34,7 +34,7 @@ final class UnchangedRerun {
     func run(through last: UInt64, while isWanted: () -> Bool = { true }) throws -> Bool {
         while isWanted(), let commit = try window.peek(), commit.offset <= last {
             try window.askNew(timeline.view, by: rules)
-            guard try tell(commit) else { return false }
+            guard try replay(commit) else { return false }
             window.advance()
             tally.commitCount += 1
             time = commit.time
@@ -46,15 +46,15 @@ final class UnchangedRerun {
     func resetTally() { tally = RerunTally() }
 
     /// Returns false if the commit has another outcome.
-    private func tell(_ commit: Commit) throws -> Bool {
-        if let noted = window.noted.first, noted.offset == commit.offset { return try tell(noted, commit) }
+    private func replay(_ commit: Commit) throws -> Bool {
+        if let noted = window.noted.first, noted.offset == commit.offset { return try replay(noted, commit) }
         let asked: RebuiltRequest?
         do { asked = try rebuilder.request(of: commit) } catch let error as StrataError
             where [.erased, .malformed].contains(error.code)
         {
-            return try tellUnjudged(commit, error.message)
+            return try keepUnjudged(commit, error.message)
         }
-        guard let asked else { return try tellRequestless(commit) }
+        guard let asked else { return try replayRequestless(commit) }
         do {
             let decision = try timeline.decide(asked.request, as: asked.actor, asked.operation, time: commit.time)
             guard try timeline.take(commit, for: decision) else { return false }
@@ -63,11 +63,11 @@ final class UnchangedRerun {
         return true
     }
 
-    private func tellRequestless(_ commit: Commit) throws -> Bool {
+    private func replayRequestless(_ commit: Commit) throws -> Bool {
         let envelope = try Envelope(decoding: commit.payload)
         guard let event = envelope.plainAudit,
             let actor = try timeline.fork.actor(of: envelope.header, envelope.internedNames)
-        else { return try tellUnjudged(commit, RerunReport.reasonWithoutRequest) }
+        else { return try keepUnjudged(commit, RerunReport.reasonWithoutRequest) }
         let decision = try timeline.decideNote(
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header), time: commit.time)
         guard try timeline.take(commit, for: decision) else { return false }
@@ -76,7 +76,7 @@ final class UnchangedRerun {
         return true
     }
 
-    private func tellUnjudged(_ commit: Commit, _ reason: String) throws -> Bool {
+    private func keepUnjudged(_ commit: Commit, _ reason: String) throws -> Bool {
         guard timeline.end + 1 == commit.offset else { return false }
         tally.addUnjudged(commit.offset, reason, isKept: true)
         try timeline.copy(commit)
@@ -87,7 +87,7 @@ final class UnchangedRerun {
     // MARK: Requests that wrote nothing
 
     /// Notes a request as the log does: with its own outcome if that is the noted one, and otherwise unjudged.
-    private func tell(_ noted: NotedRequest, _ commit: Commit) throws -> Bool {
+    private func replay(_ noted: NotedRequest, _ commit: Commit) throws -> Bool {
         guard let actor = try noted.actor(in: timeline.fork, window.names.map(\.name)) else { return false }
         let decision = try timeline.decideNote(
             noted.event, noted.header.operationKind, of: actor, noted.operation, time: commit.time)
@@ -102,7 +102,7 @@ final class UnchangedRerun {
     /// Settles the requests that were judged before a commit: their outcome is the noted one.
     private func askAgain(behind commit: Commit) throws {
         for index in try window.askAgain(behind: commit, timeline.view, by: rules) {
-            window.noted[index].isTold = true
+            window.noted[index].isReplayed = true
             window.noted[index].writes = window.noted[index].event
         }
     }

@@ -15,7 +15,7 @@ extension StoreEngine {
                     .init(found: "\(log.floor.offset)"))
             }
             let segmented = log as? SegmentedLog
-            do { try segmented?.beginErasure() } catch { throw told(error, Self.nothingErased) }
+            do { try segmented?.beginErasure() } catch { throw explained(error, Self.nothingErased) }
             // An earlier erasure that was not carried out is carried out with this one.
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
             do { try commit() } catch {
@@ -23,10 +23,10 @@ extension StoreEngine {
                 let isKnown = pipeline.state.withLock { $0.refusal == nil }
                 guard isKnown, try erasures(behind: start).isEmpty else { throw error }
                 try? segmented?.endErasures()
-                throw told(error, Self.nothingErased)
+                throw explained(error, Self.nothingErased)
             }
             try log.sync()
-            do { try carryOutErasures(behind: start) } catch { throw told(error, Self.unfinishedErasure) }
+            do { try carryOutErasures(behind: start) } catch { throw explained(error, Self.unfinishedErasure) }
         }
     }
 
@@ -36,7 +36,7 @@ extension StoreEngine {
         "The disk is full, so an erasure is unfinished; free some space and reopen the store to complete it."
 
     /// Returns the error to throw: for a full disk, one that names the store and the state of the erasure.
-    private func told(_ error: any Error, _ message: StaticString) -> any Error {
+    private func explained(_ error: any Error, _ message: StaticString) -> any Error {
         guard let error = error as? StrataError, error.code == .noSpace else { return error }
         return StrataError(
             .noSpace, message, .init(path: path, found: error.context.found, errno: error.context.errno))
@@ -48,7 +48,7 @@ extension StoreEngine {
             guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
             count += 1
             resumedErasure.withLock { $0 = true }
-            do { try carryOutErasures(behind: offset) } catch { throw told(error, Self.unfinishedErasure) }
+            do { try carryOutErasures(behind: offset) } catch { throw explained(error, Self.unfinishedErasure) }
         }
     }
 

@@ -27,7 +27,7 @@ struct ChangedRecords {
         var changes: [[UInt8]: Change] = [:]
         var cursor = try log.read(from: first + 1)
         while let commit = try cursor.next(), commit.offset <= last {
-            let isTold = try commit.payload.withUnsafeBytes { payload in
+            let isComplete = try commit.payload.withUnsafeBytes { payload in
                 var walker = try EventWalker(payload)
                 while let event = try walker.next() {
                     let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
@@ -44,7 +44,7 @@ struct ChangedRecords {
                 }
                 return changes.count <= limit
             }
-            guard isTold else { return nil }
+            guard isComplete else { return nil }
             if commit.offset == last { break }
         }
         all = changes.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)

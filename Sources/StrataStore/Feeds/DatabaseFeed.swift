@@ -85,8 +85,8 @@ struct DatabaseFeed {
                 return false
             }
             if zone != defaultZone {
-                let isTold = try tell(zone, at: offset, start, &page)
-                guard isTold else { return false }
+                let isAppended = try append(zone, at: offset, start, &page)
+                guard isAppended else { return false }
             }
             seen = (offset, zone)
             return true
@@ -119,8 +119,9 @@ struct DatabaseFeed {
     }
 
     /// Returns false once the page is full.
-    private func tell(_ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage) throws -> Bool
-    {
+    private func append(
+        _ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage
+    ) throws -> Bool {
         guard let status = try trees.zoneStatus(place.ordinal, zone) else {
             throw StrataError(.malformed, "A zone that does not exist has changed.", .init(found: "zone \(zone)"))
         }

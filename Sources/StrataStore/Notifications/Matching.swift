@@ -29,7 +29,7 @@ final class Matching {
     private var names: NameDirectory { snapshot.names }
     private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
     /// The current commit, and the entries already notified of it: once is enough (B188).
-    private var told: (offset: UInt64, entries: Set<ObjectIdentifier>) = (0, [])
+    private var notified: (offset: UInt64, entries: Set<ObjectIdentifier>) = (0, [])
     private(set) var fired: [Fired] = []
     /// The identities of the entries in `fired`, which retains them so that no other object takes their addresses.
     private var firedEntries: Set<ObjectIdentifier> = []
@@ -142,8 +142,8 @@ final class Matching {
     ) -> SubscriptionVerdict {
         let verdict = concerns(entry, happening, place)
         guard verdict == .fires else { return verdict }
-        if told.offset != happening.version.offset { told = (happening.version.offset, []) }
-        return told.entries.insert(ObjectIdentifier(entry)).inserted ? .fires : .toldAlready
+        if notified.offset != happening.version.offset { notified = (happening.version.offset, []) }
+        return notified.entries.insert(ObjectIdentifier(entry)).inserted ? .fires : .toldAlready
     }
 
     /// Returns the verdict for a subscription to a zone or database, regardless of the commit's other events (B187).

@@ -50,12 +50,12 @@ struct MinimizationTests {
         check.rules = rules ?? few.rules
         if try !check.run().isSame { flaws.append("judged again it is another one") }
         for offset in log.floor.offset + 1..<log.end.offset + 1 {
-            let told = MemoryLog()
-            var retelling = Rerun(of: few, changes: [.drop(offset)])
-            retelling.rules = rules ?? few.rules
-            let report = try retelling.run(into: told)
+            let replayed = MemoryLog()
+            var rerun = Rerun(of: few, changes: [.drop(offset)])
+            rerun.rules = rules ?? few.rules
+            let report = try rerun.run(into: replayed)
             defer { try? report.close() }
-            let less = try Store(on: told)
+            let less = try Store(on: replayed)
             defer { try? less.close() }
             if try holds(question, in: less) { flaws.append("it holds without commit \(offset)") }
         }

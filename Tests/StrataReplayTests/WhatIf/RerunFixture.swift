@@ -58,7 +58,7 @@ final class RerunFixture {
         try save(name, ["rank": .int64(0)], policy: .allKeys)
     }
 
-    struct Told {
+    struct Replayed {
         var commits: [RerunCommit] = []
         var report: RerunReport
         /// What records differ, and in which fields.
@@ -67,15 +67,15 @@ final class RerunFixture {
         func commit(_ offset: UInt64) -> RerunCommit? { commits.first { $0.offset == offset } }
     }
 
-    func tell(_ changes: RerunChange..., into log: (any EventLog)? = nil) throws -> Told {
+    func replay(_ changes: RerunChange..., into log: (any EventLog)? = nil) throws -> Replayed {
         var commits: [RerunCommit] = []
         let report = try Rerun(of: store, changes: changes).run(into: log) { commits.append($0) }
-        var told = Told(commits: commits, report: report)
+        var rerun = Replayed(commits: commits, report: report)
         try report.forEachDifference { difference in
-            told.differences[difference.id.name] = [difference.kind.rawValue] + (try difference.fields.map(\.key))
+            rerun.differences[difference.id.name] = [difference.kind.rawValue] + (try difference.fields.map(\.key))
             return true
         }
-        return told
+        return rerun
     }
 
     static func rank(_ name: String, _ snapshot: StoreSnapshot) throws -> FieldValue? {

@@ -22,13 +22,13 @@ struct RerunModelTests {
         try withSeeds(10) { seed in
             let fixture = try history(seed, recordsRefusals: recordsRefusals)
             let log = MemoryLog()
-            let told = try fixture.tell(into: log)
-            defer { try? told.report.close() }
-            try #require(told.report.divergence == nil, "\(String(describing: told.report.divergence))")
-            try #require(told.commits.isEmpty && told.differences.isEmpty)
-            try #require(told.report.unjudgedCount == 0, "\(told.report.unjudged)")
+            let rerun = try fixture.replay(into: log)
+            defer { try? rerun.report.close() }
+            try #require(rerun.report.divergence == nil, "\(String(describing: rerun.report.divergence))")
+            try #require(rerun.commits.isEmpty && rerun.differences.isEmpty)
+            try #require(rerun.report.unjudgedCount == 0, "\(rerun.report.unjudged)")
             try #require(log.end == fixture.store.log.end)
-            try #require(try told.report.after.digests() == fixture.store.snapshot().digests())
+            try #require(try rerun.report.after.digests() == fixture.store.snapshot().digests())
         }
     }
 
@@ -38,10 +38,10 @@ struct RerunModelTests {
             let fixture = try history(seed)
             let end = fixture.store.offset
             for offset in stride(from: UInt64(2), through: end, by: 17) {
-                let told = try fixture.tell(.insert([], by: RerunFixture.anna, behind: offset))
-                defer { try? told.report.close() }
-                try #require(told.commits.isEmpty && told.differences.isEmpty)
-                try #require(try told.report.after.digests() == fixture.store.snapshot().digests(), "from \(offset)")
+                let rerun = try fixture.replay(.insert([], by: RerunFixture.anna, behind: offset))
+                defer { try? rerun.report.close() }
+                try #require(rerun.commits.isEmpty && rerun.differences.isEmpty)
+                try #require(try rerun.report.after.digests() == fixture.store.snapshot().digests(), "from \(offset)")
             }
         }
     }
@@ -52,11 +52,11 @@ struct RerunModelTests {
             let fixture = try history(seed)
             for offset in stride(from: UInt64(1), through: fixture.store.offset, by: 11) {
                 let log = MemoryLog()
-                let told = try fixture.tell(.drop(offset), into: log)
-                defer { try? told.report.close() }
+                let rerun = try fixture.replay(.drop(offset), into: log)
+                defer { try? rerun.report.close() }
                 let store = try Store(on: log)
                 defer { try? store.close() }
-                try #require(try store.snapshot().digests() == told.report.after.digests())
+                try #require(try store.snapshot().digests() == rerun.report.after.digests())
                 // It is one that the rules make: told again it is the same.
                 let check = try DeterminismCheck(of: store).run()
                 try #require(check.isSame, "drop \(offset): \(check.differences)")
@@ -65,8 +65,8 @@ struct RerunModelTests {
                     found.insert($0.id.name)
                     return true
                 }
-                try #require(found == Set(told.differences.keys))
-                for commit in told.commits where !commit.isDirect {
+                try #require(found == Set(rerun.differences.keys))
+                for commit in rerun.commits where !commit.isDirect {
                     try #require(commit.hasOtherOutcome)
                     try #require(commit.cause == nil || commit.cause?.root == offset)
                 }

@@ -12,7 +12,7 @@ import Testing
 /// Judged side by side with one state for both timelines, against one commit after the other with a state for each.
 @Suite("A history is judged in parts")
 struct RerunPartTests {
-    private struct Told: Equatable {
+    private struct Replayed: Equatable {
         struct Commit: Equatable {
             var offset: UInt64?
             var newOffset: UInt64?
@@ -31,7 +31,7 @@ struct RerunPartTests {
         var state: Digests
 
         /// What is not the same in another one; nil if nothing is.
-        func difference(from truth: Told) -> String? {
+        func difference(from truth: Replayed) -> String? {
             if let place = zip(commits, truth.commits).enumerated().first(where: { $1.0 != $1.1 })?.offset {
                 return "told \(commits[place]), and not \(truth.commits[place])"
             }
@@ -67,21 +67,21 @@ struct RerunPartTests {
 
     /// - Parameter partCount: nil for a change that changes nothing, which has everything told with two states, and all
     ///   refusals asked behind each commit.
-    private func tell(_ store: Store, _ rules: Rules? = nil, partCount: Int?) throws -> Told {
-        var retelling = Rerun(of: store)
-        if let rules { retelling.rules = rules }
+    private func replay(_ store: Store, _ rules: Rules? = nil, partCount: Int?) throws -> Replayed {
+        var rerun = Rerun(of: store)
+        if let rules { rerun.rules = rules }
         if let partCount {
-            retelling.partLimits = .init(minimumCommits: 5, maximumParts: partCount)
+            rerun.partLimits = .init(minimumCommits: 5, maximumParts: partCount)
         } else {
-            retelling.asksAlways = true
-            retelling.changes = [.insert([], by: RerunFixture.anna, behind: store.log.floor.offset)]
+            rerun.asksAlways = true
+            rerun.changes = [.insert([], by: RerunFixture.anna, behind: store.log.floor.offset)]
         }
-        var commits: [Told.Commit] = []
-        let report = try retelling.run {
+        var commits: [Replayed.Commit] = []
+        let report = try rerun.run {
             commits.append(.init(offset: $0.offset, newOffset: $0.newOffset, outcome: $0.after, cause: $0.cause?.root))
         }
         defer { try? report.close() }
-        return Told(
+        return Replayed(
             commits: commits, commitCount: report.commitCount, changedCount: report.changedCount, end: report.end,
             divergence: report.divergence?.offset, unjudged: report.unjudged.flatMap { Array($0.offsets) },
             unjudgedCount: report.unjudgedCount,
@@ -94,10 +94,10 @@ struct RerunPartTests {
         try withSeeds(6) { seed in
             let store = try history(seed)
             defer { try? store.close() }
-            let truth = try tell(store, partCount: nil)
+            let truth = try replay(store, partCount: nil)
             try #require(truth.divergence == nil && truth.commits.isEmpty && truth.unjudged.isEmpty)
             for count in [1, 2, 3, 7] {
-                let difference = try tell(store, partCount: count).difference(from: truth)
+                let difference = try replay(store, partCount: count).difference(from: truth)
                 try #require(difference == nil, "\(count) parts")
             }
         }
@@ -115,9 +115,9 @@ struct RerunPartTests {
             rules.append(store.rules)
             rules[1].limits.itemsPerRequest = 3
             for rules in rules {
-                let truth = try tell(store, rules, partCount: nil)
+                let truth = try replay(store, rules, partCount: nil)
                 for count in [1, 2, 5] {
-                    let difference = try tell(store, rules, partCount: count).difference(from: truth)
+                    let difference = try replay(store, rules, partCount: count).difference(from: truth)
                     try #require(difference == nil, "\(count) parts")
                 }
                 truth.divergence.map { _ = divergences.insert($0) }
@@ -146,10 +146,10 @@ struct RerunPartTests {
             // Only this store has so little room in a request.
             let store = try history(seed) { $0.limits.itemsPerRequest = 3 }
             defer { try? store.close() }
-            let truth = try tell(store, partCount: nil)
+            let truth = try replay(store, partCount: nil)
             try #require(truth.divergence == nil && truth.unjudged.count > 5, "\(truth.unjudged)")
             for count in [1, 2, 4, 7] {
-                let difference = try tell(store, partCount: count).difference(from: truth)
+                let difference = try replay(store, partCount: count).difference(from: truth)
                 try #require(difference == nil, "\(count) parts")
             }
         }
@@ -158,12 +158,12 @@ struct RerunPartTests {
     /// Asks a refusal behind each commit, and only where its stakes are touched; returns how often each asked, and how
     /// often the answer has changed.
     private func askRefusals(of store: Store) throws -> (sparing: Int, always: Int, changes: Int) {
-        let (sparing, always) = (try telling(store), try telling(store, asksAlways: true))
+        let (sparing, always) = (try unchangedRerun(store), try unchangedRerun(store, asksAlways: true))
         var (last, changeCount): ([UInt64: Bool], Int) = ([:], 0)
         for offset in 1...store.offset {
             try #require(try sparing.run(through: offset) && always.run(through: offset))
-            func states(_ telling: UnchangedRerun) -> [[UInt64]] {
-                telling.window.noted.map { [$0.offset, $0.fits ? 1 : 0, $0.isTold ? 1 : 0] }
+            func states(_ rerun: UnchangedRerun) -> [[UInt64]] {
+                rerun.window.noted.map { [$0.offset, $0.fits ? 1 : 0, $0.isReplayed ? 1 : 0] }
             }
             try #require(states(sparing) == states(always), "behind \(offset)")
             for noted in always.window.noted {
@@ -207,7 +207,7 @@ struct RerunPartTests {
         }
     }
 
-    private func telling(_ store: Store, asksAlways: Bool = false) throws -> UnchangedRerun {
+    private func unchangedRerun(_ store: Store, asksAlways: Bool = false) throws -> UnchangedRerun {
         let timeline = AlternateTimeline(on: try PageStore.inMemory(), time: .min, rules: store.rules, into: nil)
         var window = try RerunWindow(store.log, from: 1, through: store.offset)
         window.asksAlways = asksAlways
@@ -222,10 +222,10 @@ struct RerunPartTests {
         rules.touchesParents = false
         for rules in [source.rules, rules] {
             let log = MemoryLog()
-            var retelling = Rerun(of: source)
-            retelling.rules = rules
-            retelling.partLimits = .init(minimumCommits: 5, maximumParts: 3)
-            let report = try retelling.run(into: log)
+            var rerun = Rerun(of: source)
+            rerun.rules = rules
+            rerun.partLimits = .init(minimumCommits: 5, maximumParts: 3)
+            let report = try rerun.run(into: log)
             defer { try? report.close() }
             let store = try Store(on: log)
             defer { try? store.close() }
