@@ -109,7 +109,7 @@ extension CKError {
         switch cause?.code {
         case .locked?:
             let holder = cause?.context.found ?? "Another process"
-            advice = "\(holder) has it open; end it, or set STRATA_HOME to another directory."
+            advice = "\(holder) has the store open; end that process, or set STRATA_HOME to another directory."
         case .permissionDenied?, .readOnlyMedium?:
             advice = "Give this user permission to write there, or set STRATA_HOME to another directory."
         default: advice = reported.detail ?? ""

@@ -65,7 +65,7 @@ struct EndWitness: Sendable, Equatable {
             .init(
                 segment: last + 1, offset: last + 1, path: path,
                 expected: "commits \(last + 1) to \(position.offset), as this file records",
-                found: "\(last) as the last one"))
+                found: "commit \(last) as the last one"))
     }
 }
 

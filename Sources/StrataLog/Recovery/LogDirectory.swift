@@ -237,7 +237,7 @@ struct LogDirectory {
             .missingSegment, "The log ends before its floor.",
             .init(
                 segment: end.offset + 1, path: paths.log, expected: "commits up to \(floor.position.offset)",
-                found: "\(end.offset) as the last one"))
+                found: "commit \(end.offset) as the last one"))
     }
 
     private static func missing(before segment: SegmentFile, expected: UInt64) -> StrataError {

@@ -185,7 +185,7 @@ private struct IndexReader {
         let room = UInt64(limit - position) / UInt64(LogFormat.frameAlignment)
         let length = try reader.readVarint("the length of a block", atMost: room)
         guard length * UInt64(LogFormat.frameAlignment) >= UInt64(BlockHeader.byteCount) else {
-            throw reader.malformed("the length of a block", expected: "room for its header", found: "\(length)")
+            throw reader.malformed("the length of a block", expected: "enough for its header", found: "\(length)")
         }
         position += Int(length) * LogFormat.frameAlignment
         return start..<position
@@ -213,7 +213,8 @@ private struct IndexReader {
             offset += commits
         }
         guard count > 0, offset == lastOffset + 1 else {
-            throw reader.malformed("the commits of all blocks", expected: "up to \(lastOffset)", found: "\(offset - 1)")
+            throw reader.malformed(
+                "the commits of all blocks", expected: "those up to offset \(lastOffset)", found: "\(offset - 1)")
         }
     }
 
@@ -233,7 +234,7 @@ private struct IndexReader {
         index.filterGroups = Int(try reader.readVarint("the groups of the filter", atMost: UInt64(UInt32.max)))
         guard count == (index.filterGroups + NameFilter.groupsPerBlock - 1) / NameFilter.groupsPerBlock else {
             throw reader.malformed(
-                "the number of filter blocks", expected: "as many as \(index.filterGroups) groups need",
+                "the number of filter blocks", expected: "the number that \(index.filterGroups) groups need",
                 found: "\(count)")
         }
         for _ in 0..<count { index.filters.append(try readRange()) }
@@ -253,7 +254,7 @@ private struct IndexReader {
         for _ in 0..<count {
             let delta = try reader.readVarint("a zone", atMost: UInt64.max - last.zone)
             guard delta > 0 || index.zones.isEmpty else {
-                throw reader.malformed("a zone", expected: "zones to ascend")
+                throw reader.malformed("a zone", expected: "greater than the previous zone")
             }
             last.zone += delta
             last.touchCount = try reader.readVarint("the touches of a zone")
@@ -262,7 +263,7 @@ private struct IndexReader {
             index.zones.append(last)
         }
         guard count == 0 || !index.changes.isEmpty else {
-            throw reader.malformed("the number of zones", expected: "none without change blocks", found: "\(count)")
+            throw reader.malformed("the number of zones", expected: "0 without change blocks", found: "\(count)")
         }
     }
 

@@ -50,7 +50,7 @@ package struct RecordSavedView {
         keyed = try reader.readRange(count: length, "the fields of a save")
         table = reader.position..<range.upperBound
         guard !isErased || table.count == 1 && bytes[table.lowerBound] == 0 else {
-            throw reader.malformed("an erased save", expected: "no fields")
+            throw reader.malformed("an erased save", expected: "without fields")
         }
     }
 
@@ -95,7 +95,7 @@ package struct RecordSavedView {
             }
         }
         guard !isErased || rest.parent == nil && rest.share == nil else {
-            throw ByteReader(bytes, at: keyed.lowerBound).malformed("an erased save", expected: "no links")
+            throw ByteReader(bytes, at: keyed.lowerBound).malformed("an erased save", expected: "without links")
         }
         guard isFull else { return rest }
         let isComplete = change == .create || rest.created != nil && rest.createdBy != nil

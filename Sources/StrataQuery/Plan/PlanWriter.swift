@@ -43,7 +43,7 @@ struct PlanWriter: Sendable {
         case .index(let match, let isReversed):
             let ranges =
                 match.isPoint ? "one value" : match.ranges == [.all] ? "all rows" : "\(match.ranges.count) ranges"
-            return ["index \(name(match.id)): \(ranges)" + (isReversed ? ", from the last" : "")]
+            return ["index \(name(match.id)): \(ranges)" + (isReversed ? ", in reverse order" : "")]
         case .union(let sources):
             return ["any of"] + sources.flatMap { describe($0).map { "  " + $0 } }
         case .intersection(let small, let large):

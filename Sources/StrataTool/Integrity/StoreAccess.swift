@@ -44,7 +44,7 @@ struct StoreAccess {
 
     static func requireDirectory(_ path: String) throws {
         guard try !RealFileSystem().exists(path) else { return }
-        throw StrataError(.notFound, "There is no such file or directory.", .init(path: path))
+        throw StrataError(.notFound, "The file or directory does not exist.", .init(path: path))
     }
 
     /// Returns the same store, limited to the part before `error`; nil if that is not less than is visible now.

@@ -34,7 +34,7 @@ enum ShowCommand: Command {
         // Show the commit even if damage hides the names.
         _ = try names.addAll(of: store, before: offset)
         guard let commit = try store.reader.commit(at: offset), let place = try store.reader.place(of: offset) else {
-            throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: offset))
+            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
         names.add(from: commit.payload)
         let detail = CommitDetail(place: place, chainBefore: try store.reader.chain(at: offset - 1))

@@ -28,7 +28,7 @@ struct BisectionReport {
 
     private func commit(at offset: UInt64) throws -> (commit: Commit, envelope: DecodedEnvelope) {
         guard let commit = try store.log.commit(at: offset) else {
-            throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: offset))
+            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
         let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
             error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)

@@ -19,7 +19,7 @@ struct MinimizationReport {
     func write(_ request: MinimalRequest) throws {
         guard !asJSON else { return try writeJSON(request) }
         guard let commit = try store.log.commit(at: request.offset) else {
-            throw StrataError(.outOfRange, "There is no commit at this offset.", .init(offset: request.offset))
+            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: request.offset))
         }
         let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
             error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)

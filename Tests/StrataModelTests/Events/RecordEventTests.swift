@@ -109,8 +109,8 @@ struct RecordEventTests {
             ("02 01 01 61 10 00 06 02 01 05 12 01 10 00", "the events since the last full one to be at most 15"),
             ("02 01 01 61 10 00 06 02 01 05 12 01 00 00", "the events since the last full one to be left out"),
             ("02 01 01 61 10 00 03 12 01 01 00", "a save outside a base to be without the events"),
-            ("02 01 01 61 90 00 00 01 11 01 02 01 78", "an erased save to be no fields"),
-            ("02 01 01 61 90 00 04 0e 02 01 61 00", "an erased save to be no links"),
+            ("02 01 01 61 90 00 00 01 11 01 02 01 78", "an erased save to be without fields"),
+            ("02 01 01 61 90 00 04 0e 02 01 61 00", "an erased save to be without links"),
         ])
     func malformed(body: String, expected: String) {
         let error = thrownError { _ = try RecordSavedEvent(decoding: hex(body)[...]) }

@@ -64,7 +64,7 @@ struct PlanTests {
             """
         ),
         ("TRUEPREDICATE", [rank], "index Note.rank: all rows\nstop"),
-        ("TRUEPREDICATE", [.key("rank", isAscending: false)], "index Note.rank: all rows, from the last\nstop"),
+        ("TRUEPREDICATE", [.key("rank", isAscending: false)], "index Note.rank: all rows, in reverse order\nstop"),
         (
             "kind != 3", [rank], "index Note.rank: all rows\nkeep those with kind != 3\nstop"
         ),
@@ -74,7 +74,7 @@ struct PlanTests {
         ),
         (
             "TRUEPREDICATE", [.key("creationDate", isAscending: false)],
-            "index Note.___createTime: all rows, from the last\nstop"
+            "index Note.___createTime: all rows, in reverse order\nstop"
         ),
         ("title TOKENMATCHES '12'", [], "index Note.title (words): one value\nkeys sorted by name\nstop"),
         ("self CONTAINS '12 13'", [], "index Note.title (words): 2 ranges\nkeys sorted by name\nstop"),

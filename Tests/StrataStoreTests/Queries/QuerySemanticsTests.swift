@@ -18,7 +18,7 @@ struct QuerySemanticsTests {
             for word in ["index", "any of", "both of", "records by name", "all records", "nothing"]
             where line.hasPrefix(word) { sources[word, default: 0] += 1 }
             if line.contains("nearest") { sources["nearest", default: 0] += 1 }
-            if line.contains("from the last") { sources["backwards", default: 0] += 1 }
+            if line.contains("in reverse order") { sources["backwards", default: 0] += 1 }
             matches += plan.actual?.matches ?? 0
         }
     }

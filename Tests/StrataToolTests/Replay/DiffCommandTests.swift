@@ -62,7 +62,7 @@ struct DiffCommandTests {
             (["1", "x"], "B is an offset, or a time such as", 2),
             (["Copy.strata", "3"], "A is an offset, or a time such as", 2),
             (["8796093022208"], "A 8796093022208 is larger than any offset", 2), ([], "A", 2),
-            (["Copy.strata"], "no such file or directory", 3), (["99"], "no state at that point", 1),
+            (["Copy.strata"], "The file or directory does not exist", 3), (["99"], "no state at that point", 1),
             (["1", "99"], "no state at that point", 1),
             (["1", "--database", "private"], "--database private needs --user", 2),
             (["1", "--zone", "Note"], "knows no zone 'Note'", 1),
