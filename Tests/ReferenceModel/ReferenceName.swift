@@ -10,7 +10,9 @@ package struct ReferenceName: Sendable, Hashable, Comparable, ExpressibleByStrin
     package var description: String { text }
 
     package static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-    package static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+    package static func < (left: Self, right: Self) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
     /// Equal bytes are equal texts, so that the text's own hash will do.
     package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 

@@ -119,7 +119,9 @@ import Testing
             for _ in 0..<300 {
                 let (request, actor) = requests.next()
                 let context = RequestContext(actor: actor, time: Int64(offset) * 1_000)
-                if case .modifyRecords = request.content, try !view.schemaBindings(of: request.names).hasNews { known += 1 }
+                if case .modifyRecords = request.content, try !view.schemaBindings(of: request.names).hasNews {
+                    known += 1
+                }
                 let (kept, decision) = try answer { try rules.decide(request, view, context) }
                 let (fresh, _) = try answer { try rules.decide(request, RulesView(Fold(pages.fork())), context) }
                 try #require(kept == fresh, "\(request)")

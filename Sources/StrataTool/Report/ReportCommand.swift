@@ -22,7 +22,8 @@ enum ReportCommand: Command {
         "--records", "N", 0...10_000,
         help: "histories of at most N records; the default is \(ReportRequest.usualRecords)")
     static let size = Option.number(
-        "--size", "MIB", 1...32, help: "the maximum size of the page in MiB; the default is "
+        "--size", "MIB", 1...32,
+        help: "the maximum size of the page in MiB; the default is "
             + "\(ReportRequest.usualMebibytes)")
 
     static let operands = [

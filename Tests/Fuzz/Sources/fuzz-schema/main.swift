@@ -1,4 +1,4 @@
-import FuzzedInputs
 import FuzzDriver
+import FuzzedInputs
 
 fuzz { _ = FuzzBodies.schema($0) }
