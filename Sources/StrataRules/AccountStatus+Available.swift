@@ -10,10 +10,10 @@ extension AccountStatus {
                 .notAuthenticated, "The status of the account could not be determined.", rule: .availableAccount)
         case .restricted: throw Refusal(.notAuthenticated, "The account is restricted.", rule: .availableAccount)
         case .noAccount:
-            throw Refusal(.notAuthenticated, "This device has no account.", rule: .availableAccount)
+            throw Refusal(.notAuthenticated, "There is no account on this device.", rule: .availableAccount)
         case .temporarilyUnavailable:
             throw Refusal(
-                .accountTemporarilyUnavailable, "The account is temporarily unavailable.", rule: .availableAccount)
+                .accountTemporarilyUnavailable, "The account cannot be used at the moment.", rule: .availableAccount)
         }
     }
 }

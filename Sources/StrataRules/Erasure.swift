@@ -32,7 +32,7 @@ struct Erasure {
             return
         }
         guard let typeName, let type = try view.ordinal(of: .recordType(typeName)) else {
-            throw Refusal(.unknownItem, "Record '\(key.name)' does not exist and never existed.", rule: .administration)
+            throw Refusal(.unknownItem, "There is no record '\(key.name)', and was none.", rule: .administration)
         }
         events.append(RecordErasedEvent(key, type: type, previous: nil, reason: reason))
     }

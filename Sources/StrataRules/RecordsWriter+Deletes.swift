@@ -32,7 +32,7 @@ extension RecordsWriter {
         if previous == nil || type == nil {
             guard let header = try judge.view.header(record) else {
                 throw StrataError(
-                    .malformed, "A record that refers to another does not exist.", .init(found: key.name))
+                    .malformed, "A record refers to another and is not there itself.", .init(found: key.name))
             }
             previous = previous ?? header.version
             type = header.type

@@ -52,7 +52,7 @@ package struct ResolvedRequest {
     /// - Throws: ``Refusal`` for an ordinal without a name in the request.
     func place(_ ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(places.count) else {
-            throw Refusal(.invalidArguments, "The request has no name for a zone that it uses.", rule: .requestNames)
+            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: .requestNames)
         }
         return places[Int(ordinal) - 1]
     }

@@ -29,13 +29,12 @@ extension Rules {
         guard bytes <= Subscription.maximumPredicateBytes else {
             throw Refusal(
                 .limitExceeded,
-                "A predicate has \(bytes) bytes, more than the maximum of \(Subscription.maximumPredicateBytes).",
+                "A predicate has \(bytes) bytes, more than the \(Subscription.maximumPredicateBytes) that it can have.",
                 rule: .requestNames)
         }
         guard let notification = subscription.notification else { return }
         do { _ = try notification.encoded() } catch let error as StrataError {
-            throw Refusal(
-                .limitExceeded, "The notification of a subscription cannot be encoded: \(error)", rule: .requestNames)
+            throw Refusal(.limitExceeded, "A notification is more than can be written: \(error)", rule: .requestNames)
         }
     }
 
@@ -43,7 +42,7 @@ extension Rules {
         guard name.utf8.count <= Envelope.maximumNameBytes else {
             throw Refusal(
                 .invalidArguments,
-                "A name has \(name.utf8.count) bytes, more than the maximum of \(Envelope.maximumNameBytes).",
+                "A name has \(name.utf8.count) bytes, more than the \(Envelope.maximumNameBytes) that can be written.",
                 rule: .requestNames)
         }
     }
@@ -60,7 +59,7 @@ extension Rules {
             guard let value = change.value else { continue }
             if case .sealed(let sealed) = value, sealed.nonce.count != FieldValue.Sealed.nonceBytes {
                 throw Refusal(
-                    .invalidArguments, "An encrypted value's nonce must have \(FieldValue.Sealed.nonceBytes) bytes.",
+                    .invalidArguments, "An encrypted value's nonce has \(FieldValue.Sealed.nonceBytes) bytes.",
                     rule: .requestNames)
             }
             guard value.kind.element == .reference else { continue }

@@ -29,7 +29,7 @@ package struct Rules: Sendable {
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
         guard !context.actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "No one is signed in on this device.", rule: .signedIn)
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
@@ -77,16 +77,14 @@ package struct Rules: Sendable {
                 .permissionFailure, "Only the service administers zones, accounts and tokens.",
                 rule: .zonesTakenByService)
         case .notify where actor != .service:
-            throw Refusal(
-                .permissionFailure, "Only the service records which notifications devices have received.",
-                rule: .notices)
+            throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: .notices)
         case .declareSchema where actor != .service:
             throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: .serviceRequests)
         case .modifyRecords where actor == .service, .modifyZones where actor == .service,
             .modifySubscriptions where actor == .service:
             throw Refusal(
                 .permissionFailure,
-                "The service only administers zones, accounts and tokens, and declares schemas.",
+                "The service administers zones, accounts and tokens and declares a schema, and nothing else.",
                 rule: .zonesTakenByService)
         default: break
         }

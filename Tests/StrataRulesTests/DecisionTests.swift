@@ -90,9 +90,7 @@ import Testing
         view.adopt(first)
         let again = try Rules().decide(request(["a"]), view, context(isTraced: true))
         #expect(
-            again.trace?.steps == [
-                .init(rule: .clientTokens, item: "request", note: "the token matches that of commit 1")
-            ])
+            again.trace?.steps == [.init(rule: .clientTokens, item: "request", note: "the token is that of commit 1")])
         var names = RequestNames()
         let body = ModifyZonesRequest(
             saves: [.init(names.ordinal(of: ZoneID("_a")))], deletes: [names.ordinal(of: ZoneID("b"))])
@@ -120,7 +118,7 @@ import Testing
         }
         #expect(
             try modify(.allKeys, base: nil, offset: 1) == [
-                "B57 save 0: the record does not exist yet", "B57 save 1: the record does not exist yet",
+                "B57 save 0: there is no such record yet", "B57 save 1: there is no such record yet",
             ])
         let key = RecordKey(
             zone: try #require(try view.ordinal(of: .zone(database: 1, owner: 1, "_defaultZone"))), name: "b")
@@ -134,7 +132,7 @@ import Testing
         #expect(
             try modify(.changedKeys, base: tag, field: owned, deletes: ["a"], offset: 3) == [
                 "B55 save 0: \(next.tag) is the stored tag, not compared with \(tag.tag)",
-                "B95 delete 0: 1 referring records are deleted too",
+                "B95 delete 0: 1 records go with it",
             ])
     }
 

@@ -19,7 +19,7 @@ struct AdministerJudge {
 
     mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
         guard !user.isEmpty else {
-            throw Refusal(.invalidArguments, "An account needs the name of its user.", rule: .administration)
+            throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: .administration)
         }
         try Rules.checkRoom(for: user)
         let before = try view.account(of: user)
@@ -38,7 +38,7 @@ struct AdministerJudge {
         guard offset <= end + 1 else {
             throw Refusal(
                 .invalidArguments,
-                "Tokens can expire before an offset up to \(end + 1), the one after the end; \(offset) is beyond it.",
+                "Tokens expire before an offset up to \(end + 1), which is one behind the end; \(offset) is farther.",
                 rule: .administration)
         }
         var database: UInt64 = 0
@@ -60,8 +60,7 @@ struct AdministerJudge {
         let bytes = note.text.utf8.count
         guard bytes <= ConsoleNote.maximumTextBytes else {
             throw Refusal(
-                .invalidArguments,
-                "A note has \(bytes) bytes, more than the maximum of \(ConsoleNote.maximumTextBytes).",
+                .invalidArguments, "A note has \(bytes) bytes, more than \(ConsoleNote.maximumTextBytes).",
                 rule: .administration)
         }
         return try commit(ConsoleActedEvent(note))
@@ -72,7 +71,7 @@ struct AdministerJudge {
         guard !records.isEmpty, reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
             throw Refusal(
                 .invalidArguments,
-                "An erasure needs records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
+                "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
                 rule: .administration)
         }
         let actor = try ActorState(context.actor, view)

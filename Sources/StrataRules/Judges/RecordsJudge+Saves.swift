@@ -23,10 +23,9 @@ extension RecordsJudge {
             throw Refusal(
                 .permissionFailure,
                 stored == nil
-                    ? "CREATE operation not permitted: the schema does not let you create records of type \(type.name)."
-                    : "WRITE operation not permitted: only the creator of record '\(save.record.name)' and "
-                        + "users with a grant of the schema may change it.",
-                rule: type.isUsers ? .userRecords : .grants)
+                    ? "CREATE operation not permitted: the schema lets you make no records of type \(type.name)."
+                    : "WRITE operation not permitted: only who created record '\(save.record.name)' may change it, or "
+                        + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
         if context.isTraced { traceVersion(index, stored) }
@@ -50,18 +49,18 @@ extension RecordsJudge {
         guard type.isValid else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type.name)' must be a letter followed by letters, digits and underscores.",
+                "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.",
                 rule: .recordTypes)
         }
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
             throw Refusal(
-                .permissionFailure, "Records of type \(UserRecord.type) are created by the system.", rule: .userRecords)
+                .permissionFailure, "Records of type \(UserRecord.type) are made by the system.", rule: .userRecords)
         }
         if schemaBindings.areKeysValid { return }
         for change in save.fields where !schemaBindings.keys[Int(change.field) - 1].isValid {
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key(change.field))' must be a letter followed by letters, digits and underscores.",
+                "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
                 rule: .keys)
         }
     }
@@ -82,7 +81,7 @@ extension RecordsJudge {
                 let name = try view.fold.fork.text(.recordType, stored.header.type)
                 throw Refusal(
                     .invalidArguments,
-                    "Record '\(save.record.name)' has type \(name) and cannot be saved with type \(type.name).",
+                    "Record '\(save.record.name)' is of type \(name), and was saved as one of type \(type.name).",
                     rule: .recordTypes)
             }
             return
@@ -91,7 +90,7 @@ extension RecordsJudge {
         if isOwnUserRecord {
             guard type.isUsers else {
                 throw Refusal(
-                    .invalidArguments, "A user record has type \(UserRecord.type), not \(type.name).",
+                    .invalidArguments, "The record of a user is of type \(UserRecord.type), not \(type.name).",
                     rule: .recordTypes)
             }
             return
@@ -99,10 +98,7 @@ extension RecordsJudge {
         guard NameRules.isName(name), name.utf8.first != UInt8(ascii: "_") else {
             throw Refusal(
                 .invalidArguments,
-                """
-                A record name must have 1 to 255 characters, no control characters and no leading underscore: \
-                '\(name)'.
-                """,
+                "A record name has 1 to 255 characters, no control characters, and no underscore in front: '\(name)'.",
                 rule: .recordNames)
         }
     }
@@ -130,7 +126,7 @@ extension RecordsJudge {
         switch (body.policy, tag) {
         case (.ifServerRecordUnchanged, nil): break
         case (.ifServerRecordUnchanged, let tag?): trace?.add(.currentTag, "save \(index)", "\(tag) is the stored tag")
-        case (_, nil): trace?.add(.savesWithoutRecord, "save \(index)", "the record does not exist yet")
+        case (_, nil): trace?.add(.savesWithoutRecord, "save \(index)", "there is no such record yet")
         case (let policy, let tag?):
             let base = body.saves[index].base?.tag ?? "none"
             trace?.add(
@@ -148,7 +144,7 @@ extension RecordsJudge {
             if scene.scope == .public, case .sealed = value {
                 throw Refusal(
                     .invalidArguments,
-                    "Key '\(key(fields[index].field))': encrypted values cannot be stored in the public database.",
+                    "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
                     rule: .encryptedValues)
             }
             guard let binding = try schemaBindings.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
@@ -171,7 +167,7 @@ extension RecordsJudge {
                     .invalidArguments,
                     """
                     Key '\(key(fields[index].field))' of type \(schemaBindings.types[Int(save.type) - 1].name) is \
-                    \(binding.description), but the value is \(Binding(value)?.description ?? "an empty list").
+                    \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
                     """, rule: .boundKinds)
             }
             fields[index].value = fitted
@@ -210,12 +206,12 @@ extension RecordsJudge {
     private func checkTarget(_ target: RecordKey, _ place: Int, _ what: @autoclosure () -> String) throws {
         guard try scene.place(target.zone) == place else {
             throw Refusal(
-                .invalidArguments, "\(what()) refers to a record in another zone: '\(target.name)'.",
+                .invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.",
                 rule: .referencesWithinZone)
         }
         guard NameRules.isLength(target.name) else {
             throw Refusal(
-                .invalidArguments, "\(what()) refers to a record whose name does not have 1 to 255 characters.",
+                .invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.",
                 rule: .referenceNames)
         }
     }

@@ -180,7 +180,7 @@ extension RecordsJudge {
     private func judgeDelete(_ index: Int) throws {
         let name = body.deletes[index].name
         guard let stored = try storedRecord(name, deletes[index].zone) else {
-            trace?.add(.deleteOfMissingRecord, "delete \(index)", "record '\(name)' does not exist")
+            trace?.add(.deleteOfMissingRecord, "delete \(index)", "there is no record '\(name)'")
             return
         }
         deletes[index].stored = stored
@@ -194,7 +194,7 @@ extension RecordsJudge {
             refuseDelete(
                 index,
                 Refusal(
-                    .permissionFailure, "User '\(actor.actor.user)' may not delete record '\(name)'.",
+                    .permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user).",
                     rule: stored.header.type == users ? .userRecords : .grants))
             return
         }
@@ -229,8 +229,7 @@ extension RecordsJudge {
             }
         }
         for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
-            trace?.add(
-                .cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) referring records are deleted too")
+            trace?.add(.cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
         }
     }
 

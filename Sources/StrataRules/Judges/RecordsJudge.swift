@@ -55,7 +55,7 @@ final class RecordsJudge {
             return decision
         } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "The changes of the request do not fit in a commit: \(error)",
+                .limitExceeded, "What the request changes is more than a commit has room for: \(error)",
                 rule: .commitLimit)
         }
     }
@@ -66,7 +66,7 @@ final class RecordsJudge {
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
         try findItems()
         if let offset = try repeatedOffset() {
-            trace?.add(.clientTokens, "request", "the token matches that of commit \(offset)")
+            trace?.add(.clientTokens, "request", "the token is that of commit \(offset)")
             return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
         }
         for index in saves.indices {
@@ -99,7 +99,7 @@ final class RecordsJudge {
         if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
             throw Refusal(
                 .invalidArguments,
-                "A client token may have at most \(ClientTokenEvent.maximumBytes) bytes; this one has \(token.count).",
+                "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).",
                 rule: .clientTokenLimit)
         }
         try rules.checkRoom(for: request, of: context.actor)
@@ -108,7 +108,7 @@ final class RecordsJudge {
         for save in body.saves {
             guard save.type > 0, save.type <= UInt64(schemaBindings.types.count) else {
                 throw Refusal(
-                    .invalidArguments, "The request has no name for record type \(save.type).", rule: .requestNames)
+                    .invalidArguments, "The request names type \(save.type) and has no such name.", rule: .requestNames)
             }
             let facts = try SaveFacts(save, schemaBindings.keys)
             try Rules.checkRoom(for: save, facts)
@@ -116,7 +116,7 @@ final class RecordsJudge {
             bytes += facts.sentBytes
             guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
                 throw Refusal(
-                    .invalidArguments, "A key occurs twice in record '\(save.record.name)'.", rule: .requestNames)
+                    .invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: .requestNames)
             }
         }
         try rules.checkByteCount(bytes)
@@ -192,7 +192,7 @@ final class RecordsJudge {
             throw Refusal(
                 .quotaExceeded,
                 """
-                Record '\(body.saves[index].record.name)' needs \(growth) more bytes, but \(quota.usage) of \
+                Record '\(body.saves[index].record.name)' needs \(growth) bytes more, and \(quota.usage) of \
                 \(quota.bytes) bytes are in use.
                 """, rule: .recordLimits)
         }
@@ -282,7 +282,7 @@ struct SaveFacts {
         for change in save.fields {
             guard change.field > 0, Int(change.field) <= keys.count else {
                 throw Refusal(
-                    .invalidArguments, "The request has no name for key \(change.field).",
+                    .invalidArguments, "The request names key \(change.field) and has no such name.",
                     rule: .requestNames)
             }
             if change.field <= last { isAscending = false }

@@ -32,8 +32,7 @@ struct SchemaJudge {
         var changes: [Change] = []
         guard body.declarations.count <= FieldTable.maximumCount else {
             throw Refusal(
-                .limitExceeded, "A schema may have at most \(FieldTable.maximumCount) record types.",
-                rule: .declaredTypes)
+                .limitExceeded, "A schema has at most \(FieldTable.maximumCount) record types.", rule: .declaredTypes)
         }
         for declaration in body.declarations {
             let type = try checkedType(declaration)
@@ -47,7 +46,7 @@ struct SchemaJudge {
         guard !changes.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
         do { return try commit(changes, trace) } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "The changes of the schema do not fit in a commit: \(error)",
+                .limitExceeded, "What the schema changes is more than a commit has room for: \(error)",
                 rule: .commitLimit)
         }
     }
@@ -57,14 +56,13 @@ struct SchemaJudge {
     private func checkedType(_ declaration: DeclareSchemaRequest.Declaration) throws -> String {
         guard let type = request.names.recordType(declaration.type) else {
             throw Refusal(
-                .invalidArguments, "The request has no name for record type \(declaration.type).",
+                .invalidArguments, "The request names type \(declaration.type) and has no such name.",
                 rule: .requestNames)
         }
         guard SchemaName.isIdentifier(type) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' must be a letter followed by letters, digits and underscores.",
-                rule: .recordTypes
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
             )
         }
         return type
@@ -82,12 +80,11 @@ struct SchemaJudge {
         for field in declaration.fields {
             guard let key = request.names.key(field.field) else {
                 throw Refusal(
-                    .invalidArguments, "The request has no name for key \(field.field).", rule: .requestNames
+                    .invalidArguments, "The request names key \(field.field) and has no such name.", rule: .requestNames
                 )
             }
             guard keys.insert(field.field).inserted else {
-                throw Refusal(
-                    .invalidArguments, "Field '\(key)' of type \(type) is declared twice.", rule: .declaredFields)
+                throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: .declaredFields)
             }
             let stored = try view.ordinal(of: .field(key)).flatMap { known[UInt32($0)] }
             guard let declared = try declared(field, key, type, stored) else { continue }
@@ -112,13 +109,12 @@ struct SchemaJudge {
         guard systemKind != nil || SchemaName.isIdentifier(key) else {
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key)' of type \(type) must be a letter followed by letters, digits and underscores.",
-                rule: .keys)
+                "Key '\(key)' of \(type) is not a letter followed by letters, digits and underscores.", rule: .keys)
         }
         if body.onlyAddsIndexes {
             guard let kind = stored?.kind ?? systemKind else {
                 throw Refusal(
-                    .invalidArguments, "Field '\(key)' of type \(type) is unknown and cannot be indexed.",
+                    .invalidArguments, "Field '\(key)' of \(type) is not known, and so it cannot be indexed.",
                     rule: .declaredFields)
             }
             field.kind = kind
@@ -139,7 +135,7 @@ struct SchemaJudge {
         let canBeEncrypted = !field.isEncrypted || ![.reference, .asset].contains(field.kind.element)
         guard field.kind.isDeclarable, canBeEncrypted else {
             throw Refusal(
-                .invalidArguments, "Field '\(key)' of type \(type) cannot be \(Binding(field).description).",
+                .invalidArguments, "Field '\(key)' of \(type) cannot be \(Binding(field).description).",
                 rule: .declaredKinds)
         }
         guard let bound else { return }
@@ -149,7 +145,7 @@ struct SchemaJudge {
             let known = Binding(SchemaField(field.field, bound, isEncrypted: isEncrypted)).description
             throw Refusal(
                 .invalidArguments,
-                "Field '\(key)' of type \(type) is \(known) and cannot become \(Binding(field).description).",
+                "Field '\(key)' of type \(type) is \(known), and cannot become \(Binding(field).description).",
                 rule: .boundKinds)
         }
     }
@@ -163,7 +159,7 @@ struct SchemaJudge {
                 .invalidArguments,
                 """
                 Field '\(key)' of type \(type) is \(Binding(field).description), which cannot be \
-                \(isKnown ? others.schemaNames : "indexed in the unknown way \(others.rawValue)").
+                \(isKnown ? others.schemaNames : "indexed in a way that has the number \(others.rawValue)").
                 """, rule: .declaredIndexes)
         }
     }
@@ -174,7 +170,7 @@ struct SchemaJudge {
     ) throws -> [SchemaGrant] {
         for grant in declaration.grants where !SchemaName.isRole(grant.role) {
             throw Refusal(
-                .invalidArguments, "Type \(type) grants permissions to '\(grant.role)', which is not a valid role.",
+                .invalidArguments, "Type \(type) grants something to '\(grant.role)', which is no name of a role.",
                 rule: .declaredRoles)
         }
         let grants = SchemaGrant.merged(declaration.grants)

@@ -48,7 +48,7 @@ struct SubscriptionsJudge {
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         guard !scene.isElsewhere else {
             throw Refusal(
-                .permissionFailure, "A user cannot subscribe to the database of another user.",
+                .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
                 rule: .subscriptions)
         }
         // Subscriptions that this request deletes cannot conflict with its saves.
@@ -90,15 +90,14 @@ struct SubscriptionsJudge {
             if save.zone != 0 { _ = try scene.place(save.zone) }
             guard save.recordType == 0 || request.names.recordType(save.recordType) != nil else {
                 throw Refusal(
-                    .invalidArguments, "The request has no name for a record type that it uses.", rule: .requestNames)
+                    .invalidArguments, "The request names a record type that it has no name for.", rule: .requestNames)
             }
             bytes += save.id.utf8.count + save.predicate.utf8.count + (try save.notification?.encoded().count ?? 0)
         }
         try rules.checkByteCount(bytes)
         for id in body.saves.map(\.id) + body.deletes {
             guard ids.insert(ExactName(text: id)).inserted else {
-                throw Refusal(
-                    .invalidArguments, "Subscription '\(id)' occurs twice in one operation.", rule: .zonesOnce)
+                throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -136,7 +135,7 @@ struct SubscriptionsJudge {
         guard NameRules.isName(save.id) else {
             throw Refusal(
                 .invalidArguments,
-                "A subscription's ID must have 1 to 255 characters and no control characters: '\(save.id)'.",
+                "A subscription's ID has 1 to 255 characters and no control characters: '\(save.id)'.",
                 rule: .subscriptionIDs)
         }
         let scopes: [InternedName.Scope] =
@@ -147,20 +146,20 @@ struct SubscriptionsJudge {
             }
         guard scopes.contains(scene.scope) else {
             throw Refusal(
-                .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not support.",
+                .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not have.",
                 rule: .subscriptionScope)
         }
         let keys = save.notification?.desiredKeys?.count ?? 0
         guard keys <= Self.maximumDesiredKeys else {
             throw Refusal(
                 .invalidArguments,
-                "Subscription '\(save.id)' desires \(keys) keys, but a notification has room for only three.",
+                "Subscription '\(save.id)' desires \(keys) keys; a notification has room for three.",
                 rule: .desiredKeyLimit)
         }
         guard save.kind == .query else {
             guard save.options.isEmpty, save.predicate.isEmpty else {
                 throw Refusal(
-                    .invalidArguments, "Only a query subscription may have a predicate and options: '\(save.id)'.",
+                    .invalidArguments, "Only a query subscription has a predicate and options: '\(save.id)'.",
                     rule: .subscriptions)
             }
             return
@@ -171,12 +170,12 @@ struct SubscriptionsJudge {
         }
         guard !save.options.isDisjoint(with: .events) else {
             throw Refusal(
-                .invalidArguments, "Subscription '\(save.id)' never fires: set its options.",
+                .invalidArguments, "The subscription \(save.id) fires on nothing: set its options.",
                 rule: .subscriptionEvents)
         }
         guard save.options.subtracting([.events, .once]).isEmpty else {
             throw Refusal(
-                .invalidArguments, "Subscription '\(save.id)' has unknown options.",
+                .invalidArguments, "The subscription \(save.id) has options that nobody knows.",
                 rule: .subscriptionEvents)
         }
     }
@@ -192,14 +191,13 @@ struct SubscriptionsJudge {
         guard SchemaName.isIdentifier(type) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' must be a letter followed by letters, digits and underscores.",
-                rule: .recordTypes
+                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
             )
         }
         let isUsers = isSameText(type, UserRecord.type)
         guard !isUsers || save.kind != .query else {
             throw Refusal(
-                .invalidArguments, "User records cannot be queried or subscribed to.", rule: .queriesOfUsers)
+                .invalidArguments, "User records cannot be queried, nor subscribed to.", rule: .queriesOfUsers)
         }
         guard try rules.schema == .open || isUsers || view.ordinal(of: .recordType(type)) != nil else {
             throw Refusal(
@@ -220,14 +218,12 @@ struct SubscriptionsJudge {
         let zone = scene.zones[try scene.place(save.zone)]
         if save.kind == .recordZone, zone.isDefault, zone.isOwn {
             throw Refusal(
-                .invalidArguments, "A zone subscription cannot watch the default zone: '\(save.id)'.",
+                .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.",
                 rule: .subscribedZone)
         }
         if let answer = zone.answer { throw answer.ofMissingZone(.subscribedZone) }
         guard save.kind != .recordZone || zone.row?.capabilities.contains(.fetchChanges) == true else {
-            throw Refusal(
-                .zoneNotFound, "Zone '\(zone.name)' does not track changes and cannot be subscribed to.",
-                rule: .subscribedZone)
+            throw Refusal(.zoneNotFound, "Zone '\(zone.name)' has no changes to subscribe to.", rule: .subscribedZone)
         }
     }
 

@@ -77,7 +77,7 @@ struct ZonesJudge {
         var known = Set<Int>()
         for ordinal in body.saves.map(\.zone) + body.deletes {
             guard known.insert(try scene.place(ordinal)).inserted else {
-                throw Refusal(.invalidArguments, "A zone occurs twice in one operation.", rule: .zonesOnce)
+                throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -95,14 +95,14 @@ struct ZonesJudge {
             throw Refusal(
                 .invalidArguments,
                 """
-                A zone name must have 1 to 255 characters, no control characters and no leading underscore: \
+                A zone name has 1 to 255 characters, no control characters, and no underscore in front: \
                 '\(zone.name)'.
                 """, rule: .zoneNames)
         }
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
             throw Refusal(
-                .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot be changed.",
+                .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.",
                 rule: .zoneKeys)
         }
         return row.version
@@ -203,7 +203,7 @@ struct ZonesJudge {
 
     private func requirePrivateDatabase() throws {
         guard scene.scope == .private else {
-            throw Refusal(.badDatabase, "The request must name the private database of a user.", rule: .customZones)
+            throw Refusal(.badDatabase, "The private database of a user is named.", rule: .customZones)
         }
     }
 
