@@ -53,7 +53,7 @@ extension Store {
             }
             guard let type = try current ?? lastType(of: Array(id.name.utf8), in: zone) else {
                 throw Refusal(
-                    .unknownItem, "Record '\(id.name)' does not exist and never existed.", rule: .administration)
+                    .unknownItem, "There is no record '\(id.name)', and was none.", rule: .administration)
             }
             return try newest.names.text(.recordType, type, in: trees)
         }

@@ -14,7 +14,7 @@ extension Store {
     public func listen(as actor: Actor) throws -> PushQueue {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
         guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "No one is signed in on this device.", rule: .signedIn)
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         let newest = snapshot()
         try newest.names.requireAvailable(actor, in: newest.trees)

@@ -26,7 +26,7 @@ struct Place: Sendable {
     /// - Throws: ``Refusal`` if the actor cannot read it.
     static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
         guard database.scope == .public || !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "No one is signed in on this device.", rule: .signedIn)
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         let isOwn = ZoneLookup.isOwn(database, of: actor.user, recordName: UserRecord.name(of: actor.user))
         let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner

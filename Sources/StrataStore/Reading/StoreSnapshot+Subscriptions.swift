@@ -44,7 +44,7 @@ extension StoreSnapshot {
         _ database: DatabaseID, _ actor: Actor, _ trees: Snapshot
     ) throws -> (database: UInt64, user: UInt64)? {
         guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "No one is signed in on this device.", rule: .signedIn)
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
         try names.requireAvailable(actor, in: trees)
         let place = try names.place(database, actor, in: trees)

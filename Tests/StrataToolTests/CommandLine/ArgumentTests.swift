@@ -49,8 +49,8 @@ import Testing
             "schema S", "strata schema: ACTION is missing: export, import or validate; see 'strata help schema'"),
         Mistake(
             "schema exprot",
-            "strata schema: 'exprot' is none of export, import, validate; did you mean export? see 'strata help schema'"
-        ),
+            "strata schema: 'exprot' is not one of export, import, validate; did you mean export?"
+                + " see 'strata help schema'"),
         Mistake(
             "schema export",
             "strata schema: STORE is missing: the store's directory, such as Notes.strata; see 'strata help schema'"),

@@ -170,7 +170,7 @@ struct DebugCommandTests {
         ("w", "RECORD is missing", 2), ("step x", "N takes a number, not 'x'", 2),
         ("step 1 2", "unexpected argument '2'", 2), ("break recrod milk", "did you mean record?", 2),
         ("break record", "record needs a name", 2), ("break record a record b", "record is given twice", 2),
-        ("break where Note", "where needs a type and a predicate", 2), ("un", "'un' may be until, unwatch", 2),
+        ("break where Note", "where needs a type and a predicate", 2), ("un", "'un' is ambiguous: until, unwatch", 2),
         ("break where Note rank >", "where, character", 2),
         ("break refusal where Note rank > 1", "cannot be combined", 2),
         ("break user bret", "no user is named 'bret'; did you mean bert?", 1),

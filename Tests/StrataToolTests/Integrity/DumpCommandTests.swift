@@ -80,9 +80,9 @@ import Testing
     @Test func whatIsNotThere() throws {
         let fixture = try StoreFixture.small()
         let segment = try fixture.run("dump", "--segment", "7", fixture.name)
-        #expect(segment.code == 1 && segment.errors.contains("there is no segment 7; there are: 1"))
+        #expect(segment.code == 1 && segment.errors.contains("there is no segment 7; the segments are: 1"))
         let offset = try fixture.run("dump", "--offset", "7", fixture.name)
-        #expect(offset.code == 1 && offset.errors.contains("no valid frame of a commit at offset 7"))
+        #expect(offset.code == 1 && offset.errors.contains("no segment has a valid frame of a commit at offset 7"))
         let both = try fixture.run("dump", "--offset", "1", "--segment", "1", fixture.name)
         #expect(both.code == 2)
     }

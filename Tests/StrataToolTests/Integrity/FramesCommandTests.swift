@@ -158,7 +158,7 @@ import Testing
     @Test func whatIsNotThere() throws {
         let fixture = try StoreFixture.small()
         let segment = try fixture.run("frames", fixture.name, "--segment", "7")
-        #expect(segment.code == 1 && segment.errors == "strata frames: there is no segment 7; there are: 1\n")
+        #expect(segment.code == 1 && segment.errors == "strata frames: there is no segment 7; the segments are: 1\n")
         let order = try fixture.run("frames", fixture.name, "--from", "3", "--to", "2")
         #expect(order.code == 2 && order.errors.hasPrefix("strata frames: --from 3 is after --to 2; "))
         let store = try fixture.run("frames", "Nothing.strata")

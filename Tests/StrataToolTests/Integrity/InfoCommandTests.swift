@@ -174,7 +174,7 @@ import Testing
         try RealFileSystem().remove(views)
         let file = try RealFileSystem().open(views, .create)
         try file.write(before, at: 0)
-        #expect(try line("checkpoint")?.hasPrefix("checkpoint  at 5, 1 behind the end; ") == true)
+        #expect(try line("checkpoint")?.hasPrefix("checkpoint  at 5, 1 before the end; ") == true)
         // The names behind it are counted from the commits.
         #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 11 fields")
     }

@@ -46,7 +46,7 @@ import Testing
 
     @Test func anErrorComesBehindWhatThePagerShowed() throws {
         let shown = try atTerminal("info missing.strata", "PAGER='sed s/^/paged:/'")
-        #expect(shown.code == 3 && shown.output.contains("There is no such file"), "\(shown)")
+        #expect(shown.code == 3 && shown.output.contains("The file or directory does not exist."), "\(shown)")
     }
 
     @Test func colorIsOneOfThree() throws {

@@ -50,7 +50,7 @@ struct BisectCommandTests {
         let found = all.lines.filter { $0.hasPrefix("commit ") }.map { $0.split(separator: " ")[1] }
         #expect(found == ["4", "6", "7", "9"])
         #expect(
-            all.lines.filter { $0.hasPrefix("holds") } == [
+            all.lines.filter { $0.hasSuffix("holds after") } == [
                 "holds after", "no longer holds after", "holds after", "no longer holds after",
             ])
         let objects = try fixture.objects(words("rank > 2", ["--all"]))

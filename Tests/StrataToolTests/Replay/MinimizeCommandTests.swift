@@ -127,7 +127,7 @@ import Testing
             #expect(result.code == 2 && result.errors.contains("inside STORE"), "\(result)")
         }
         let lost = try minimize("--out", "nowhere/Few.strata")
-        #expect(lost.code == 2 && lost.errors.contains("nowhere is not there") && lost.output.isEmpty, "\(lost)")
+        #expect(lost.code == 2 && lost.errors.contains("nowhere does not exist") && lost.output.isEmpty, "\(lost)")
         let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path(fixture.name))
         #expect(!names.contains { $0.hasPrefix("New") }, "\(names)")
     }

@@ -150,7 +150,7 @@ import Testing
         }
         let page = try ReportedPage(in: fixture.directory)
         try Self.expectSound(page)
-        #expect(page.text.contains("The history up to commit \(StateFixture.end) was let go"))
+        #expect(page.text.contains("The history up to commit \(StateFixture.end) was compacted"))
         #expect(try page.section("segments").contains(">base</span>"))
         let milk = try #require(try page.histories().first { $0.name == "milk" })
         #expect(milk.versions.map(\.kind) == ["base", "update"] && milk.count == 1)

@@ -204,7 +204,7 @@ import Testing
         try expect(["Notes", "--user", "anna", "--since", zone], "the history since then has been compacted")
         try expect(["Notes", "--user", "anna", "--since", "5"], "the history since then has been compacted")
         try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
-        try expect(["--user", "anna"], "This device has no account.")
+        try expect(["--user", "anna"], "There is no account on this device.")
         try expect(["--user", "carl"], "The store knows no user 'carl'.")
     }
 

@@ -32,7 +32,7 @@ import Testing
             try fixture.addUnfinishedTail()
             return fixture
         },
-        State(testDescription: "missing", info: 3, log: 3, verify: 3, words: "no such file") {
+        State(testDescription: "missing", info: 3, log: 3, verify: 3, words: "does not exist") {
             let fixture = try StoreFixture.small()
             try RealFileSystem().rename(fixture.path, to: fixture.directory.path("Elsewhere"))
             return fixture

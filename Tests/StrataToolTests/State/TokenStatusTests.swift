@@ -93,7 +93,7 @@ import Testing
         let within = try run(page.token)
         #expect(within.output.contains("progress  the commit at the offset up to "), "\(within)")
         #expect(line("next", within) == "100 changed, 0 deleted, in one page")
-        #expect(line("behind", within) == "0 commits and the rest of its own, 1 of them in the zone, with 100 changes")
+        #expect(line("behind", within) == "0 commits and the rest of its own commit, 1 of them in the zone, with 100 changes")
     }
 
     @Test func `A first fetch that is not over is told what is left of it`() throws {
@@ -112,7 +112,7 @@ import Testing
             #expect(try run(token).code == 0)
             _ = try fixture.change { try $0.compact(before: UInt64(told)) }
             let expired = try run(token)
-            #expect(expired.code == 1 && line("served", expired)?.contains("has been let go") == true, "\(expired)")
+            #expect(expired.code == 1 && line("served", expired)?.contains("has been compacted") == true, "\(expired)")
             #expect(line("next", expired) == nil && line("expires", expired) == nil)
         } else {
             _ = try fixture.change { try $0.compact(before: StateFixture.end + 1) }
@@ -135,11 +135,11 @@ import Testing
         #expect(try run(page.token).code == 0)
         _ = try fixture.change { try $0.compact(before: 3) }
         let expired = try run(page.token)
-        #expect(expired.code == 1 && line("served", expired)?.contains("has been let go") == true, "\(expired)")
+        #expect(expired.code == 1 && line("served", expired)?.contains("has been compacted") == true, "\(expired)")
         #expect(try object(page.token)["served"] as? Bool == false)
         let feed = try fixture.run(
             "feed", fixture.name, "Notes", "--user", "anna", "--since", page.token.text)
-        #expect(feed.code == 1 && feed.errors.contains("has been let go"), "\(feed)")
+        #expect(feed.code == 1 && feed.errors.contains("has been compacted"), "\(feed)")
     }
 
     @Test func `Of a commit that was let go only the base knows the time`() throws {
