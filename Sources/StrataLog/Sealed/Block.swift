@@ -81,7 +81,7 @@ struct BlockWriter: ~Copyable {
         var header = header
         let (start, place) = (buffer.bytes.count, position)
         header.rawLength = UInt32(raw.count)
-        buffer.append(bytes: repeatElement(0, count: BlockHeader.byteCount + raw.count + LogFormat.frameAlignment))
+        buffer.appendZeros(BlockHeader.byteCount + raw.count + LogFormat.frameAlignment)
         raw.withUnsafeBytes { raw in
             let count = buffer.withMutableBytes { buffer in
                 // Worthwhile only if it saves something.

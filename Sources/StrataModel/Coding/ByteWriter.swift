@@ -53,7 +53,7 @@ package struct ByteWriter: Sendable {
         let length = written.count - start
         let prefix = Self.varintBytes(UInt64(length))
         // The content is moved to make room for the length: nearly always one byte, and no second buffer.
-        written.append(contentsOf: repeatElement(0, count: prefix))
+        appendZeros(prefix)
         written.withUnsafeMutableBytes { buffer in
             let target = UnsafeMutableRawBufferPointer(rebasing: buffer[(start + prefix)...])
             target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + length]))
@@ -87,10 +87,12 @@ package struct ByteWriter: Sendable {
         written.removeAll(keepingCapacity: true)
     }
 
+    package mutating func appendZeros(_ count: Int) { written.append(contentsOf: repeatElement(0, count: count)) }
+
     /// Appends zeros up to the next multiple of `alignment`.
     package mutating func pad(to alignment: Int) {
         let excess = written.count % alignment
-        if excess != 0 { written.append(contentsOf: repeatElement(0, count: alignment - excess)) }
+        if excess != 0 { appendZeros(alignment - excess) }
     }
 
     @inlinable
