@@ -135,7 +135,7 @@ struct SchemaReadingTests {
         Mistake("DEFINE SCHEMA RECORD TYPE \"___T\" ();", 1, 27, "a letter, then", "\"___T\""),
         Mistake("DEFINE SCHEMA RECORD TYPE 1T ();", 1, 27, "a letter, then", "'1T'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (\na STRING\nb STRING);", 3, 1, "a comma or )", "'b'"),
-        Mistake("DEFINE SCHEMA RECORD TYPE T (a STRING, a INT64);", 1, 40, "new in T", "'a'"),
+        Mistake("DEFINE SCHEMA RECORD TYPE T (a STRING, a INT64);", 1, 40, "not used before in T", "'a'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (,);", 1, 30, "a field's name", "','"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (a TEXT);", 1, 32, "a type: STRING, INT64", "'TEXT'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (a \"STRING\");", 1, 32, "a type: STRING", "\"STRING\""),
@@ -147,7 +147,8 @@ struct SchemaReadingTests {
         Mistake("DEFINE SCHEMA RECORD TYPE T (queryable STRING);", 1, 30, "only in double quotes", "'queryable'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (___etag STRING);", 1, 30, "in double quotes", "'___etag'"),
         Mistake(
-            "DEFINE SCHEMA RECORD TYPE T (\"___etag\" INT64);", 1, 40, "STRING, which ___etag always is", "'INT64'"),
+            "DEFINE SCHEMA RECORD TYPE T (\"___etag\" INT64);", 1, 40, "STRING, the type of the system field ___etag",
+            "'INT64'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (\"___other\" INT64);", 1, 30, "a letter, then", "\"___other\""),
         Mistake("DEFINE SCHEMA RECORD TYPE T (a LIST<INT64> SORTABLE);", 1, 44, "can have: QUERYABLE", "'SORTABLE'"),
         Mistake("DEFINE SCHEMA RECORD TYPE T (a ASSET QUERYABLE);", 1, 38, "no index", "'QUERYABLE'"),

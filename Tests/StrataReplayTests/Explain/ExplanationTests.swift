@@ -145,7 +145,7 @@ import Testing
             builder.delete(RecordID("parent", zone: notes))
             return builder.request
         },
-        Case(code: .permissionFailure, rule: .grants, fact: "was made by bert") { world in
+        Case(code: .permissionFailure, rule: .grants, fact: "was created by bert") { world in
             try world.modify(saving("bert's", in: ZoneID("_defaultZone"), scope: .public), as: bert)
             try world.modify(.zones(saving: [notes]), as: bert)
             var builder = RequestBuilder(DatabaseID(.public), policy: .changedKeys)

@@ -83,7 +83,7 @@ import Testing
             #expect(page.names == ["note-1", "note-11"])
             #expect(page.plan.notes.count == 1)
             #expect(page.plan.notes.first?.contains("CONTAINS on the string field 'title'") == true)
-            #expect(page.plan.text.contains("\nnote: CloudKit refuses"))
+            #expect(page.plan.text.contains("\nnote: CloudKit rejects"))
             #expect(try client.find("title BEGINSWITH 't1'").plan.notes.isEmpty)
             #expect(try client.find("self CONTAINS 't1'").plan.notes.isEmpty)
         }

@@ -51,7 +51,7 @@ import Testing
                 let refusal = try client.modify([save]).get().saves.first?.refusal
                 #expect(refusal?.code == (fits ? nil : .invalidArguments), "\(sent.name) for \(bound.name)")
                 if let refusal {
-                    #expect(refusal.message.contains("is \(bound.name), but the value is \(sent.name)."))
+                    #expect(refusal.message.contains("is \(bound.name), and was given \(sent.name)."))
                 }
             }
         }

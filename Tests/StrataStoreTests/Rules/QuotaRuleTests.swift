@@ -53,7 +53,7 @@ import Testing
         #expect(client.codes([save("a", 10)]) == [nil])
         let refusal = try client.refusal(save("b", 0, in: "Other"))
         #expect(refusal.code == .quotaExceeded)
-        #expect(refusal.message == "Record 'b' needs 1 more bytes, but 11 of 11 bytes are in use.")
+        #expect(refusal.message == "Record 'b' needs 1 bytes more, and 11 of 11 bytes are in use.")
         // Others, the public database, and no quota at all.
         #expect(client.with { $0.user = "ben" }.codes([.init("x", ["t": .string(text(100))])]) == [nil])
         #expect(client.with { $0.scope = .public }.codes([.init("x", ["t": .string(text(100))])]) == [nil])
