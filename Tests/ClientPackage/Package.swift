@@ -5,7 +5,7 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)]
 let cloudKit = Target.Dependency.product(name: "CloudKit", package: "strata")
 
-// A client of the product CloudKit as it is outside of Strata's own package: see tools/client-package.
+// Clients of the products as they are outside of Strata's own package: see tools/client-package.
 let package = Package(
     name: "client",
     dependencies: [.package(name: "strata", path: "../..")],
@@ -14,6 +14,10 @@ let package = Package(
         .target(
             name: "SurfaceSwift5", dependencies: [cloudKit], swiftSettings: strict + [.swiftLanguageMode(.v5)]),
         .executableTarget(name: "client", dependencies: ["Surface", "SurfaceSwift5"], swiftSettings: strict),
+        // The program of docs/engine.md, which uses only what the engine makes public.
+        .executableTarget(
+            name: "engine-client", dependencies: [.product(name: "StrataEngine", package: "strata")],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

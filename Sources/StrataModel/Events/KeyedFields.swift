@@ -151,7 +151,7 @@ extension StrataError {
     /// Returns the error for a value that is too large for the format.
     static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
         StrataError(
-            .tooLarge, "A value exceeds the limit of the format.",
+            .tooLarge, "A value is larger than the format allows.",
             .init(expected: "\(what) to be at most \(limit)", found: "\(found)"))
     }
 

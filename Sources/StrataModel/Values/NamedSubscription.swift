@@ -37,7 +37,7 @@ extension Request {
     /// ```swift
     /// try store.modify(.subscriptions(deleting: ["bargains"], in: DatabaseID(.public)), as: anna)
     /// ```
-    package static func subscriptions(
+    public static func subscriptions(
         saving saves: [NamedSubscription] = [], deleting deletes: [String] = [],
         in database: DatabaseID = DatabaseID(.private)
     ) -> Request {

@@ -65,9 +65,9 @@ package struct PredicateCheck {
     private func checkRelation(_ comparison: PredicateComparison) throws(StrataError) {
         let instead: String? =
             switch (comparison.quantifier, comparison.relation) {
-            case (.all, _): "ANY, or filtering the fetched records"
+            case (.all, _): "ANY, or a filter over what was fetched"
             case (.notAny, _): "NOT ANY"
-            case (_, .endsWith): "BEGINSWITH on a key that contains the text backwards"
+            case (_, .endsWith): "BEGINSWITH on a key that holds the text backwards"
             case (_, .like), (_, .matches): "BEGINSWITH, or self CONTAINS for words"
             case (_, .tokenMatches): "self CONTAINS"
             default: nil
@@ -102,7 +102,7 @@ package struct PredicateCheck {
         }
         guard names.count > 1 || path.hasPrefix("@") else { return }
         if let operatorName = names.first(where: { $0.hasPrefix("@") }) {
-            try refuse(String(operatorName), comparison, instead: "a key that contains the number")
+            try refuse(String(operatorName), comparison, instead: "a key that holds the number")
             guard operatorName == "@count", names.last == operatorName, names.count > 1 else {
                 throw invalid(comparison, expected: "@count after a key", found: path)
             }
@@ -127,11 +127,10 @@ package struct PredicateCheck {
                 throw invalid(comparison, expected: "\(name)(text, 'Cdl')", found: "\(parts.count) operands")
             }
         case PredicateFunction.cast:
-            try refuse(
-                "CAST of a value that is not a constant", comparison, instead: "a value of the right type as argument")
+            try refuse("CAST of what is no constant", comparison, instead: "a value of the right type as argument")
         default:
             guard PredicateFunction.arithmetic[name] != nil, parts.count == 2 else {
-                throw invalid(comparison, expected: "a known function", found: name)
+                throw invalid(comparison, expected: "a function that there is", found: name)
             }
             try refuse("arithmetic", comparison, instead: "the result as argument")
         }
@@ -162,7 +161,7 @@ extension PredicateCheck {
         guard dialect == .cloudKit, comparison.distance == nil else { return }
         switch (comparison.left.isOfRecord, comparison.right.isOfRecord) {
         case (true, false), (false, true): break
-        case (true, true): try refuse("comparing two keys", comparison, instead: "a key that contains the outcome")
+        case (true, true): try refuse("comparing two keys", comparison, instead: "a key that holds the outcome")
         case (false, false): try refuse("comparing two values", comparison, instead: "TRUEPREDICATE")
         }
         let isSelf = comparison.left == .evaluatedObject || comparison.right == .evaluatedObject
@@ -170,7 +169,7 @@ extension PredicateCheck {
             try refuse("SELF", comparison, instead: "the name of a key, or self CONTAINS 'words'")
         }
         if comparison.left.constant == .null || comparison.right.constant == .null {
-            try refuse("comparing with nil", comparison, instead: "a key that indicates whether a value exists")
+            try refuse("comparing with nil", comparison, instead: "a key that says whether there is a value")
         }
     }
 
@@ -199,7 +198,7 @@ extension PredicateCheck {
     private func invalid(_ comparison: PredicateComparison, expected: String, found: String) -> StrataError {
         let position = comparison.place.character.map { UInt64($0) }
         return StrataError(
-            .invalidArgument, "The operands of the predicate do not match its operators.",
+            .invalidArgument, "the predicate's operands do not fit",
             StrataError.Context(
                 position: position, expected: "\(expected) for \(comparison.relation.rawValue)", found: found))
     }
@@ -211,7 +210,7 @@ extension PredicateCheck {
         guard dialect == .cloudKit else { return }
         let position = comparison?.place.character.map { UInt64($0) }
         throw StrataError(
-            .invalidArgument, "CloudKit does not support the predicate.",
+            .invalidArgument, "CloudKit does not support what the predicate asks; use something else",
             StrataError.Context(position: position, expected: instead, found: what))
     }
 }

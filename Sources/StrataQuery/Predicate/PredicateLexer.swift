@@ -103,7 +103,7 @@ struct PredicateLexer {
         case _ where "fFeEgGaA".utf8.contains(letter): return .floatingPoint
         case UInt8(ascii: "%"):
             let meaning =
-                "a key or a value (%% is a percent sign, which has no meaning outside quotes; inside quotes, write %)"
+                "a key or a value (%% is a percent sign, which means nothing outside quotes; within, % is one)"
             throw mistake(at: start, expected: meaning, found: rest(start))
         default: throw mistake(at: start, expected: "%@, %K, %d or %f", found: rest(start))
         }
@@ -194,7 +194,7 @@ extension StrataError {
     /// The error for malformed predicate text.
     public static func predicate(at character: Int?, expected: String, found: String) -> StrataError {
         StrataError(
-            .malformed, "The predicate's format is malformed.",
+            .malformed, "the predicate's format is malformed",
             Context(position: character.map { UInt64($0) }, expected: expected, found: found))
     }
 }

@@ -11,7 +11,7 @@ extension Store {
     /// - Throws: as ``compact(before:)``; `invalidArgument` also if no file would be removed; `locked` while a program
     ///   has the store open for writing. If even this does not make enough room, the log is unchanged and the page file
     ///   is gone.
-    package static func compactWithoutRoom(
+    public static func compactWithoutRoom(
         at path: String, before offset: UInt64, options: StoreOptions = .service
     ) throws -> Compaction {
         try compactWithoutRoom(at: path, before: offset, options: options, platform: Platform())

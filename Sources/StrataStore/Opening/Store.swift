@@ -80,7 +80,7 @@ public final class Store: Sendable {
     ///
     /// - Throws: ``StrataError`` of the disk, if another process writes the store, for damage in the log, and for
     ///   options that differ from those of an open handle.
-    package static func open(
+    public static func open(
         at path: String, options: StoreOptions = .service, access: AccessMode = .readWrite
     ) throws -> Store {
         try open(at: path, options: options, access: access, platform: Platform())

@@ -28,8 +28,7 @@ extension Pipeline {
                 snapshot = rebuilt
             } else {
                 // The commits are in the log, but no state shows them, so nothing can be validated any more.
-                refuse(
-                    StrataError(.refusingWrites, "The views could not be updated to the end of the log.", cause: error))
+                refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             }
         }
         putBackAudits(of: &batch, written: positions.count)
@@ -122,8 +121,7 @@ extension Pipeline {
                 switch failure {
                 case .unknown(let error):
                     answer(
-                        .failure(
-                            Refusal(.serverResponseLost, "It is not known whether the request was applied: \(error)"))
+                        .failure(Refusal(.serverResponseLost, "Whether the request was applied is not known: \(error)"))
                     )
                 case .notWritten(let error):
                     answer(.failure(Refusal(.serviceUnavailable, "Nothing was written: \(error)")))
@@ -132,7 +130,7 @@ extension Pipeline {
                         .failure(
                             Refusal(
                                 .limitExceeded,
-                                "\(decision.eventCount) changes exceed the \(limit) bytes of a commit.")))
+                                "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")))
                 case .conflict, nil: again.append(entry.submission)
                 }
             case .waiting: again.append(entry.submission)
@@ -158,13 +156,13 @@ extension Pipeline {
             return Result {
                 guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
                     throw Refusal(
-                        .serverRejectedRequest, "The request is a repetition; its original result is no longer stored.")
+                        .serverRejectedRequest, "The request came before, and what it did is not kept any more.")
                 }
                 return Answer(
                     result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))
             }
         case .failed(let error): return .failure(error)
-        case .commit, .poisoned, .waiting: preconditionFailure("the outcome is answered elsewhere")
+        case .commit, .poisoned, .waiting: preconditionFailure("an outcome that is answered elsewhere")
         }
     }
 }

@@ -42,7 +42,7 @@ extension Pipeline {
                 guard payload.count <= log.maximumCommitBytes else {
                     throw Refusal(
                         .limitExceeded,
-                        "The changes of the request take \(payload.count) bytes, more than the limit of a commit.")
+                        "What the request changes takes \(payload.count) bytes, more than a commit may have.")
                 }
                 return try add(decision, payload, time, line, &batch)
             }
@@ -78,7 +78,7 @@ extension Pipeline {
     }
 
     static func unavailable(_ error: StrataError) -> Refusal {
-        Refusal(.serviceUnavailable, "The store rejects writes until it is reopened: \(error)")
+        Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
     }
 
     /// Fails all requests of the batch.
