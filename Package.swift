@@ -182,28 +182,12 @@ if Context.environment["STRATA_FUZZ"] == "1" {
         .executableTarget(
             name: "fuzz-page", dependencies: ["FuzzDriver", "StrataModel", "StrataSystem", "StrataTree"],
             path: "Tests/Fuzz/Sources/fuzz-page"),
-        .executableTarget(
-            name: "fuzz-segment", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-segment"),
-        .executableTarget(
-            name: "fuzz-sealed", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-sealed"),
-        .executableTarget(
-            name: "fuzz-event", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-event"),
-        .executableTarget(
-            name: "fuzz-envelope", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-envelope"),
-        .executableTarget(
-            name: "fuzz-schema", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-schema"),
-        .executableTarget(
-            name: "fuzz-predicate", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-predicate"),
-        .executableTarget(
-            name: "fuzz-token", dependencies: ["FuzzDriver", "FuzzedInputs"],
-            path: "Tests/Fuzz/Sources/fuzz-token"),
     ]
+    package.targets += ["segment", "sealed", "event", "envelope", "schema", "predicate", "token"].map { name in
+        .executableTarget(
+            name: "fuzz-\(name)", dependencies: ["FuzzDriver", "FuzzedInputs"],
+            path: "Tests/Fuzz/Sources/fuzz-\(name)")
+    }
 }
 
 // The tools build with warnings as errors (deprecations excepted). Flags on the command line would be for all targets.

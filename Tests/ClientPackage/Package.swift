@@ -14,9 +14,11 @@ let package = Package(
         .target(
             name: "SurfaceSwift5", dependencies: [cloudKit], swiftSettings: strict + [.swiftLanguageMode(.v5)]),
         .executableTarget(name: "client", dependencies: ["Surface", "SurfaceSwift5"], swiftSettings: strict),
-        // The program of docs/engine.md, which uses only what the engine makes public.
+        // The program of docs/engine.md, which uses only what the engine makes public. The folders are links.
+        .target(name: "ExampleArguments", swiftSettings: strict),
         .executableTarget(
-            name: "engine-client", dependencies: [.product(name: "StrataEngine", package: "strata")],
+            name: "engine-client",
+            dependencies: ["ExampleArguments", .product(name: "StrataEngine", package: "strata")],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -21,15 +21,12 @@ struct StyleTests {
 
     @Test(
         "The program that a page begins with is the one that is built",
-        arguments: [
-            ("README.md", "Examples/TwoDevices"), ("docs/engine.md", "Examples/SmallProgram"),
-            ("docs/engine.md", "Tests/ClientPackage/Sources/engine-client"),
-        ])
-    func programsOfPages(page: String, folder: String) throws {
+        arguments: [("README.md", "TwoDevices"), ("docs/engine.md", "SmallProgram")])
+    func programsOfPages(page: String, example: String) throws {
         let files = try Repository.files()
         let text = try #require(files.first { $0.path == page }).lines
         // The page leaves out what has to do with the command line.
-        let program = try #require(files.first { $0.path == "\(folder)/main.swift" }).lines
+        let program = try #require(files.first { $0.path == "Examples/\(example)/main.swift" }).lines
             .filter { !$0.contains("ExampleArguments") }
         // The file ends with the end of its last line.
         #expect(Array(text.drop { $0 != "```swift" }.dropFirst().prefix { $0 != "```" }) == program.dropLast())

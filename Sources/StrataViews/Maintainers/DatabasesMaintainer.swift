@@ -6,21 +6,14 @@ extension ViewTree {
 }
 
 /// The databases that have been written to: database → event that created it.
-enum DatabasesMaintainer: EventRowMaintainer {
+enum DatabasesMaintainer: OwnedRowMaintainer {
     typealias Body = DatabaseCreatedEvent
 
     static let tree = ViewTree.databases
     static let name = "databases"
+    static let namespace = Namespace.database
 
-    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.database) }
+    static func owner(of event: Body) -> UInt64 { event.database }
 
-    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
-        _ = try fold.records.names.hash(.database, event.database, in: fold.fork)
-        return nil
-    }
-
-    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
-        var reader = KeyReader(key)
-        return "database \(try reader.readNumber())"
-    }
+    static func describe(_ owner: UInt64, _ words: EntryWords) -> String { "database \(owner)" }
 }

@@ -6,21 +6,16 @@ extension ViewTree {
 }
 
 /// The progress of notifications: device → offset and badge.
-enum DeliveriesMaintainer: EventRowMaintainer {
+enum DeliveriesMaintainer: OwnedRowMaintainer {
     typealias Body = NotificationDeliveredEvent
 
     static let tree = ViewTree.deliveries
     static let name = "deliveries"
+    static let namespace = Namespace.device
 
-    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.device) }
+    static func owner(of event: Body) -> UInt64 { event.device }
 
-    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
-        _ = try fold.records.names.hash(.device, event.device, in: fold.fork)
-        return nil
-    }
-
-    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
-        var reader = KeyReader(key)
-        return "notifications delivered to device \(words.name(.device, try reader.readNumber()))"
+    static func describe(_ owner: UInt64, _ words: EntryWords) -> String {
+        "notifications delivered to device \(words.name(.device, owner))"
     }
 }

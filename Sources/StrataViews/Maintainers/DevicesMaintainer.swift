@@ -6,21 +6,14 @@ extension ViewTree {
 }
 
 /// The devices that have written to the store: device → event of its first commit.
-enum DevicesMaintainer: EventRowMaintainer {
+enum DevicesMaintainer: OwnedRowMaintainer {
     typealias Body = DeviceSeenEvent
 
     static let tree = ViewTree.devices
     static let name = "devices"
+    static let namespace = Namespace.device
 
-    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.device) }
+    static func owner(of event: Body) -> UInt64 { event.device }
 
-    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
-        _ = try fold.records.names.hash(.device, event.device, in: fold.fork)
-        return nil
-    }
-
-    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
-        var reader = KeyReader(key)
-        return "device \(words.name(.device, try reader.readNumber()))"
-    }
+    static func describe(_ owner: UInt64, _ words: EntryWords) -> String { "device \(words.name(.device, owner))" }
 }

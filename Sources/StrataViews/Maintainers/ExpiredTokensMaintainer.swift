@@ -6,21 +6,14 @@ extension ViewTree {
 }
 
 /// The offsets before which change tokens have expired: database, 0 for all → offset.
-enum ExpiredTokensMaintainer: EventRowMaintainer {
+enum ExpiredTokensMaintainer: OwnedRowMaintainer {
     typealias Body = TokensExpiredEvent
 
     static let tree = ViewTree.expiredTokens
     static let name = "expired tokens"
+    static let namespace = Namespace.database
 
-    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.database) }
+    static func owner(of event: Body) -> UInt64 { event.database }
 
-    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
-        _ = try fold.records.names.hash(.database, event.database, in: fold.fork)
-        return nil
-    }
-
-    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
-        var reader = KeyReader(key)
-        return "expired tokens of database \(try reader.readNumber())"
-    }
+    static func describe(_ owner: UInt64, _ words: EntryWords) -> String { "expired tokens of database \(owner)" }
 }
