@@ -55,6 +55,26 @@ struct StyleCanaryTests {
         #expect(findings(listed + "StrataLog/A.swift: @frozen public enum C\n") == [])
         #expect(findings(listed) == ["Sources/StrataLog/A.swift:3"])
         #expect(findings("", in: "CloudKit") == [])
+        // Each is listed as often as it is there, and whole.
+        let twice = """
+            extension A {
+                public static func == (a: A, b: A) -> Bool { true }
+                public init(
+                    _ a: Int = 1, b: [Int: Int] = [:]
+                ) {}
+                public init(_ a: Int) {}
+                public init(_ a: Int) {}
+            }
+            """
+        let file = SourceFile(path: "Sources/StrataLog/A.swift", text: twice)
+        #expect(
+            PublicSurfaceRule.declarations(in: [file]).map(\.text) == [
+                "StrataLog/A.swift: public static func == (a: A, b: A) -> Bool",
+                "StrataLog/A.swift: public init( _ a: Int = 1, b: [Int: Int] = [:] )",
+                "StrataLog/A.swift: public init(_ a: Int)", "StrataLog/A.swift: public init(_ a: Int)",
+            ])
+        let list = SourceFile(path: PublicSurfaceRule.list, text: "StrataLog/A.swift: public init(_ a: Int)\n")
+        #expect(rule.findings(in: [file, list]).count == 3)
         #expect(findings(listed, in: "CloudKit") == ["\(PublicSurfaceRule.list):1"])
     }
 

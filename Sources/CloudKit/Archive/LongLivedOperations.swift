@@ -74,7 +74,7 @@ final class LongLivedOperations: Sendable {
                     archive.scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: operation.user)
                 let me = UserRecord.name(of: operation.user)
                 holdsErased = try (archive.records ?? []).contains {
-                    try store.isErased($0.recordID.model(for: me), in: database, behind: operation.offset)
+                    try store.isErased($0.recordID.model(for: me), in: database, after: operation.offset)
                 }
             } else {
                 holdsErased = endsUnreadable

@@ -8,7 +8,7 @@ extension SegmentedLog {
     /// The store gets its identity only once all else is durable; an interruption leaves no valid store.
     ///
     /// ```swift
-    /// try SegmentedLog.make(at: path, behind: horizon, time: time, options: options) { try payloads.next() }
+    /// try SegmentedLog.make(at: path, after: horizon, time: time, options: options) { try payloads.next() }
     /// ```
     /// - Parameters:
     ///   - path: a path where nothing exists yet; its parent directory must exist.
@@ -16,7 +16,7 @@ extension SegmentedLog {
     ///   - time: the time of that commit.
     ///   - next: returns the base's payloads one by one; nil after the last.
     package static func make(
-        at path: String, behind horizon: Position, time: Int64, options: LogOptions = LogOptions(),
+        at path: String, after horizon: Position, time: Int64, options: LogOptions = LogOptions(),
         platform: Platform = Platform(), _ next: () throws -> ArraySlice<UInt8>?
     ) throws {
         try options.validate()

@@ -14,7 +14,7 @@ extension LogReader {
             if end.offset > offset { return true }
             let rest = ContinuousClock.now.duration(to: deadline)
             if rest <= .zero { return false }
-            tail.wait(behind: outlook, milliseconds: Int(rest / .milliseconds(1)) + 1)
+            tail.wait(after: outlook, milliseconds: Int(rest / .milliseconds(1)) + 1)
         }
     }
 

@@ -81,7 +81,7 @@ final class TailReader: Sendable {
     }
 
     /// Waits for news since that moment, but not for long, so that the caller looks again.
-    func wait(behind outlook: TailStatus, milliseconds: Int) {
+    func wait(after outlook: TailStatus, milliseconds: Int) {
         if case .live(_, let news) = outlook, let page = page.withLock({ $0.page }) {
             return page.wait(
                 at: TailHint.Place.news, while: news, flag: TailHint.Place.isAwaited,

@@ -31,7 +31,7 @@ package struct SegmentByteLayout {
                 position += piece.bytes.count
                 continue
             }
-            let next = try nextPiece(behind: position, window, salts) ?? window.limit
+            let next = try nextPiece(after: position, window, salts) ?? window.limit
             guard try visit(gap(position..<next, window)) else { return }
             position = next
         }
@@ -57,7 +57,7 @@ package struct SegmentByteLayout {
         return nil
     }
 
-    private func nextPiece(behind position: Int, _ window: FileWindow, _ salts: [UInt32]) throws -> Int? {
+    private func nextPiece(after position: Int, _ window: FileWindow, _ salts: [UInt32]) throws -> Int? {
         var place = position + LogFormat.frameAlignment
         while let found = try window.firstWord(
             from: place, where: { [LogFormat.frameMagic, BlockHeader.magic].contains(UInt32(truncatingIfNeeded: $0)) })

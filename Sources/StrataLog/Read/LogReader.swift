@@ -63,7 +63,7 @@ package final class LogReader: Sendable {
         try besideCompactions(of: path, platform.files) {
             let witnesses = requiresWholeEnd ? try EndWitness.all(StorePaths(path), platform.files) : []
             let reader = try openOnce(at: path, extent: extent, platform: platform, touches: touches)
-            let lost = witnesses.lostEnd(behind: reader.end.offset, of: reader.identity.storeID) { reader }
+            let lost = witnesses.lostEnd(after: reader.end.offset, of: reader.identity.storeID) { reader }
             if let lost { throw lost }
             return reader
         }
@@ -376,7 +376,7 @@ package final class LogReader: Sendable {
     private func takeUpSuccessor(of segment: SegmentFile, _ found: SegmentEnd) throws -> Bool {
         let path = catalog.paths.segment(found.end.offset + 1)
         guard try catalog.files.exists(path) else {
-            try throwIfCompacted(behind: found.end.offset)
+            try throwIfCompacted(after: found.end.offset)
             return false
         }
         let (successor, file) = try open(path)
@@ -396,7 +396,7 @@ package final class LogReader: Sendable {
     }
 
     /// Throws if the successor was trimmed before this reader reached it; then there is nothing to wait for.
-    private func throwIfCompacted(behind offset: UInt64) throws {
+    private func throwIfCompacted(after offset: UInt64) throws {
         guard let floor = try FloorMark.read(catalog.paths, catalog.files), floor.position.offset > offset,
             // A log that ends before the floor that it was opened with has lost its end.
             floor.position.offset > self.floor.offset

@@ -59,7 +59,7 @@ struct EndWitness: Sendable, Equatable {
     }
 
     /// - Parameter last: the last offset of the log.
-    fileprivate func error(behind last: UInt64) -> StrataError {
+    fileprivate func error(after last: UInt64) -> StrataError {
         StrataError(
             .missingSegment, "Synced commits are missing from the log.",
             .init(
@@ -79,12 +79,12 @@ extension [EndWitness] {
     ///
     /// - Parameter log: opens the log as far as it is readable; called only if a witness names a later commit.
     func lostEnd<Log: HistoryLog>(
-        behind end: UInt64, of storeID: Identifier, in log: () throws -> Log
+        after end: UInt64, of storeID: Identifier, in log: () throws -> Log
     ) -> StrataError? {
         let beyond = beyond(end, of: storeID).sorted { $0.position.offset > $1.position.offset }
         guard !beyond.isEmpty else { return nil }
         let log = try? log()
-        return beyond.first { !$0.isContradicted(by: log) }?.error(behind: end)
+        return beyond.first { !$0.isContradicted(by: log) }?.error(after: end)
     }
 }
 

@@ -34,18 +34,18 @@ extension DamageScan {
             if let storeID, mark.storeID != storeID {
                 throw LogDirectory.foreign(paths.floor, nil, expected: storeID, found: mark.storeID)
             }
-            begin(behind: mark)
+            begin(after: mark)
         } catch let error as StrataError where error.isDamage {
             let mend = error.code == .newerFormat ? nil : try floorBySegments()
             note(error, cut: mend == nil ? .everything : nil)
             try noteBytes(of: paths.floor, error)
             isFloorKnown = mend != nil
             mends += [mend].compactMap(\.self)
-            if case .floor(let mark) = mend { begin(behind: mark) }
+            if case .floor(let mark) = mend { begin(after: mark) }
         }
     }
 
-    private mutating func begin(behind mark: FloorMark) {
+    private mutating func begin(after mark: FloorMark) {
         floor = mark
         namedOffset = mark.position.offset
         (report.end, keptEnd) = (mark.position, mark.position)
@@ -67,7 +67,7 @@ extension DamageScan {
                     found: "segments from offset \(first), and a base up to \(mark.position.offset)")),
             cut: nil)
         mends.append(mend)
-        begin(behind: mark)
+        begin(after: mark)
     }
 
     /// Derives the floor from the start of the segments, if they follow one another without a gap.
@@ -161,7 +161,7 @@ extension DamageScan {
     mutating func checkEndIsWhole() {
         guard let storeID else { return }
         if report.damage == nil, !segments.isEmpty {
-            let lost = witnesses.lostEnd(behind: report.end.offset, of: storeID) {
+            let lost = witnesses.lostEnd(after: report.end.offset, of: storeID) {
                 try LogReader.open(at: paths.store, requiresWholeEnd: false, platform: Platform(files: files)) { _ in []
                 }
             }

@@ -28,14 +28,14 @@ struct BlockWalk {
             position += block.header.blockBytes
             return .block(block)
         } catch let error as StrataError where error.isDamage {
-            position = try nextHeader(behind: start) ?? window.limit
+            position = try nextHeader(after: start) ?? window.limit
             let known = try blockHeader(at: start)
             let error = error.located(path: window.file.path, segment: header.firstOffset)
             return .bad(start..<position, error, lastOffset: known?.lastOffset ?? 0)
         }
     }
 
-    private func nextHeader(behind position: Int) throws -> Int? {
+    private func nextHeader(after position: Int) throws -> Int? {
         var place = position + LogFormat.frameAlignment
         while let found = try window.firstWord(
             from: place, where: { UInt32(truncatingIfNeeded: $0) == BlockHeader.magic })

@@ -165,7 +165,7 @@ private struct LogOpener {
 
     private func checkEnd(_ end: Position, _ directory: LogDirectory, _ witnesses: [EndWitness]) throws {
         try directory.checkEnd(end, paths)
-        let error = witnesses.lostEnd(behind: end.offset, of: directory.identity.storeID) {
+        let error = witnesses.lostEnd(after: end.offset, of: directory.identity.storeID) {
             try LogReader.open(at: paths.store, requiresWholeEnd: false, platform: platform) { _ in [] }
         }
         if let error { throw error }

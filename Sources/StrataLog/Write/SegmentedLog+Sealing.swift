@@ -8,11 +8,11 @@ extension SegmentedLog {
     /// - Parameter lookup: returns names that the segment uses but does not introduce.
     @discardableResult
     package func sealNext(lookup: @escaping NameLookup = { _ in nil }) throws -> Bool {
-        do { return try sealNext(behind: 0, lookup) != nil } catch let error as SealingFailure { throw error.cause }
+        do { return try sealNext(after: 0, lookup) != nil } catch let error as SealingFailure { throw error.cause }
     }
 
     /// Seals the oldest such segment that begins after `offset`; returns its first offset, or nil if there is none.
-    private func sealNext(behind offset: UInt64, _ lookup: NameLookup) throws -> UInt64? {
+    private func sealNext(after offset: UInt64, _ lookup: NameLookup) throws -> UInt64? {
         try catalog.requireOpen()
         return try sealer.oneAtATime {
             let waiting = catalog.read { state in
@@ -31,7 +31,7 @@ extension SegmentedLog {
     ///
     /// - Parameter lookup: returns names that a segment uses but does not introduce.
     package func startSealing(lookup: @escaping NameLookup) throws {
-        try sealer.start { [weak self] in try self?.sealNext(behind: $0, lookup) }
+        try sealer.start { [weak self] in try self?.sealNext(after: $0, lookup) }
     }
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.

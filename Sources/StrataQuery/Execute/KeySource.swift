@@ -56,7 +56,7 @@ final class KeySource {
         let start = IndexKey.start(scene.database, match.id).bytes
         var record: [UInt8] = []
         for range in match.ranges {
-            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) {
+            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, after: start.count) {
                 row in
                 record.removeAll(keepingCapacity: true)
                 row.appendRecordKey(to: &record)
@@ -69,14 +69,14 @@ final class KeySource {
 
     /// Calls `body` with the rows of the scene's zones; returns false once `body` has.
     func forEachRow(
-        from lower: [UInt8], to upper: [UInt8], behind start: Int, _ body: (IndexRow) throws -> Bool
+        from lower: [UInt8], to upper: [UInt8], after start: Int, _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
         try lower.withUnsafeBytes { lower in
             try upper.withUnsafeBytes { upper in
                 try scene.trees.scan(ViewTree.index, from: lower, to: upper) { key, _ in
                     try countRow()
-                    let row = try IndexRow(key, behind: start)
+                    let row = try IndexRow(key, after: start)
                     if let zone = scene.zone, try row.zone != zone { return true }
                     goesOn = try body(row)
                     return goesOn

@@ -63,7 +63,7 @@ struct NearestSearch {
         if placeless == nil {
             var records: [[UInt8]] = []
             let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
-            _ = try source.forEachRow(from: start + range.lower, to: start + range.upper, behind: start.count) { row in
+            _ = try source.forEachRow(from: start + range.lower, to: start + range.upper, after: start.count) { row in
                 let record = row.recordKey
                 if !source.isTouched(record) { records.append(record) }
                 return true
@@ -86,7 +86,7 @@ struct NearestSearch {
             }
             return
         }
-        _ = try source.forEachRow(from: lower, to: upper, behind: start.count) { row in
+        _ = try source.forEachRow(from: lower, to: upper, after: start.count) { row in
             let (latitude, longitude) = try row.place
             let metres = circle.distanceMetres(toLatitude: latitude, longitude: longitude)
             // A distance that is not a number is within no radius, and sorts last.

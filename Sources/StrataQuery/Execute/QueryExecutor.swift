@@ -188,12 +188,12 @@ final class QueryExecutor {
                 if lower.lexicographicallyPrecedes(first) { lower = first }
             }
             let rows = (lower: start + lower, upper: start + range.upper)
-            if !(try runRows(from: rows.lower, to: rows.upper, behind: start.count)) { return }
+            if !(try runRows(from: rows.lower, to: rows.upper, after: start.count)) { return }
         }
     }
 
     /// Reads rows in order; the records of one value are sorted if the rows do not determine their order.
-    private func runRows(from lower: [UInt8], to upper: [UInt8], behind start: Int) throws -> Bool {
+    private func runRows(from lower: [UInt8], to upper: [UInt8], after start: Int) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
             guard group != nil else { return try readWaiting(needsPlace: !overlay.isEmpty, append) }
@@ -207,7 +207,7 @@ final class QueryExecutor {
             defer { group = nil }
             return group.map { append($0.top) } ?? true
         }
-        let goesOn = try source.forEachRow(from: lower, to: upper, behind: start) { row in
+        let goesOn = try source.forEachRow(from: lower, to: upper, after: start) { row in
             let isSorted = plan.sorting == .groups || row.isCut
             if let known = group, !isSorted || !row.valueBytes.elementsEqual(known.value), !(try close()) {
                 return false
@@ -277,7 +277,7 @@ final class QueryExecutor {
         try source.countRow()
         return try cursor.withEntry { key, _ in
             if lower.withUnsafeBytes({ key.lexicographicallyPrecedes($0) }) { return nil }
-            let row = try IndexRow(key, behind: start)
+            let row = try IndexRow(key, after: start)
             return ([UInt8](row.valueBytes), row.recordKey, row.isCut, try row.zone)
         } ?? nil
     }
@@ -307,7 +307,7 @@ final class QueryExecutor {
         {
             lower += after.tie + [0]
         }
-        return try runRows(from: lower, to: IndexRange.successor(group), behind: start)
+        return try runRows(from: lower, to: IndexRange.successor(group), after: start)
     }
 
     // MARK: Everything else

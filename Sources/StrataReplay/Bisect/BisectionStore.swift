@@ -36,7 +36,7 @@ package struct BisectionStore {
     package func make(at path: String, through offset: UInt64) throws {
         let options = LogOptions(durability: .system, spaceStepBytes: 0, containerIdentifier: container)
         if var base = try log.readBase() {
-            try SegmentedLog.make(at: path, behind: base.horizon, time: base.time, options: options) {
+            try SegmentedLog.make(at: path, after: base.horizon, time: base.time, options: options) {
                 try base.next()
             }
         } else if log.floor.offset > 0 {

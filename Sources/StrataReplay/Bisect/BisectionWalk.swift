@@ -34,7 +34,7 @@ struct BisectionWalk {
         var touches = BisectionTouches(name, in: record.zone, of: log)
         var last: ZoneTouch?
         while let touch = try touches.next(), touch.offset <= from { last = touch }
-        try begin(behind: last)
+        try begin(after: last)
         holds = try judge()
         part.countAtStart = holds ? 1 : 0
         // The touch that ended the loop is the first one after the beginning.
@@ -53,7 +53,7 @@ struct BisectionWalk {
     // MARK: The beginning
 
     /// - Parameter last: the last touch of the record up to the beginning.
-    private mutating func begin(behind last: ZoneTouch?) throws {
+    private mutating func begin(after last: ZoneTouch?) throws {
         if let last {
             guard last.kind == .recordSaved else { return }
             let version = Version(offset: last.offset, eventIndex: last.eventIndex)

@@ -21,14 +21,14 @@ extension ExplainedState {
         let key = RecordKey(zone: ordinal, name: save.record.name)
         let id = RecordID(key.name, zone: ZoneID(zone.name))
         var notes: [String] = []
-        let isErased = try newest.isErased(key, behind: max(past.offset, newest.log.floor.offset))
+        let isErased = try newest.isErased(key, after: max(past.offset, newest.log.floor.offset))
         if isErased {
             notes.append("The content of the record and the values sent by the client have been erased since.")
         }
         let (ancestor, old) = try ancestor(of: id, save.base, isErased)
         let stored = try record(id, at: server)
         if stored == nil, !isErased { notes.append("The log no longer has the version that the store had.") }
-        let (changes, earlierCount) = try changes(of: key, id, behind: save.base, through: server, from: old, ancestor)
+        let (changes, earlierCount) = try changes(of: key, id, after: save.base, through: server, from: old, ancestor)
         let sent = sentValues(of: save, in: ordinal)
         let current = try stored.map { try values(of: $0) } ?? [:]
         return RecordConflict(
@@ -153,7 +153,7 @@ extension ExplainedState {
     // MARK: Changes
 
     private func changes(
-        of key: RecordKey, _ id: RecordID, behind base: Version?, through server: Version, from old: KeyedValues?,
+        of key: RecordKey, _ id: RecordID, after base: Version?, through server: Version, from old: KeyedValues?,
         _ ancestor: RecordConflict.Ancestor
     ) throws -> (changes: [RecordConflict.Change], earlierCount: Int) {
         var versions: [Version] = []

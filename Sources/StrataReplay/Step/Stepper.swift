@@ -76,8 +76,8 @@ public struct Stepper {
     /// Returns the offset of the commit before the current one, or the floor.
     public func previousOffset() throws -> UInt64 { try neighbours.previous(before: offset)?.offset ?? floor }
 
-    /// Returns offsets around a place: at most `before` commits up to it, and at most `behind` commits after it.
-    public func offsets(around place: UInt64, before: Int, behind: Int) throws -> [UInt64] {
+    /// Returns offsets around a place: at most `before` commits up to it, and at most `after` commits after it.
+    public func offsets(around place: UInt64, before: Int, after: Int) throws -> [UInt64] {
         var offsets: [UInt64] = []
         var next = place + 1
         while offsets.count < before, let commit = try neighbours.previous(before: next) {
@@ -85,7 +85,7 @@ public struct Stepper {
             next = commit.offset
         }
         next = place
-        for _ in 0..<max(0, behind) {
+        for _ in 0..<max(0, after) {
             guard let commit = try neighbours.next(after: next) else { break }
             offsets.append(commit.offset)
             next = commit.offset

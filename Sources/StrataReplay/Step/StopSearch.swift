@@ -73,7 +73,7 @@ struct StopSearch {
         switch point.way {
         case .scanned: break
         case .listed(let offsets):
-            var place = Self.place(in: offsets, behind: offset)
+            var place = Self.place(in: offsets, after: offset)
             while place < offsets.count, offsets[place] < min(limit, found ?? limit) {
                 if try isWanted(offsets[place]) { return offsets[place] }
                 place += 1
@@ -106,7 +106,7 @@ struct StopSearch {
     }
 
     /// Returns the index of the first offset after another.
-    private static func place(in offsets: [UInt64], behind offset: UInt64) -> Int {
+    private static func place(in offsets: [UInt64], after offset: UInt64) -> Int {
         var (low, high) = (0, offsets.count)
         while low < high {
             let middle = (low + high) / 2
@@ -123,7 +123,7 @@ struct StopSearch {
         // The offset before the first commit worth reading.
         var limit = floor
         for point in points {
-            if let found = try previous(point, before: offset, behind: limit) { limit = found }
+            if let found = try previous(point, before: offset, after: limit) { limit = found }
         }
         let scanned = points.filter { if case .scanned = $0.way { true } else { false } }
         var upper = offset - 1
@@ -142,17 +142,17 @@ struct StopSearch {
         return limit > floor ? limit : nil
     }
 
-    private func previous(_ point: StopPoint, before offset: UInt64, behind limit: UInt64) throws -> UInt64? {
+    private func previous(_ point: StopPoint, before offset: UInt64, after limit: UInt64) throws -> UInt64? {
         func isWanted(_ candidate: UInt64) throws -> Bool {
             guard let fits = point.fits else { return true }
             guard let commit = try log.commit(at: candidate) else { return false }
             return try fits(commit)
         }
-        var found = try zoneEnd(point.zonesThatEnd, before: offset, behind: limit, isWanted)
+        var found = try zoneEnd(point.zonesThatEnd, before: offset, after: limit, isWanted)
         switch point.way {
         case .scanned: break
         case .listed(let offsets):
-            var place = Self.place(in: offsets, behind: offset - 1) - 1
+            var place = Self.place(in: offsets, after: offset - 1) - 1
             while place >= 0, offsets[place] > max(limit, found ?? limit) {
                 if try isWanted(offsets[place]) { return offsets[place] }
                 place -= 1
@@ -173,7 +173,7 @@ struct StopSearch {
             }
         case .touched(let zones, nil):
             for zone in zones {
-                let last = try lastTouch(of: zone, before: offset, behind: max(limit, found ?? limit)) {
+                let last = try lastTouch(of: zone, before: offset, after: max(limit, found ?? limit)) {
                     try isWanted($0.offset)
                 }
                 found = last ?? found
@@ -184,7 +184,7 @@ struct StopSearch {
 
     /// Returns the offset of the last wanted entry in a zone's list.
     private func lastTouch(
-        of zone: UInt64, before offset: UInt64, behind limit: UInt64, _ isWanted: (ZoneTouch) throws -> Bool
+        of zone: UInt64, before offset: UInt64, after limit: UInt64, _ isWanted: (ZoneTouch) throws -> Bool
     ) throws -> UInt64? {
         var (upper, width) = (offset - 1, Self.firstWindow)
         while upper > limit {
@@ -239,13 +239,13 @@ struct StopSearch {
     }
 
     private func zoneEnd(
-        _ zones: [UInt64], before offset: UInt64, behind limit: UInt64, _ isWanted: (UInt64) throws -> Bool
+        _ zones: [UInt64], before offset: UInt64, after limit: UInt64, _ isWanted: (UInt64) throws -> Bool
     ) throws -> UInt64? {
         var found: UInt64?
         for zone in zones {
             let upper = min(offset, try beginning(of: zone).map { $0 + 1 } ?? offset)
             guard upper > 0 else { continue }
-            let last = try lastTouch(of: zone, before: upper, behind: max(limit, found ?? limit)) {
+            let last = try lastTouch(of: zone, before: upper, after: max(limit, found ?? limit)) {
                 try $0.kind == .zoneDeleted && isWanted($0.offset)
             }
             found = last ?? found

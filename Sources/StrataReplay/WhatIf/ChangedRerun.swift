@@ -54,7 +54,7 @@ final class ChangedRerun {
         try withoutActuallyEscaping(body) { body in
             report = body
             defer { report = { _ in } }
-            try insert(behind: first - 1)
+            try insert(after: first - 1)
             while let commit = try window.peek() {
                 try window.askNew(RulesView(rebuilder.fold), by: rules)
                 window.advance()
@@ -63,7 +63,7 @@ final class ChangedRerun {
                 time = commit.time
                 try didReplay(commit.offset)
                 if tally.commitCount % Self.publishedCommits == 0 { try rebuilder.fold.publish(to: oldPages) }
-                try insert(behind: commit.offset)
+                try insert(after: commit.offset)
             }
             try timeline.finish()
         }
@@ -191,7 +191,7 @@ final class ChangedRerun {
 
     // MARK: Insertions
 
-    private func insert(behind offset: UInt64) throws {
+    private func insert(after offset: UInt64) throws {
         let random = SeededRandom(seed: offset)
         for (requests, actor) in insertions[offset] ?? [] {
             for request in requests {
@@ -303,7 +303,7 @@ final class ChangedRerun {
 
     /// Judges the requests that were judged before a commit, although they were noted later.
     private func judgeEarlierRefusals(before commit: Commit) throws {
-        for index in try window.askAgain(behind: commit, RulesView(rebuilder.fold), by: rules) {
+        for index in try window.askAgain(after: commit, RulesView(rebuilder.fold), by: rules) {
             var noted = window.noted[index]
             try judge(&noted, time: commit.time)
             window.noted[index] = noted

@@ -16,7 +16,7 @@ public enum RerunChange: Sendable {
     /// Judges the commit's request by another policy.
     case policy(UInt64, SavePolicy)
     /// Inserts requests after a commit, at its time; 0 inserts them before the first commit.
-    case insert([Request], by: Actor, behind: UInt64)
+    case insert([Request], by: Actor, after: UInt64)
 
     /// The first commit that the change may affect.
     var firstOffset: UInt64 {

@@ -89,16 +89,16 @@ final class RerunPart: Sendable {
         let result: State
         do {
             let replayed = try replay()
-            if !replayed.isUnchanged { endAll(behind: last) }
+            if !replayed.isUnchanged { endAll(after: last) }
             result = .replayed(replayed)
         } catch {
-            endAll(behind: last)
+            endAll(after: last)
             result = .failed(error)
         }
         state.withLock { $0 = result }
     }
 
-    private func endAll(behind offset: UInt64) { lastNeeded.withLock { $0 = min($0, offset) } }
+    private func endAll(after offset: UInt64) { lastNeeded.withLock { $0 = min($0, offset) } }
 
     private func replay() throws -> Replayed {
         // Refusals noted in this part may have been judged before it.

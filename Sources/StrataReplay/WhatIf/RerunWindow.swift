@@ -94,7 +94,7 @@ struct RerunWindow {
     ///
     /// - Parameter view: the log's state after the commit.
     mutating func askAgain(
-        behind commit: Commit, _ view: @autoclosure () -> RulesView, by rules: Rules
+        after commit: Commit, _ view: @autoclosure () -> RulesView, by rules: Rules
     ) throws -> [Int] {
         defer { hasNewNames = false }
         guard noted.contains(where: { !$0.isReplayed }) else { return [] }

@@ -59,7 +59,7 @@ final class UnchangedRerun {
             let decision = try timeline.decide(asked.request, as: asked.actor, asked.operation, time: commit.time)
             guard try timeline.take(commit, for: decision) else { return false }
         } catch is Refusal { return false }
-        try askAgain(behind: commit)
+        try askAgain(after: commit)
         return true
     }
 
@@ -72,7 +72,7 @@ final class UnchangedRerun {
             event, envelope.header.operationKind, of: actor, OperationInfo(envelope.header), time: commit.time)
         guard try timeline.take(commit, for: decision) else { return false }
         tally.noteCount += 1
-        try askAgain(behind: commit)
+        try askAgain(after: commit)
         return true
     }
 
@@ -80,7 +80,7 @@ final class UnchangedRerun {
         guard timeline.end + 1 == commit.offset else { return false }
         tally.addUnjudged(commit.offset, reason, isKept: true)
         try timeline.copy(commit)
-        try askAgain(behind: commit)
+        try askAgain(after: commit)
         return true
     }
 
@@ -100,8 +100,8 @@ final class UnchangedRerun {
     }
 
     /// Settles the requests that were judged before a commit: their outcome is the noted one.
-    private func askAgain(behind commit: Commit) throws {
-        for index in try window.askAgain(behind: commit, timeline.view, by: rules) {
+    private func askAgain(after commit: Commit) throws {
+        for index in try window.askAgain(after: commit, timeline.view, by: rules) {
             window.noted[index].isReplayed = true
             window.noted[index].writes = window.noted[index].event
         }

@@ -166,12 +166,12 @@ final class Compactor: Sendable {
     func requireHorizon(_ horizon: UInt64) throws {
         if horizon > log.durableEnd.offset, horizon <= log.end.offset { try log.sync() }
         try Self.requireHorizon(
-            horizon, behind: log.floor.offset, through: min(log.durableEnd.offset, publishedOffset),
+            horizon, after: log.floor.offset, through: min(log.durableEnd.offset, publishedOffset),
             noted: try KeptOperation.firstOffset(inStore: path, platform.files))
     }
 
     static func requireHorizon(
-        _ horizon: UInt64, behind floor: UInt64, through end: UInt64, noted: UInt64?
+        _ horizon: UInt64, after floor: UInt64, through end: UInt64, noted: UInt64?
     ) throws {
         guard horizon > floor else {
             throw StrataError(

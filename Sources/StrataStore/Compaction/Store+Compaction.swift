@@ -49,7 +49,7 @@ extension Store {
         let log = try LogReader.open(at: path, platform: platform)
         let horizon = offset > 0 ? offset - 1 : 0
         try Compactor.requireHorizon(
-            horizon, behind: log.floor.offset, through: log.end.offset,
+            horizon, after: log.floor.offset, through: log.end.offset,
             noted: try KeptOperation.firstOffset(inStore: path, platform.files))
         let base = try log.readBase()
         guard try StoreEngine.removable(log.storedSegments(), base, through: horizon).byteCount == 0 else { return nil }
@@ -84,7 +84,7 @@ extension StoreEngine {
             try compactor.requireHorizon(horizon)
         } else {
             try Compactor.requireHorizon(
-                horizon, behind: log.floor.offset, through: newest.foldedOffset(ViewTree.records),
+                horizon, after: log.floor.offset, through: newest.foldedOffset(ViewTree.records),
                 noted: try KeptOperation.firstOffset(inStore: path, platform.files))
         }
         let isReader = log is any ReadOnlyLog

@@ -27,7 +27,7 @@ extension Store {
         let horizon = offset > 0 ? offset - 1 : 0
         if let offset = try log.unfinishedErasures() { throw Compactor.erasureError(offset, path) }
         try Compactor.requireHorizon(
-            horizon, behind: log.floor.offset, through: log.durableEnd.offset,
+            horizon, after: log.floor.offset, through: log.durableEnd.offset,
             noted: try KeptOperation.firstOffset(inStore: path, log.platform.files))
         guard try StoreEngine.removable(log.storedSegments(), log.readBase(), through: horizon).byteCount > 0 else {
             throw StrataError(

@@ -62,16 +62,16 @@ extension Store {
     /// Returns true if a record was erased by a commit after an offset.
     ///
     /// ```swift
-    /// if try store.isErased(card, in: DatabaseID(.private, owner: "anna"), behind: draft.offset) { discard(draft) }
+    /// if try store.isErased(card, in: DatabaseID(.private, owner: "anna"), after: draft.offset) { discard(draft) }
     /// ```
     ///
     /// - Parameter database: the database that has the record's zone, with the name of its owner.
-    public func isErased(_ id: RecordID, in database: DatabaseID, behind offset: UInt64) throws -> Bool {
+    public func isErased(_ id: RecordID, in database: DatabaseID, after offset: UInt64) throws -> Bool {
         var newest = snapshot()
         newest.acceptsNewer = true
         let zone = try newest.reading { try zoneOrdinal(of: id, in: database, newest, $0) }
         guard let zone else { return false }
-        return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), behind: offset)
+        return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), after: offset)
     }
 
     /// True if opening the store completed an erasure that had been interrupted.

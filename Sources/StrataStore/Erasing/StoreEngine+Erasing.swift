@@ -21,12 +21,12 @@ extension StoreEngine {
             do { try commit() } catch {
                 // If the outcome is unknown, the log may still have the commit.
                 let isKnown = pipeline.state.withLock { $0.refusal == nil }
-                guard isKnown, try erasures(behind: start).isEmpty else { throw error }
+                guard isKnown, try erasures(after: start).isEmpty else { throw error }
                 try? segmented?.endErasures()
                 throw explained(error, Self.nothingErased)
             }
             try log.sync()
-            do { try carryOutErasures(behind: start) } catch { throw explained(error, Self.unfinishedErasure) }
+            do { try carryOutErasures(after: start) } catch { throw explained(error, Self.unfinishedErasure) }
         }
     }
 
@@ -48,12 +48,12 @@ extension StoreEngine {
             guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
             count += 1
             resumedErasure.withLock { $0 = true }
-            do { try carryOutErasures(behind: offset) } catch { throw explained(error, Self.unfinishedErasure) }
+            do { try carryOutErasures(after: offset) } catch { throw explained(error, Self.unfinishedErasure) }
         }
     }
 
-    private func carryOutErasures(behind offset: UInt64) throws {
-        let found = try erasures(behind: offset)
+    private func carryOutErasures(after offset: UInt64) throws {
+        let found = try erasures(after: offset)
         if !found.isEmpty {
             let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
             // Up to the end, and with the waiting audits: those of refused requests contain the values that were sent.
@@ -81,7 +81,7 @@ extension StoreEngine {
         reader.context.history.forgetBase()
     }
 
-    private func erasures(behind offset: UInt64) throws -> [(offset: UInt64, record: RecordKey)] {
+    private func erasures(after offset: UInt64) throws -> [(offset: UInt64, record: RecordKey)] {
         var cursor = try log.read(from: max(offset, log.floor.offset) + 1)
         var found: [(offset: UInt64, record: RecordKey)] = []
         while let commit = try cursor.next() {

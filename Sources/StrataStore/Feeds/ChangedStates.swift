@@ -35,7 +35,7 @@ struct ChangedStates {
             states.entries[change.record] = Entry(current: state)
             if states.isFull { return nil }
         }
-        return try states.fold(log, behind: offset) ? states : nil
+        return try states.fold(log, after: offset) ? states : nil
     }
 
     private init(_ range: ClosedRange<UInt64>, _ maximumBytes: Int) {
@@ -57,7 +57,7 @@ struct ChangedStates {
 
     // MARK: Commits
 
-    private mutating func fold(_ log: any EventLog, behind offset: UInt64) throws -> Bool {
+    private mutating func fold(_ log: any EventLog, after offset: UInt64) throws -> Bool {
         var cursor = try log.read(from: offset + 1)
         var isBehind = false
         while let commit = try cursor.next(), commit.offset <= range.upperBound {

@@ -103,12 +103,12 @@ struct ZoneFeed {
         let feed = FeedToken.Feed.zone(zone, life: row.incarnation)
         var page: ZoneFeedPage
         switch token {
-        case nil: page = try scan(from: try position(end), behind: [])
+        case nil: page = try scan(from: try position(end), after: [])
         case let token?:
             try token.check(
                 place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
             if case .scanningRecords(let name) = token.progress {
-                page = try scan(from: token.position, behind: name)
+                page = try scan(from: token.position, after: name)
             } else {
                 page = try replay(token)
             }
@@ -126,12 +126,12 @@ struct ZoneFeed {
 
     // MARK: Existing records
 
-    private func scan(from start: Position, behind name: [UInt8]) throws -> ZoneFeedPage {
+    private func scan(from start: Position, after name: [UInt8]) throws -> ZoneFeedPage {
         var page = ZoneFeedPage(token: token(start))
         var seen = name
         var recordsRead = 0
         var byteCount = 0
-        try trees.forEachRecord(of: zone, behind: name) { keyName, state in
+        try trees.forEachRecord(of: zone, after: name) { keyName, state in
             guard page.changed.count < limit, recordsRead < Self.maximumEntriesRead,
                 byteCount < Self.maximumPageBytes
             else {

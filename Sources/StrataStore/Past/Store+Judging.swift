@@ -28,8 +28,8 @@ extension Store {
     package func result(of commit: Commit) throws -> RequestResult { try RequestResult(of: commit) }
 
     /// Returns true if a record was erased by a commit after an offset.
-    package func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
+    package func isErased(_ record: RecordKey, after offset: UInt64) throws -> Bool {
         try gate.requireOpen()
-        return try engine.reader.context.history.isErased(record, behind: offset)
+        return try engine.reader.context.history.isErased(record, after: offset)
     }
 }

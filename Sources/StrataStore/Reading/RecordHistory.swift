@@ -105,7 +105,7 @@ final class RecordHistory: Sendable {
                 .outOfRange, "The base has another version of the record or none.",
                 .init(expected: version.tag, found: found?.tag ?? "none"))
         }
-        if try isErased(record, behind: log.floor.offset) { return nil }
+        if try isErased(record, after: log.floor.offset) { return nil }
         return state
     }
 
@@ -123,7 +123,7 @@ final class RecordHistory: Sendable {
         let name = Array(record.name.utf8)
         let last = try log.lastTouches(record: name, in: record.zone, through: offset, limit: 1)
         guard last.count > 0 else {
-            guard let state = try base.state(of: record), try !isErased(record, behind: floor) else { return nil }
+            guard let state = try base.state(of: record), try !isErased(record, after: floor) else { return nil }
             return PastState(
                 bytes: state, version: try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version })
         }
@@ -141,15 +141,15 @@ final class RecordHistory: Sendable {
     }
 
     /// Returns nil if the commits alone are not enough.
-    func changes(behind first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
-        try ChangedRecords(log, behind: first, through: last, atMost: limit)
+    func changes(after first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
+        try ChangedRecords(log, after: first, through: last, atMost: limit)
     }
 
     /// Returns the states of changed records before and after the commits; nil if that takes too much memory.
     ///
     /// - Parameter checkpoint: a checkpoint at the first offset or an earlier one.
     func states(
-        of changes: ChangedRecords, behind first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
+        of changes: ChangedRecords, after first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
         atMost maximumBytes: Int
     ) throws -> ChangedStates? {
         let range = first...last
@@ -164,7 +164,7 @@ final class RecordHistory: Sendable {
     }
 
     /// Returns true if a zone was deleted after an offset and up to another one.
-    func isZoneDeleted(_ zone: UInt64, behind offset: UInt64, through last: UInt64) throws -> Bool {
+    func isZoneDeleted(_ zone: UInt64, after offset: UInt64, through last: UInt64) throws -> Bool {
         var offset = offset
         while offset < last {
             let page = try log.touches(zone: zone, after: offset, limit: 1_000)
@@ -175,7 +175,7 @@ final class RecordHistory: Sendable {
         return false
     }
 
-    func isErased(_ record: RecordKey, behind offset: UInt64) throws -> Bool {
+    func isErased(_ record: RecordKey, after offset: UInt64) throws -> Bool {
         var offset = offset
         while true {
             let page = try log.touches(

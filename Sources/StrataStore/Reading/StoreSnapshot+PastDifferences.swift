@@ -24,7 +24,7 @@ extension StoreSnapshot {
     ) throws -> Bool {
         try gate.requireOpen()
         let history = context.history
-        let changes = try history.changes(behind: first, through: last, atMost: limits.maximumRecords)
+        let changes = try history.changes(after: first, through: last, atMost: limits.maximumRecords)
         guard let changes, let states = try statesIfWhole(of: changes, from: first, to: last, limits) else {
             return false
         }
@@ -51,7 +51,7 @@ extension StoreSnapshot {
         var all: [ChangedRecords.States] = []
         guard UInt64(changes.all.count * limits.commitsPerLookup) < last - start else {
             let folded = try history.states(
-                of: changes, behind: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
+                of: changes, after: first, through: last, from: checkpoint, atMost: limits.maximumBytes)
             guard let folded else { return nil }
             for change in changes.all {
                 guard let states = try folded.states(of: change) else { return nil }

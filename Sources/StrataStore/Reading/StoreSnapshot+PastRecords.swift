@@ -26,7 +26,7 @@ extension StoreSnapshot {
             let place = try names.place(database, actor, in: trees)
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let state = try context.history.state(of: RecordKey(zone: zone, name: id.name), asOf: offset, trees),
-                try !hasGone(zone, place, behind: state.version, through: offset, trees)
+                try !hasGone(zone, place, after: state.version, through: offset, trees)
             else { return nil }
             return try Record(id.name, state.bytes, try origin(place, id.zone, nil, trees))
         }
@@ -34,12 +34,12 @@ extension StoreSnapshot {
 
     /// Returns true if a record that a version made was deleted with its zone.
     private func hasGone(
-        _ zone: UInt64, _ place: Place, behind version: Version, through offset: UInt64, _ trees: Snapshot
+        _ zone: UInt64, _ place: Place, after version: Version, through offset: UInt64, _ trees: Snapshot
     ) throws -> Bool {
         if let row = try trees.zoneRow(place.ordinal, zone), row.status == .alive, row.incarnation < version {
             return false
         }
         let first = max(version.offset, context.history.floor)
-        return try context.history.isZoneDeleted(zone, behind: first, through: offset)
+        return try context.history.isZoneDeleted(zone, after: first, through: offset)
     }
 }

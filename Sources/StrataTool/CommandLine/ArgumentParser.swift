@@ -20,7 +20,7 @@ struct ArgumentParser {
         var rest = words[...]
         var onlyOperands = false
         while let word = rest.popFirst() {
-            if onlyOperands || !word.hasPrefix("-") || word == "-" || isNegative(word, behind: arguments) {
+            if onlyOperands || !word.hasPrefix("-") || word == "-" || isNegative(word, after: arguments) {
                 try add(word, to: &arguments)
             } else if word == "--" {
                 onlyOperands = true
@@ -50,7 +50,7 @@ struct ArgumentParser {
     }
 
     /// Returns true for a negative number in a place that accepts one as an operand.
-    private func isNegative(_ word: String, behind arguments: Arguments) -> Bool {
+    private func isNegative(_ word: String, after arguments: Arguments) -> Bool {
         let count = arguments.operands.count
         return count < operands.count && operands[count].mayBeNegative && Int64(word) != nil
     }

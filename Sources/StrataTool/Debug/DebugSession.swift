@@ -241,7 +241,7 @@ final class DebugSession {
 
     func list(_ arguments: Arguments) throws {
         let middle = try arguments.operands.dropFirst().first.map { try offset($0) } ?? stepper.offset
-        for offset in try stepper.offsets(around: middle, before: 6, behind: 5) {
+        for offset in try stepper.offsets(around: middle, before: 6, after: 5) {
             guard let commit = try store.log.commit(at: offset) else { continue }
             try report.writeLine(commit, isHere: offset == stepper.offset)
         }

@@ -92,7 +92,7 @@ struct RecordTimeline {
         guard let save = lastSave else { return nil }
         lastSave = nil
         do {
-            guard let (version, commit) = try end.deletion(behind: save.version) else { return nil }
+            guard let (version, commit) = try end.deletion(after: save.version) else { return nil }
             let header = try Envelope(decoding: commit.payload).header
             return Entry(
                 step: RecordTimelineStep(.zoneDeleted, version, type: save.type), time: commit.time, header: header,
@@ -165,9 +165,9 @@ struct RecordTimelineEnd {
     /// Returns the first event after a version that deleted the zone, with its commit; nil if the zone still exists.
     ///
     /// - Throws: ``StrataError`` for damage found on the way.
-    func deletion(behind version: Version) throws -> (version: Version, commit: Commit)? {
+    func deletion(after version: Version) throws -> (version: Version, commit: Commit)? {
         var offset = max(version.offset, store.reader.floor.offset)
-        if let known = try knownUpTo(behind: version), known > offset { offset = known }
+        if let known = try knownUpTo(after: version), known > offset { offset = known }
         while offset < last {
             let page = try store.reader.touches(zone: zone, after: offset, limit: Self.pageCount)
             let found = page.touches.first { $0.kind == .zoneDeleted && $0.offset <= last }
@@ -182,7 +182,7 @@ struct RecordTimelineEnd {
 
     /// Returns the offset up to which the page file proves that the zone was not deleted after a version, or the offset
     /// before its deletion; nil if the page file cannot prove it.
-    private func knownUpTo(behind version: Version) throws -> UInt64? {
+    private func knownUpTo(after version: Version) throws -> UInt64? {
         let known = try? Views.glance(of: store.reader, in: store.path, files: ReadOnlyFiles()) { trees, checkpoint in
             guard let database = try trees.databaseOrdinal(ofZone: zone),
                 let row = try trees.zoneRow(database, zone), checkpoint.position.offset <= last

@@ -13,7 +13,7 @@ final class RecordTimelineBase {
             first.zone == zone ? first.name.lexicographicallyPrecedes(name) : first.zone < zone
         }
 
-        func begins(behind zone: UInt64, _ name: [UInt8]) -> Bool {
+        func begins(after zone: UInt64, _ name: [UInt8]) -> Bool {
             first.zone == zone ? name.lexicographicallyPrecedes(first.name) : first.zone > zone
         }
     }
@@ -40,7 +40,7 @@ final class RecordTimelineBase {
         }
         // The record's first events may end the payload before one that begins with it.
         let start = marks.firstIndex { !$0.begins(before: zone, name) } ?? marks.count
-        let end = marks.firstIndex { $0.begins(behind: zone, name) } ?? marks.count
+        let end = marks.firstIndex { $0.begins(after: zone, name) } ?? marks.count
         return max(0, start - 1)..<end
     }
 

@@ -52,7 +52,7 @@ struct FrameListing {
                 if isZero { gap = piece } else { note(Self.problem(of: piece, file), isGrowing) }
             }
             if let problem = piece.problem { note(problem, isGrowing) }
-            if isListed(piece, behind: last) {
+            if isListed(piece, after: last) {
                 let isDurable = piece.offsets.map { !file.isNewest || $0.upperBound <= durableEnd }
                 try format.write(piece, file, isDurable: isDurable, to: output)
             }
@@ -69,7 +69,7 @@ struct FrameListing {
     }
 
     /// - Parameter last: the last offset before the piece. Bytes that are not a frame may have held a later commit.
-    private func isListed(_ piece: StoredPiece, behind last: UInt64) -> Bool {
+    private func isListed(_ piece: StoredPiece, after last: UInt64) -> Bool {
         if isWhole { return true }
         guard let offsets else { return false }
         if let held = piece.offsets { return held.overlaps(offsets) }

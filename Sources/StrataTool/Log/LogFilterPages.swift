@@ -76,7 +76,7 @@ struct LogFilterPages: CommitSupply {
         do { page = try entries(range, of: store.reader) } catch let failure as PageFailure {
             foundDamage = foundDamage ?? failure.damage
             page = failure.whole
-            goOn(behind: failure, range)
+            goOn(after: failure, range)
         }
         upper = min(upper, range.lowerBound - 1)
     }
@@ -126,7 +126,7 @@ struct LogFilterPages: CommitSupply {
     }
 
     /// Finds the intact commits after the damage, and where to continue before it.
-    private mutating func goOn(behind failure: PageFailure, _ range: ClosedRange<UInt64>) {
+    private mutating func goOn(after failure: PageFailure, _ range: ClosedRange<UInt64>) {
         let reader = store.reader
         let lastWhole = page.last?.offset ?? range.lowerBound - 1
         var behind: [Entry] = []

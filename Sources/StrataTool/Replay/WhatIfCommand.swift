@@ -69,16 +69,16 @@ enum WhatIfCommand: Command {
         for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
         do {
             return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
-                var retelling = Rerun(of: access.store)
-                retelling.changes = changes
+                var rerun = Rerun(of: access.store)
+                rerun.changes = changes
                 if !arguments[leaveOut],
-                    let reason = try access.tellingDamage({ try reasonNotToAnswer(retelling) })
+                    let reason = try access.tellingDamage({ try reasonNotToAnswer(rerun) })
                 {
                     return try refuse(reason, arguments, output)
                 }
                 guard let path = arguments[out] else {
                     return try access.tellingDamage {
-                        try WhatIfReport(arguments, output).write(nil) { try retelling.run(each: $0) }
+                        try WhatIfReport(arguments, output).write(nil) { try rerun.run(each: $0) }
                     }
                 }
                 // A closed pipe must not prevent the store from being created, or hide an error in doing so.
@@ -86,7 +86,7 @@ enum WhatIfCommand: Command {
                 let code = try access.tellingDamage {
                     try WhatIfStore(path, of: access, arguments.store).make { log, didFinish in
                         try WhatIfReport(arguments, output).write(path) {
-                            let report = try retelling.run(into: log, each: $0)
+                            let report = try rerun.run(into: log, each: $0)
                             try didFinish(report.after.trees)
                             return report
                         }
@@ -105,10 +105,10 @@ enum WhatIfCommand: Command {
     }
 
     /// Returns the reason for refusing to answer, if most commits after the change cannot be judged; nil otherwise.
-    private static func reasonNotToAnswer(_ retelling: Rerun) throws -> String? {
-        let following = try retelling.countFollowing()
+    private static func reasonNotToAnswer(_ rerun: Rerun) throws -> String? {
+        let following = try rerun.countFollowing()
         guard following.unjudged > following.commits / 2 else { return nil }
-        let place = retelling.changes.isEmpty ? "" : " after the first change"
+        let place = rerun.changes.isEmpty ? "" : " after the first change"
         let unjudged =
             following.commits == 1
             ? "the only commit\(place) has no request in the log, or was erased,"
@@ -150,7 +150,7 @@ enum WhatIfCommand: Command {
             throw UsageError("--insert needs --user NAME, who saves the records")
         }
         let actor = Actor(user: user)
-        return changes + [.insert(try requests(in: file, as: actor), by: actor, behind: place)]
+        return changes + [.insert(try requests(in: file, as: actor), by: actor, after: place)]
     }
 
     private static func requests(in file: String, as actor: Actor) throws -> [Request] {

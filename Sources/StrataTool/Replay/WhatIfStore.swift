@@ -37,7 +37,7 @@ struct WhatIfStore {
             let options = LogOptions(
                 durability: .system, spaceStepBytes: 0, containerIdentifier: old.identity.containerIdentifier)
             if var base = try old.readBase() {
-                try SegmentedLog.make(at: draft.draftPath, behind: old.floor, time: base.time, options: options) {
+                try SegmentedLog.make(at: draft.draftPath, after: old.floor, time: base.time, options: options) {
                     try base.next()
                 }
             }

@@ -53,7 +53,7 @@ struct TokenStatus {
             return
         }
         if case .zone(let zone, _) = token.feed {
-            zoneChangesBehind = try Self.changes(of: zone, behind: token, upTo: end, log)
+            zoneChangesBehind = try Self.changes(of: zone, after: token, upTo: end, log)
         }
         let lastHarmless = Self.lastHarmlessFloor(of: token)
         // Compacting everything before X makes X - 1 the floor, and X is at most the end plus 1.
@@ -69,7 +69,7 @@ struct TokenStatus {
     }
 
     private static func changes(
-        of zone: UInt64, behind token: FeedToken, upTo end: UInt64, _ log: LogReader
+        of zone: UInt64, after token: FeedToken, upTo end: UInt64, _ log: LogReader
     ) throws -> (commits: UInt64, changes: UInt64) {
         var (offset, seen) = (token.position.offset, UInt64.max)
         if case .within(let event) = token.progress, offset > 0 { (offset, seen) = (offset - 1, event) }

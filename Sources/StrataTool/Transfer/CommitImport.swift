@@ -58,7 +58,7 @@ struct CommitImport {
         let options = LogOptions(
             durability: .system, spaceStepBytes: 0, containerIdentifier: header.container)
         if let base = header.base {
-            try SegmentedLog.make(at: path, behind: base.horizon, time: base.time, options: options) {
+            try SegmentedLog.make(at: path, after: base.horizon, time: base.time, options: options) {
                 try nextBasePayload()
             }
             nextOffset = base.horizon.offset + 1

@@ -54,7 +54,7 @@ extension PageMemory {
                     number = page.child(index)
                     level -= 1
                 }
-                try askForNextLeaves(behind: path.last)
+                try askForNextLeaves(after: path.last)
                 let leaf = try page(number, level: 0)
                 let first = isFirst ? lower.map { leaf.search(leaf: $0).index } ?? 0 : 0
                 let end = upper.map { leaf.search(leaf: $0).index } ?? leaf.count
@@ -81,7 +81,7 @@ extension PageMemory {
     private static let leavesAhead = (start: 4, whole: 2)
 
     /// Needed because the processor prefetches within a page, but not from one page to the next.
-    private func askForNextLeaves(behind last: (number: PageNumber, next: Int)?) throws {
+    private func askForNextLeaves(after last: (number: PageNumber, next: Int)?) throws {
         guard let last else { return }
         let branch = try page(last.number, level: 1)
         // Not validated: a page that the scan may never need must not make it fail.

@@ -69,7 +69,7 @@ package struct IndexRow {
     package let kind: IndexKey.Kind
 
     /// - Parameter start: the number of bytes in the index's prefix (``IndexKey/start(_:_:)``).
-    package init(_ key: UnsafeRawBufferPointer, behind start: Int) throws {
+    package init(_ key: UnsafeRawBufferPointer, after start: Int) throws {
         var reader = KeyReader(key)
         try reader.skip(start)
         let number = try reader.readByte()

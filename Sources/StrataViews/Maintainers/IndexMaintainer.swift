@@ -13,7 +13,7 @@ enum IndexMaintainer: ViewMaintainer {
 
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
         let (id, byteCount) = try IndexID.start(ofRow: key)
-        let source = try IndexRow(key, behind: byteCount).recordKey.withUnsafeBytes { try words.record(at: $0) }
+        let source = try IndexRow(key, after: byteCount).recordKey.withUnsafeBytes { try words.record(at: $0) }
         return "\(IndexCatalogMaintainer.text(of: id, words)), row of \(source)"
     }
 
@@ -21,7 +21,7 @@ enum IndexMaintainer: ViewMaintainer {
     static func origin(
         of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
     ) throws -> UInt64? {
-        try trees.origin(ofRecord: try IndexRow(key, behind: try IndexID.start(ofRow: key).byteCount).recordKey)
+        try trees.origin(ofRecord: try IndexRow(key, after: try IndexID.start(ofRow: key).byteCount).recordKey)
     }
 
 }

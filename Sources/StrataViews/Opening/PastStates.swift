@@ -221,7 +221,7 @@ package final class PastStates: Sendable {
         // Within a line, no other state is nearer.
         let isInside = state.lines.contains { ($0.marks[0].offset...$0.end).contains(offset) }
         if let known, isInside { return known }
-        try addLine(behind: known.map { $0.offset + nearCommits }, past, &state)
+        try addLine(after: known.map { $0.offset + nearCommits }, past, &state)
         let index = state.lines.indices.filter { state.lines[$0].end <= offset }
             .max { state.lines[$0].end < state.lines[$1].end }
         guard let index else { preconditionFailure("a line must begin before every offset") }
@@ -236,7 +236,7 @@ package final class PastStates: Sendable {
     }
 
     /// Begins another line if no state is known, or if a checkpoint is nearer than the known ones.
-    private func addLine(behind known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
+    private func addLine(after known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
         let checkpoint = try Views.openNearest(
             past, store: store, in: directory, platform: platform, options: options)
         let offset = checkpoint.keeper.base.foldedOffset(ViewTree.records)

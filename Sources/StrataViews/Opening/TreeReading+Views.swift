@@ -135,7 +135,7 @@ extension TreeReading {
     ///
     /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
     package func forEachRecord(
-        of zone: UInt64, behind keyName: [UInt8],
+        of zone: UInt64, after keyName: [UInt8],
         _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let lower = ViewKeys.numbers(zone) + (keyName.isEmpty ? [] : keyName + [0])

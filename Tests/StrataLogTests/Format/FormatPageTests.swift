@@ -190,12 +190,12 @@ struct FormatPageTests {
         let content = String(decoding: try files.readAll(formatPagePath, atMost: 1 << 20), as: UTF8.self)
         if getenv("STRATA_UPDATE_DOCS") != nil {
             let before = content.part(upTo: FormatExample.begin)
-            let after = content.part(behind: FormatExample.end)
+            let after = content.part(after: FormatExample.end)
             let updated = before + expected + after
             let folder = String(formatPagePath.dropLast("/format.md".count))
             return try files.replace(formatPagePath, in: folder, with: Array(updated.utf8))
         }
-        let between = content.part(behind: FormatExample.begin).part(upTo: FormatExample.end)
+        let between = content.part(after: FormatExample.begin).part(upTo: FormatExample.end)
         #expect(FormatExample.begin + between + FormatExample.end == expected)
     }
 }
@@ -205,7 +205,7 @@ extension String {
         self.ranges(of: mark).first.map { String(self[..<$0.lowerBound]) } ?? self
     }
 
-    fileprivate func part(behind mark: String) -> String {
+    fileprivate func part(after mark: String) -> String {
         self.ranges(of: mark).first.map { String(self[$0.upperBound...]) } ?? ""
     }
 }

@@ -164,7 +164,7 @@ struct LostEndTests {
                 EndWitness(
                     path: "views", storeID: storeID, position: Position(offset: end.offset + 5, chain: 1),
                     earlier: [Position(offset: offset, chain: chain)])
-            ].lostEnd(behind: end.offset, of: storeID) { reader }
+            ].lostEnd(after: end.offset, of: storeID) { reader }
         }
         let chain = try reader.chain(at: 3)
         #expect(error(chain, at: 3)?.code == .missingSegment)

@@ -76,9 +76,9 @@ import Testing
         var stepper = try Stepper(of: fixture.store)
         #expect(try stepper.jump(to: 17).offset == 17)
         #expect(try stepper.previousOffset() == 16)
-        #expect(try stepper.offsets(around: 17, before: 3, behind: 2) == [15, 16, 17, 18, 19])
-        #expect(try stepper.offsets(around: 0, before: 3, behind: 2) == [1, 2])
-        #expect(try stepper.offsets(around: stepper.end, before: 2, behind: 2) == Array(offsets.suffix(2)))
+        #expect(try stepper.offsets(around: 17, before: 3, after: 2) == [15, 16, 17, 18, 19])
+        #expect(try stepper.offsets(around: 0, before: 3, after: 2) == [1, 2])
+        #expect(try stepper.offsets(around: stepper.end, before: 2, after: 2) == Array(offsets.suffix(2)))
         #expect(throws: StrataError.self) { _ = try stepper.jump(to: stepper.end + 1) }
         #expect(stepper.offset == 17)
     }

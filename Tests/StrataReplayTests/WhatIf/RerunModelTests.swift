@@ -38,7 +38,7 @@ struct RerunModelTests {
             let fixture = try history(seed)
             let end = fixture.store.offset
             for offset in stride(from: UInt64(2), through: end, by: 17) {
-                let rerun = try fixture.replay(.insert([], by: RerunFixture.anna, behind: offset))
+                let rerun = try fixture.replay(.insert([], by: RerunFixture.anna, after: offset))
                 defer { try? rerun.report.close() }
                 try #require(rerun.commits.isEmpty && rerun.differences.isEmpty)
                 try #require(try rerun.report.after.digests() == fixture.store.snapshot().digests(), "from \(offset)")

@@ -74,7 +74,7 @@ struct RerunPartTests {
             rerun.partLimits = .init(minimumCommits: 5, maximumParts: partCount)
         } else {
             rerun.asksAlways = true
-            rerun.changes = [.insert([], by: RerunFixture.anna, behind: store.log.floor.offset)]
+            rerun.changes = [.insert([], by: RerunFixture.anna, after: store.log.floor.offset)]
         }
         var commits: [Replayed.Commit] = []
         let report = try rerun.run {

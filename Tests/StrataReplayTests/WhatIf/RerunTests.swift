@@ -131,7 +131,7 @@ struct RerunTests {
         let second = try #require(try fixture.save("milk", ["rank": .int64(2)], base: first))
         var builder = RequestBuilder(Fixture.database, policy: .allKeys)
         builder.save(RecordID("milk", zone: Fixture.notes), type: "Note", fields: ["rank": .int64(9)])
-        let rerun = try fixture.replay(.insert([builder.request], by: Fixture.bert, behind: first.offset))
+        let rerun = try fixture.replay(.insert([builder.request], by: Fixture.bert, after: first.offset))
         defer { try? rerun.report.close() }
         #expect(try Fixture.rank("milk", rerun.report.after) == .int64(9))
         #expect(rerun.commits.map(\.offset) == [nil, second.offset])
@@ -147,7 +147,7 @@ struct RerunTests {
             var builder = RequestBuilder(Fixture.database, policy: .allKeys)
             builder.save(
                 RecordID(name, zone: Fixture.notes), type: "Note", fields: ["rank": .int64(Int64(index))])
-            return RerunChange.insert([builder.request], by: Fixture.bert, behind: first.offset)
+            return RerunChange.insert([builder.request], by: Fixture.bert, after: first.offset)
         }
         let log = MemoryLog()
         let rerun = try fixture.replay(changes[0], changes[1], changes[2], into: log)

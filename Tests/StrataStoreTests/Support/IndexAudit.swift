@@ -23,7 +23,7 @@ struct IndexAudit {
             if case .replaced = change { return true }
             var reader = KeyReader(row)
             _ = (try reader.readNumber(), try reader.readNumber(), try reader.readNumber(), try reader.readByte())
-            let record = try IndexRow(row, behind: reader.position).recordKey
+            let record = try IndexRow(row, after: reader.position).recordKey
             if !touched.contains(record) { differences += 1 }
             return true
         }
