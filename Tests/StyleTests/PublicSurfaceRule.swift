@@ -40,7 +40,7 @@ struct PublicSurfaceRule: StyleRule {
         var depth = 0
         for line in code[line...] {
             for word in line.split(separator: " ") {
-                if depth == 0, word == "{" || word == "=" { break }
+                if depth == 0, word.hasPrefix("{") || word == "=" { break }
                 depth += word.count { "([".contains($0) } - word.count { ")]".contains($0) }
                 text += (text.isEmpty ? "" : " ") + word
             }

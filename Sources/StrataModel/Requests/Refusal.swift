@@ -48,8 +48,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The reason in words. Commits and audits store it, and a rerun compares it with the log: rewording a message makes
-    /// `determinism` and `what-if` report older logs as different.
+    /// The reason in words. Commits and audits store it, and a rerun compares it with the log: after a message is
+    /// reworded, `determinism` and `what-if` report older logs as different.
     public var message: String
     /// The stored version of the record, if it is the reason.
     public var serverVersion: Version?
