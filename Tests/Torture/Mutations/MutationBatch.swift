@@ -42,7 +42,8 @@ struct MutationBatch {
         try? FileManager.default.removeItem(atPath: copy)
         try FileManager.default.copyItem(atPath: sample.path, toPath: copy)
         var mutation = Mutation(of: copy, foreign: samples[(kind + 1) % samples.count].path)
-        guard try mutation.apply(&generator) || settings.isCanary else { return }
+        // The canary's references are wrong, so its copies stay intact: a mutated one might not even open.
+        guard try settings.isCanary || mutation.apply(&generator) else { return }
         Telling.count("mutations", 1)
         let kept = "\(settings.folder)/mutated-\(input).strata"
         try? FileManager.default.copyItem(atPath: copy, toPath: kept)
