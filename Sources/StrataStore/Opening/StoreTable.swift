@@ -10,7 +10,7 @@ final class StoreTable: Sendable {
     private enum Entry {
         /// A thread is opening or closing it.
         case busy
-        // The file stays open, so that no other file can get its identity.
+        // The file stays open until the entry is gone, so that no other file can get its identity.
         case open(StoreEngine, handles: Int, any File)
     }
 
@@ -76,13 +76,15 @@ final class StoreTable: Sendable {
 
     /// Gives a share back; the last one closes the engine.
     func giveBack(_ lease: Lease) throws {
-        let isLast = state.withLock { state in
-            guard case .open(let engine, let handles, let file)? = state.entries[lease.identity] else { return false }
+        let last = state.withLock { state -> (any File)? in
+            guard case .open(let engine, let handles, let file)? = state.entries[lease.identity] else { return nil }
             state.entries[lease.identity] = handles == 1 ? .busy : .open(engine, handles: handles - 1, file)
-            return handles == 1
+            return handles == 1 ? file : nil
         }
-        guard isLast else { return }
-        defer { set(lease.identity, nil) }
+        guard let last else { return }
+        // IMPORTANT: the store's files may have been removed. Without this file, the system could give its identity to
+        // the file of another store, whose entry would then be cleared here.
+        defer { withExtendedLifetime(last) { set(lease.identity, nil) } }
         try lease.engine.close()
     }
 

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -53,6 +54,17 @@ struct SharedStoreTests {
         #expect(again.engine !== second.engine)
         _ = try again.snapshot().record(NoteRequest.id("a"), in: NoteRequest.database, as: anna)
         try again.close()
+    }
+
+    @Test("No other file can take a store's identity before the store is closed")
+    func identityWhileClosing() throws {
+        let ends = Mutex<[String]>([])
+        let files = WatchedFiles(files: disk) { name in ends.withLock { $0.append(name) } }
+        let store = try Store.open(at: path, platform: Platform(files: files))
+        _ = try store.modify(NoteRequest.makingZones(), as: anna)
+        ends.withLock { $0 = [] }
+        try store.close()
+        #expect(ends.withLock { $0 }.suffix(2) == ["LOCK", "STORE"])
     }
 
     @Test("Options that differ are an error that names them, and leave the store as it is")
@@ -138,5 +150,41 @@ struct ConcurrentOpeningTests {
             #expect(found.allSatisfy { (try? $0.get()) != nil })
         }
         try store.close()
+    }
+}
+
+/// Files that report their names when they are closed.
+private struct WatchedFiles: FileSystem {
+    let files: any FileSystem
+    let onClose: @Sendable (String) -> Void
+
+    func open(_ path: String, _ mode: OpenMode) throws -> any File {
+        WatchedFile(try files.open(path, mode), onClose)
+    }
+
+    func exists(_ path: String) throws -> Bool { try files.exists(path) }
+    func list(_ directory: String) throws -> [String] { try files.list(directory) }
+    func makeDirectory(_ path: String) throws { try files.makeDirectory(path) }
+    func rename(_ source: String, to target: String) throws { try files.rename(source, to: target) }
+    func remove(_ path: String) throws { try files.remove(path) }
+    func syncDirectory(_ directory: String) throws { try files.syncDirectory(directory) }
+}
+
+private final class WatchedFile: ForwardingFile {
+    let file: any File
+    private let onClose: @Sendable (String) -> Void
+    private let isClosed = Atomic(false)
+
+    init(_ file: any File, _ onClose: @escaping @Sendable (String) -> Void) {
+        self.file = file
+        self.onClose = onClose
+    }
+
+    deinit { close() }
+
+    func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        onClose(String(path.split(separator: "/").last ?? ""))
+        file.close()
     }
 }
