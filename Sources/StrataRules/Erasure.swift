@@ -3,7 +3,7 @@ import StrataViews
 
 /// The records that one commit erases, and their cascades (docs/rules.md §13).
 struct Erasure {
-    private let scene: ResolvedRequest
+    private let resolved: ResolvedRequest
     private let view: RulesView
     private let limits: Limits
     private let reason: String
@@ -12,8 +12,8 @@ struct Erasure {
     /// The names of existing records, by the ordinals of their zones.
     private var living: [UInt64: [String]] = [:]
 
-    init(_ scene: ResolvedRequest, _ view: RulesView, _ limits: Limits, reason: String) {
-        self.scene = scene
+    init(_ resolved: ResolvedRequest, _ view: RulesView, _ limits: Limits, reason: String) {
+        self.resolved = resolved
         self.view = view
         self.limits = limits
         self.reason = reason
@@ -21,8 +21,8 @@ struct Erasure {
 
     /// - Throws: ``Refusal`` for a zone that never existed, or a type that was never used.
     mutating func add(_ item: RecordToErase, typeName: String?) throws {
-        try Rules.checkRoom(for: item.record.name)
-        let zone = scene.zones[try scene.place(item.record.zone)]
+        try Judging.checkRoom(for: item.record.name)
+        let zone = resolved.zones[try resolved.zoneIndex(of: item.record.zone)]
         guard zone.ordinal != 0 else { throw Refusal.missingZone(zone.name) }
         let key = RecordKey(zone: zone.ordinal, name: item.record.name)
         guard known.insert(key).inserted else { return }
@@ -50,7 +50,7 @@ struct Erasure {
     }
 
     private func goingWith(_ names: [String], in zone: UInt64) throws -> [RecordKey] {
-        var graph = LinkGraph(zone: zone, view, limits, in: scene.scope)
+        var graph = LinkGraph(zone: zone, view, limits, in: resolved.scope)
         let numbers = names.map { graph.number(of: $0) }
         try graph.follow()
         var gone = Array(repeating: false, count: graph.names.count)

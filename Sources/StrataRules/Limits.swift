@@ -1,3 +1,5 @@
+import StrataModel
+
 /// The limits of a request (docs/rules.md §2).
 public struct Limits: Sendable, Hashable {
     /// The maximum number of saves and deletes together.
@@ -30,4 +32,27 @@ public struct Limits: Sendable, Hashable {
     public static let embedded = Limits(
         itemsPerRequest: 10_000, requestBytes: 64_000_000, recordBytes: 16_000_000, owningReferences: 1_000_000,
         pageSize: 1_000, pageSizeMaximum: 10_000)
+}
+
+extension Limits {
+    /// - Throws: ``Refusal`` if a request has too many bytes.
+    func checkByteCount(_ count: Int) throws {
+        guard count <= requestBytes else {
+            throw Refusal(
+                .limitExceeded, "Your request has \(count) bytes, more than the maximum of \(requestBytes).",
+                rule: .byteLimit)
+        }
+    }
+
+    /// - Throws: ``Refusal`` if a request has too many items.
+    package func checkItemCount(_ count: Int) throws {
+        guard count <= itemsPerRequest else {
+            throw Refusal(
+                .limitExceeded,
+                """
+                Your request contains \(count) items which is more than the maximum number of items in a single \
+                request (\(itemsPerRequest))
+                """, rule: .itemLimit)
+        }
+    }
 }

@@ -7,20 +7,20 @@ extension RecordsWriter {
         if judge.deletes.isEmpty { return }
         let asked = Set(
             judge.deletes.indices.filter { judge.deletes[$0].refusal == nil && !judge.deletes[$0].cascade.isEmpty }
-                .map { RecordKey(zone: UInt64(judge.deletes[$0].zone), name: judge.body.deletes[$0].name) })
+                .map { RecordKey(zone: UInt64(judge.deletes[$0].zoneIndex), name: judge.body.deletes[$0].name) })
         var gone = Set<RecordKey>()
         for state in judge.deletes {
             result.deletes.append(state.refusal)
             guard state.refusal == nil, !state.cascade.isEmpty else { continue }
-            changedZones.insert(state.zone)
+            changedZones.insert(state.zoneIndex)
             for name in state.cascade {
-                let key = RecordKey(zone: UInt64(state.zone), name: name)
+                let key = RecordKey(zone: UInt64(state.zoneIndex), name: name)
                 // A record that goes with another and was also requested gets one deletion, at the position of its
                 // item, so that the events show the order of the items.
                 let isAsked = asked.contains(key)
                 if isAsked, !isSameText(name, state.cascade[0]) { continue }
                 guard gone.insert(key).inserted else { continue }
-                try appendDelete(key, in: zones[state.zone].ordinal, isCascade: !isAsked)
+                try appendDelete(key, in: zones[state.zoneIndex].ordinal, isCascade: !isAsked)
             }
         }
     }
@@ -44,7 +44,7 @@ extension RecordsWriter {
     private func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
         let index = judge.saves.indices.first {
-            judge.saves[$0].zone == Int(key.zone) && isSameText(judge.body.saves[$0].record.name, key.name)
+            judge.saves[$0].zoneIndex == Int(key.zone) && isSameText(judge.body.saves[$0].record.name, key.name)
         }
         return index.map { types[Int(judge.body.saves[$0].type) - 1].ordinal }
     }
@@ -64,7 +64,7 @@ extension RecordsWriter {
             .modifyRecords, policy: judge.body.policy, isAtomic: judge.body.isAtomic, firstItemEvent: firstItemEvent,
             saveCount: judge.saves.count, deleteCount: judge.deletes.count)
         if let left = leftOut { shape.leaveOut(left.items, request: left.request) }
-        let header = try judge.context.header(.modifyRecords, user: user, device: device, shape)
+        let header = try judge.judging.context.header(.modifyRecords, user: user, device: device, shape)
         var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
         decision.names = names.new
         decision.changedTypes = newBindings.map { types[$0.type].ordinal }
@@ -102,7 +102,7 @@ struct LeftOutRecords {
         body = ModifyRecordsRequest(policy: judge.body.policy, isAtomic: judge.body.isAtomic)
     }
 
-    var request: Request { Request(database: judge.request.database, names: names, .modifyRecords(body)) }
+    var request: Request { Request(database: judge.judging.request.database, names: names, .modifyRecords(body)) }
 
     /// Preserves the order of keys, so that the reconstructed request is judged in the same order.
     mutating func nameKeysInOrder() {
@@ -134,7 +134,7 @@ struct LeftOutRecords {
     }
 
     private mutating func place(_ zone: UInt64) -> UInt64 {
-        judge.request.names.zone(zone).map { names.ordinal(of: $0) } ?? 0
+        judge.judging.request.names.zone(zone).map { names.ordinal(of: $0) } ?? 0
     }
 
     private mutating func place(_ link: LinkChange) -> LinkChange {

@@ -26,7 +26,7 @@ final class RecordsWriter {
         trace = judge.trace
         types = judge.schemaBindings.types
         keys = judge.schemaBindings.keys
-        zones = judge.scene.zones
+        zones = judge.resolved.zones
         self.judge = judge
     }
 
@@ -42,7 +42,7 @@ final class RecordsWriter {
         (user, device) = (first.user, first.device)
         try internItems()
         for name in names.new { try commit.append(name) }
-        try first.append(to: &commit, sparing: ownUserRecordIsSaved ? judge.scene.scope : nil)
+        try first.append(to: &commit, sparing: ownUserRecordIsSaved ? judge.resolved.scope : nil)
         try appendSchema()
         let firstItemEvent = commit.count
         try appendSaves()
@@ -55,7 +55,7 @@ final class RecordsWriter {
     private var ownUserRecordIsSaved: Bool {
         judge.saves.indices.contains { index in
             judge.saves[index].refusal == nil && judge.saves[index].stored == nil
-                && judge.isOwnUserRecord(judge.body.saves[index].record.name, judge.saves[index].zone)
+                && judge.isOwnUserRecord(judge.body.saves[index].record.name, judge.saves[index].zoneIndex)
         }
     }
 
@@ -64,7 +64,7 @@ final class RecordsWriter {
     private func internItems() throws {
         for index in judge.saves.indices where judge.saves[index].refusal == nil {
             let save = judge.body.saves[index]
-            try internZone(judge.saves[index].zone)
+            try internZone(judge.saves[index].zoneIndex)
             let type = Int(save.type) - 1
             if types[type].ordinal == 0 {
                 types[type].ordinal = try names.ordinal(of: .recordType(judge.schemaBindings.types[type].name))
@@ -75,16 +75,17 @@ final class RecordsWriter {
             try collectBindings(judge.saves[index].fields, of: type)
         }
         for index in judge.deletes.indices where !judge.deletes[index].cascade.isEmpty {
-            try internZone(judge.deletes[index].zone)
+            try internZone(judge.deletes[index].zoneIndex)
         }
     }
 
-    private func internZone(_ place: Int) throws {
-        guard zones[place].ordinal == 0 else { return }
-        let scene = judge.scene
-        let owner = scene.scope == .public ? 0 : user
-        let database = try names.ordinal(of: .database(scene.scope, owner: owner))
-        zones[place].ordinal = try names.ordinal(of: .zone(database: database, owner: owner, scene.zones[place].name))
+    private func internZone(_ zoneIndex: Int) throws {
+        guard zones[zoneIndex].ordinal == 0 else { return }
+        let resolved = judge.resolved
+        let owner = resolved.scope == .public ? 0 : user
+        let database = try names.ordinal(of: .database(resolved.scope, owner: owner))
+        zones[zoneIndex].ordinal = try names.ordinal(
+            of: .zone(database: database, owner: owner, resolved.zones[zoneIndex].name))
     }
 
     /// Collects the keys that an accepted save binds for the first time.
@@ -97,11 +98,11 @@ final class RecordsWriter {
             let key = keys[Int(change.field) - 1].ordinal
             guard known[key] == nil, newlyBound.insert(UInt64(type) << 32 | UInt64(key)).inserted else { continue }
             let field = SchemaField(key, binding.kind, isEncrypted: binding.isEncrypted)
-            guard let place = newBindings.firstIndex(where: { $0.type == type }) else {
+            guard let entry = newBindings.firstIndex(where: { $0.type == type }) else {
                 newBindings.append((type, [field]))
                 continue
             }
-            newBindings[place].fields.append(field)
+            newBindings[entry].fields.append(field)
         }
     }
 
@@ -122,7 +123,7 @@ final class RecordsWriter {
                 continue
             }
             let event = try commit.append(try event(index, state))
-            if judge.body.clientToken != nil { changedZones.insert(state.zone) }
+            if judge.body.clientToken != nil { changedZones.insert(state.zoneIndex) }
             result.saves.append(.success(.ofThisCommit(eventIndex: event)))
         }
     }
@@ -132,23 +133,24 @@ final class RecordsWriter {
         for (index, save) in result.saves.enumerated() {
             guard case .success(let version) = save else { continue }
             let name = judge.body.saves[index].record.name
-            events[RecordKey(zone: UInt64(judge.saves[index].zone), name: name)] = version.resolved(in: 1).eventIndex
+            events[RecordKey(zone: UInt64(judge.saves[index].zoneIndex), name: name)] =
+                version.resolved(in: 1).eventIndex
         }
         return events
     }
 
     private func event(_ index: Int, _ state: SaveState) throws -> RecordSavedEvent {
         let save = judge.body.saves[index]
-        let record = RecordKey(zone: zones[state.zone].ordinal, name: save.record.name)
+        let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: save.record.name)
         var event = RecordSavedEvent(
             state.stored == nil ? .create : .update, record, type: types[Int(save.type) - 1].ordinal,
             policy: judge.body.policy, previous: state.stored?.header.version, base: save.base)
         event.parent = placed(save.parent, in: record.zone)
         event.share = placed(save.share, in: record.zone)
         if case .set(let parent) = save.parent {
-            event.isParentLoose = try !judge.holds(parent.name, in: state.zone)
+            event.isParentLoose = try !judge.holds(parent.name, in: state.zoneIndex)
         }
-        event.fields = try placedFields(state.fields, in: record.zone, state.zone)
+        event.fields = try placedFields(state.fields, in: record.zone, state.zoneIndex)
         guard let stored = state.stored else {
             event.fields.removeAll { $0.value == nil }
             if event.parent == .removed { event.parent = .kept }
@@ -163,7 +165,7 @@ final class RecordsWriter {
     /// The modification time of a save; nil if the commit's time is late enough (B250).
     private func modified(after stored: StoredRecord) -> Int64? {
         let earliest = stored.header.modified + 1_000
-        return judge.context.time < earliest ? earliest : nil
+        return judge.judging.context.time < earliest ? earliest : nil
     }
 
     private func placed(_ link: LinkChange, in zone: UInt64) -> LinkChange {
@@ -172,7 +174,7 @@ final class RecordsWriter {
 
     /// The fields with the store's ordinals, in ascending order.
     private func placedFields(
-        _ fields: [FieldChange], in zone: UInt64, _ place: Int
+        _ fields: [FieldChange], in zone: UInt64, _ zoneIndex: Int
     ) throws -> [FieldChange] {
         var placed = fields
         var isAscending = true
@@ -180,17 +182,17 @@ final class RecordsWriter {
             placed[index].field = keys[Int(placed[index].field) - 1].ordinal
             if index > 0, placed[index - 1].field >= placed[index].field { isAscending = false }
             if let value = placed[index].value, value.kind.element == .reference {
-                placed[index].value = try self.placed(value, in: zone, place)
+                placed[index].value = try self.placed(value, in: zone, zoneIndex)
             }
         }
         if !isAscending { placed.sort { $0.field < $1.field } }
         return placed
     }
 
-    private func placed(_ value: FieldValue, in zone: UInt64, _ place: Int) throws -> FieldValue {
+    private func placed(_ value: FieldValue, in zone: UInt64, _ zoneIndex: Int) throws -> FieldValue {
         switch value {
-        case .reference(let reference): .reference(try judge.placed(reference, in: place, zone: zone))
-        case .list(let list): .list(try FieldList(list.elements.map { try placed($0, in: zone, place) }))
+        case .reference(let reference): .reference(try judge.placed(reference, in: zoneIndex, zone: zone))
+        case .list(let list): .list(try FieldList(list.elements.map { try placed($0, in: zone, zoneIndex) }))
         default: value
         }
     }
@@ -225,18 +227,18 @@ final class RecordsWriter {
 
     /// Appends a touch for each parent that a saved child holds, if the actor may write the parent (B61).
     private func appendTouches() throws {
-        guard judge.rules.touchesParents else { return }
+        guard judge.judging.touchesParents else { return }
         let gone = Set(
             judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
-                delete.cascade.map { RecordKey(zone: UInt64(delete.zone), name: $0) }
+                delete.cascade.map { RecordKey(zone: UInt64(delete.zoneIndex), name: $0) }
             })
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
             guard let parent = try parent(of: judge.body.saves[index], state),
-                try judge.holds(parent, in: state.zone)
+                try judge.holds(parent, in: state.zoneIndex)
             else { continue }
-            let key = RecordKey(zone: UInt64(state.zone), name: parent)
+            let key = RecordKey(zone: UInt64(state.zoneIndex), name: parent)
             if savedEvents[key] != nil || gone.contains(key) { continue }
-            let record = RecordKey(zone: zones[state.zone].ordinal, name: parent)
+            let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: parent)
             guard let stored = try judge.view.record(record) else { continue }
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
@@ -258,6 +260,23 @@ final class RecordsWriter {
                 let links = try view.links()
                 return try links.isParentLoose ? nil : links.parent.map { try view.key($0).name }
             }
+        }
+    }
+}
+
+extension RecordsJudge: RequestJudge {
+    func decide() throws -> Decision {
+        if let answer = try judge() { return answer }
+        let usage = usageChange
+        let writer = RecordsWriter(self)
+        do {
+            var decision = try writer.decision()
+            decision.usage = usage
+            return decision
+        } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(
+                .limitExceeded, "What the request changes is more than a commit has room for: \(error)",
+                rule: .commitLimit)
         }
     }
 }

@@ -14,7 +14,7 @@ package struct ResolvedRequest {
     private(set) var zones: [ZoneState] = []
     /// The index in `zones` for each ordinal of the request, minus 1. Different spellings of a zone have the same
     /// index.
-    private(set) var places: [Int] = []
+    private var zoneIndices: [Int] = []
 
     init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
         scope = request.database.scope
@@ -35,9 +35,9 @@ package struct ResolvedRequest {
         var canonical = RequestNames()
         for id in request.names.zones {
             let isOwn = !isElsewhere && means(id.owner)
-            let place = Int(canonical.ordinal(of: ZoneID(id.name, owner: isOwn ? "" : id.owner))) - 1
-            if place == zones.count { zones.append(try state(of: id, isOwn, view)) }
-            places.append(place)
+            let index = Int(canonical.ordinal(of: ZoneID(id.name, owner: isOwn ? "" : id.owner))) - 1
+            if index == zones.count { zones.append(try state(of: id, isOwn, view)) }
+            zoneIndices.append(index)
         }
     }
 
@@ -49,12 +49,14 @@ package struct ResolvedRequest {
         return ZoneState(name: id.name, owner: id.owner, isOwn: isOwn, ordinal: ordinal, row: row, answer: refusal)
     }
 
+    /// Returns the index in `zones` of an ordinal of the request.
+    ///
     /// - Throws: ``Refusal`` for an ordinal without a name in the request.
-    func place(_ ordinal: UInt64) throws -> Int {
-        guard ordinal > 0, ordinal <= UInt64(places.count) else {
+    func zoneIndex(of ordinal: UInt64) throws -> Int {
+        guard ordinal > 0, ordinal <= UInt64(zoneIndices.count) else {
             throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: .requestNames)
         }
-        return places[Int(ordinal) - 1]
+        return zoneIndices[Int(ordinal) - 1]
     }
 }
 

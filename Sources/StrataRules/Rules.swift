@@ -33,40 +33,16 @@ package struct Rules: Sendable {
         }
         if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
-        switch request.content {
-        case .modifyRecords(let body):
-            return try RecordsJudge(self, request, body, view, context).decide()
-        case .modifyZones(let body):
-            return try ZonesJudge(self, request, view, context).decide(body)
-        case .administer(let body):
-            return try decide(body, request, view, context)
-        case .declareSchema(let body):
-            var judge = SchemaJudge(request, body, view, context)
-            return try judge.decide()
-        case .modifySubscriptions(let body):
-            return try SubscriptionsJudge(self, request, view, context).decide(body)
-        case .notify(let body):
-            var judge = NotifyJudge(request, body, view, context)
-            return try judge.decide()
-        }
-    }
-
-    private func decide(
-        _ body: AdministerRequest, _ request: Request, _ view: RulesView, _ context: RequestContext
-    ) throws -> Decision {
-        var judge = AdministerJudge(self, request, view, context)
-        switch body {
-        case .purgeZone(let zone):
-            return try ZonesJudge(self, request, view, context).decidePurge(of: zone)
-        case .resetEncryptedData:
-            return try ZonesJudge(self, request, view, context).decideReset()
-        case .setAccountStatus(let status, let user): return try judge.setAccount(of: user) { $0.status = status }
-        case .setQuota(let bytes, let user): return try judge.setAccount(of: user) { $0.quota = bytes }
-        case .expireTokens(let offset, let isInAll): return try judge.expireTokens(before: offset, inAll: isInAll)
-        case .note(let note): return try judge.keep(note)
-        case .eraseRecords(let records, let reason):
-            try checkItemCount(records.count)
-            return try judge.erase(records, reason: reason)
+        let judging = try Judging(
+            request, view, context, limits: limits, touchesParents: touchesParents, schema: schema,
+            checkPredicate: checkPredicate)
+        return switch request.content {
+        case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
+        case .modifyZones(let body): try ZonesJudge(judging, body).decide()
+        case .administer(let body): try AdministerJudge(judging, body).decide()
+        case .declareSchema(let body): try SchemaJudge(judging, body).decide()
+        case .modifySubscriptions(let body): try SubscriptionsJudge(judging, body).decide()
+        case .notify(let body): try NotifyJudge(judging, body).decide()
         }
     }
 
@@ -87,27 +63,6 @@ package struct Rules: Sendable {
                 "The service administers zones, accounts and tokens and declares a schema, and nothing else.",
                 rule: .zonesTakenByService)
         default: break
-        }
-    }
-
-    /// - Throws: ``Refusal`` if a request has too many bytes.
-    func checkByteCount(_ count: Int) throws {
-        guard count <= limits.requestBytes else {
-            throw Refusal(
-                .limitExceeded, "Your request has \(count) bytes, more than the maximum of \(limits.requestBytes).",
-                rule: .byteLimit)
-        }
-    }
-
-    /// - Throws: ``Refusal`` if a request has too many items.
-    package func checkItemCount(_ count: Int) throws {
-        guard count <= limits.itemsPerRequest else {
-            throw Refusal(
-                .limitExceeded,
-                """
-                Your request contains \(count) items which is more than the maximum number of items in a single \
-                request (\(limits.itemsPerRequest))
-                """, rule: .itemLimit)
         }
     }
 }

@@ -22,14 +22,14 @@ package final class RulesView {
     /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
     private var recordNames: [ExactName: String] = [:]
-    /// The cachedBindings of the last requests: clients use the same types and keys again and again.
+    /// The bindings of the last requests: clients use the same types and keys again and again.
     private var cachedBindings: [SchemaBindings] = []
     /// The next ordinal of each namespace; 0 if not yet known.
     private var nextOrdinals: [UInt64] = Array(repeating: 0, count: Namespace.count)
     /// The number of entries at which a cache is cleared.
     private static let cachedNames = 1 << 17
     private static let maximumBindings = 8
-    /// SchemaBindings with more names are not cached, because comparing them takes longer than looking up the names.
+    /// Bindings with more names are not cached, because comparing them takes longer than looking up the names.
     private static let cachedKeys = 64
 
     package init(_ fold: Fold) { self.fold = fold }
@@ -118,7 +118,8 @@ package final class RulesView {
     /// The cached bindings of a request, or new ones.
     func schemaBindings(of names: RequestNames) throws -> SchemaBindings {
         let known = cachedBindings.first { $0.isOf(types: names.recordTypes, keys: names.keys) }
-        return try known ?? SchemaBindings(names, self)
+        return try known
+            ?? SchemaBindings(names, ordinals: names.recordTypes.map { try ordinal(of: .recordType($0)) ?? 0 })
     }
 
     /// Caches bindings with new lookups, unless part of it exists only if the request is committed.
@@ -191,4 +192,24 @@ struct StoredRecord {
 
     /// True if the record's next event must be a full one.
     var isFullDue: Bool { header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull }
+}
+
+extension SchemaBindings {
+    /// The binding of a key; nil if the key is not bound yet.
+    mutating func binding(of key: UInt32, in type: Int, _ view: RulesView) throws -> Binding? {
+        switch types[type].bindings[key] {
+        case .bound(let known): return known
+        case .none: return nil
+        case .unknown: break
+        }
+        hasNews = true
+        var binding: Binding?
+        if types[type].ordinal != 0, let field = try view.ordinal(of: .field(keyNames[Int(key) - 1])) {
+            keys[Int(key) - 1].ordinal = UInt32(field)
+            binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
+        }
+        types[type].bindings[key] = binding.map { .bound($0) } ?? .none
+        if binding == nil { types[type].hasNewKeys = true }
+        return binding
+    }
 }

@@ -8,12 +8,12 @@ struct SchemaBindings {
     var keys: [KeyState]
     let areKeysValid: Bool
     /// True if something has been looked up that the cached copy does not contain.
-    private(set) var hasNews = true
+    var hasNews = true
 
-    init(_ names: RequestNames, _ view: RulesView) throws {
+    init(_ names: RequestNames, ordinals: [UInt64]) {
         keyNames = names.keys
         let noBindings = KeyBindings(typeCount: names.recordTypes.count, keyCount: names.keys.count)
-        types = try names.recordTypes.map { try TypeState($0, noBindings, view) }
+        types = zip(names.recordTypes, ordinals).map { TypeState($0, noBindings, ordinal: $1) }
         keys = names.keys.map { KeyState($0) }
         areKeysValid = keys.allSatisfy(\.isValid)
     }
@@ -27,24 +27,6 @@ struct SchemaBindings {
 
     /// True if the types and keys looked up are stored, so that they do not depend on the outcome of the request.
     var isOfState: Bool { types.allSatisfy { $0.ordinal != 0 && !$0.hasNewKeys } }
-
-    /// The binding of a key; nil if the key is not bound yet.
-    mutating func binding(of key: UInt32, in type: Int, _ view: RulesView) throws -> Binding? {
-        switch types[type].bindings[key] {
-        case .bound(let known): return known
-        case .none: return nil
-        case .unknown: break
-        }
-        hasNews = true
-        var binding: Binding?
-        if types[type].ordinal != 0, let field = try view.ordinal(of: .field(keyNames[Int(key) - 1])) {
-            keys[Int(key) - 1].ordinal = UInt32(field)
-            binding = try view.schema(of: types[type].ordinal)[UInt32(field)].map { Binding($0) }
-        }
-        types[type].bindings[key] = binding.map { .bound($0) } ?? .none
-        if binding == nil { types[type].hasNewKeys = true }
-        return binding
-    }
 
     /// Binds unbound keys according to the values of a save.
     mutating func bind(_ fields: [FieldChange], of type: Int) {
@@ -79,10 +61,10 @@ struct TypeState {
     /// The number of keys that the request binds.
     var newlyBoundCount = 0
 
-    init(_ name: String, _ bindings: KeyBindings, _ view: RulesView) throws {
+    init(_ name: String, _ bindings: KeyBindings, ordinal: UInt64) {
         self.bindings = bindings
         self.name = name
-        ordinal = try view.ordinal(of: .recordType(name)) ?? 0
+        self.ordinal = ordinal
         isValid = SchemaName.isIdentifier(name)
         isUsers = isSameText(name, UserRecord.type)
     }

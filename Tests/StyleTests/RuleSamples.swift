@@ -12,8 +12,9 @@ struct RuleSample: Sendable, CustomStringConvertible {
 
 enum RuleSamples {
     static let library = "Sources/StrataLog/Sample.swift"
+    private static let rules = "Sources/StrataRules/Sample.swift"
 
-    static let all: [RuleSample] = lengths + texts + safety + imports + names
+    static let all: [RuleSample] = lengths + labels + texts + safety + imports + names
 
     private static func bad(_ rule: String, _ text: String, path: String = library) -> RuleSample {
         RuleSample(rule: rule, path: path, text: text, isBad: true)
@@ -40,6 +41,21 @@ enum RuleSamples {
         good("function length", "protocol P {\n  func a()\n  var x: Int { get }\n}\nstruct S {\n\(lines(80))}\n"),
         good("function length", "func a() {\n\(lines(40))}\nfunc b() {\n\(lines(40))}\n"),
         good("function length", "let table = [\n\(lines(80))]\n"),
+    ]
+
+    private static let labels = [
+        bad("labels", "func a(_ b: Int, _ c: Int, _ d: Int, _ e: Int) {}\n", path: rules),
+        bad(
+            "labels", "struct A {\n    init<B>(_ b: B, _ c: [B: (B, B)], d: Int, _ e: Int, _ f: Int = 1) {}\n}\n",
+            path: rules),
+        bad("labels", "func a(_ b: () -> Int, _ c: Int, _ d: Int, _ e: Int) {}\n", path: rules),
+        good("labels", "func a(_ b: Int, _ c: Int, _ d: Int, e: Int) {}\n", path: rules),
+        good(
+            "labels", "func a(_ b: Int, _ c: (Int) -> Int, _ d: Int, _ e: (Int, Int) throws -> Int) {}\n", path: rules),
+        good("labels", "func a(_ b: Int, _ c: Int, _ d: Int, _ e: Int) {}\n", path: "Tests/Support/Sample.swift"),
+        good(
+            "labels", "let a = B.init(_: 1)\nfunc c(_ d: (_ e: Int, _ f: Int, _ g: Int, _ h: Int) -> Int) {}\n",
+            path: rules),
     ]
 
     private static let texts = [

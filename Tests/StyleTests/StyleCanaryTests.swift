@@ -17,7 +17,9 @@ struct StyleCanaryTests {
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
         // These look at several files, and have tests of their own below.
-        guard !["unused files", "folder size", "dependencies", "public surface"].contains(rule) else { return }
+        guard !["unused files", "folder size", "dependencies", "public surface", "circles"].contains(rule) else {
+            return
+        }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
     }
@@ -38,6 +40,23 @@ struct StyleCanaryTests {
         let other = SourceFile(path: "Sources/StrataLog/Other.swift", text: "")
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles) + [other]).isEmpty)
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
+    }
+
+    @Test("Files of a module do not name each other's types in a circle")
+    func circles() throws {
+        let rule = try rule("circles")
+        func names(_ texts: [String: String], in module: String = "StrataRules") -> [String] {
+            let files = texts.map { SourceFile(path: "Sources/\(module)/\($0.key).swift", text: $0.value) }
+            return rule.findings(in: files).map { String($0.path.split(separator: "/").last ?? "") }.sorted()
+        }
+        let chain = [
+            "A": "struct A { var b: B }\n", "B": "struct B {} // A\n", "A+B": "extension A { var c: B { b } }\n",
+        ]
+        #expect(names(chain) == [])
+        let circle = chain.merging(["B": "struct B { func a() { C() } }\n", "C": "enum C { case a(A) }\n"]) { $1 }
+        #expect(names(circle) == ["A.swift", "B.swift", "C.swift"])
+        #expect(names(circle, in: "CloudKit") == [])
+        #expect(names(["A": "struct A { var b: B.A }\n", "B": "struct B {}\nlet c = D.A()\n"]) == [])
     }
 
     @Test("The engine's public declarations are the listed ones")

@@ -36,6 +36,8 @@ enum StyleRules {
         ("file length", FileLengthRule()),
         ("function length", FunctionLengthRule()),
         ("line length", LineLengthRule()),
+        ("labels", LabelsRule()),
+        ("circles", CirclesRule()),
         ("blanks", BlanksRule()),
         ("leftovers", LeftoversRule()),
         ("foreign words", ForeignWordsRule()),

@@ -88,13 +88,13 @@ struct ArchivedFields {
                 guard let key = request.names.key(change.field) else {
                     throw StrataError(.malformed, "A field of an archive has no name.")
                 }
-                read(key, change.value, part, zone)
+                read(key, change.value, of: part, zone: zone)
             }
         }
     }
 
     private mutating func read(
-        _ key: String, _ value: FieldValue?, _ part: Part, _ zone: (UInt64) -> CKRecordZoneID
+        _ key: String, _ value: FieldValue?, of part: Part, zone: (UInt64) -> CKRecordZoneID
     ) {
         switch (part, value) {
         case (.original, let value?): original[key] = FieldContent(value, zone: zone)

@@ -20,8 +20,8 @@ extension CKDatabase {
 
     /// Returns a request for the first page of a query in its present state.
     private func request(
-        _ query: CKQuery, _ zoneID: CKRecordZone.ID?, _ desiredKeys: [CKRecord.FieldKey]? = nil,
-        _ limit: Int = CKQueryOperation.maximumResults
+        _ query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [CKRecord.FieldKey]? = nil,
+        limit: Int = CKQueryOperation.maximumResults
     ) -> DatabaseCall.PageRequest {
         DatabaseCall.PageRequest(
             query: query.copy() as? CKQuery, zoneID: zoneID, desiredKeys: desiredKeys, limit: limit)
@@ -43,7 +43,7 @@ extension CKDatabase {
     ) async throws -> (
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     ) {
-        try await Self.page(call, request(query, zoneID, desiredKeys, resultsLimit))
+        try await Self.page(call, request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit))
     }
 
     /// Returns the next records after a cursor.
@@ -70,7 +70,7 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let (call, request) = (call, request(query, zoneID, desiredKeys, resultsLimit))
+        let (call, request) = (call, request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit))
         client.answer({ try await Self.page(call, request) }, with: completionHandler)
     }
 
@@ -101,20 +101,20 @@ extension CKDatabase {
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, Error?) -> Void
     ) {
-        let (call, request) = (call, request(query, zoneID))
+        let (call, request) = (call, request(query, in: zoneID))
         client.answer({ try await Self.records(call, request) }, with: completionHandler)
     }
 
     /// Returns the first matching records.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     public func perform(_ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
-        try await Self.records(call, request(query, zoneID))
+        try await Self.records(call, request(query, in: zoneID))
     }
 
     /// Returns the first matching records.
     @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:).")
     @_disfavoredOverload
     public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
-        try await Self.records(call, request(query, zoneID))
+        try await Self.records(call, request(query, in: zoneID))
     }
 }

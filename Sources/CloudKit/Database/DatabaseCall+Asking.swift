@@ -8,7 +8,7 @@ extension DatabaseCall {
     /// - Throws: `CKError`; other errors of the body are converted.
     nonisolated(nonsending) func asking<Value: Sendable>(
         _ kind: CloudStore.RequestKind, carriesToken: Bool = false,
-        _ body: nonisolated(nonsending) (Client.Opened) async throws -> Value
+        _ body: nonisolated(nonsending) (OpenedStore) async throws -> Value
     ) async throws(CKError) -> Value {
         do {
             let opened = try client.opened()
@@ -34,7 +34,7 @@ extension DatabaseCall {
     }
 
     /// Returns the store if the actor may make a request of this kind.
-    private func usable(for kind: CloudStore.RequestKind) throws(CKError) -> Client.Opened {
+    private func usable(for kind: CloudStore.RequestKind) throws(CKError) -> OpenedStore {
         switch kind {
         // Subscriptions belong to a user: without an account there are none, even in the public database.
         case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .fetchSubscriptions: try client.writable()
@@ -42,16 +42,16 @@ extension DatabaseCall {
         }
     }
 
-    private func note(_ disturbance: InjectedFault, _ opened: Client.Opened) {
+    private func note(_ disturbance: InjectedFault, _ opened: OpenedStore) {
         if let text = disturbance.note { note(text, opened) }
     }
 
-    private func note(_ text: String, _ opened: Client.Opened) {
+    private func note(_ text: String, _ opened: OpenedStore) {
         opened.store.noteFault(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
     }
 
     /// Returns the errors of the items that the console makes fail on their own, by index.
-    func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: Client.Opened) -> [Int: CKError] {
+    func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: OpenedStore) -> [Int: CKError] {
         // An earlier process has already sent these items.
         if replayedSince != nil { return [:] }
         let errors = opened.disturbances.strikeItems(count, kind, of: client.actor)

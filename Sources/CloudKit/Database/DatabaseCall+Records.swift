@@ -93,7 +93,7 @@ extension DatabaseCall {
     private static let sealingAttempts = 20
 
     private func modify(
-        _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: Client.Opened
+        _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: OpenedStore
     ) async throws -> RecordsOutcome {
         let encoded = try EncodedModification(modification, failing: errors, self, opened)
         let answer = try await submit(encoded.request, to: opened.store)

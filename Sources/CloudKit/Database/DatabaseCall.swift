@@ -26,10 +26,7 @@ struct DatabaseCall: Sendable {
 
     /// Checks the number of items here, since the store does not receive all of them.
     func requireItemCount(_ count: Int) throws {
-        let limit = try client.opened().options.limits.itemsPerRequest
-        guard count <= limit else {
-            throw CKError(.limitExceeded, message: "A request may have at most \(limit) items; this one has \(count).")
-        }
+        do { try client.opened().store.options.limits.checkItemCount(count) } catch { throw CKError(engine: error) }
     }
 }
 

@@ -35,7 +35,9 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
         recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
         options: Options = [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion]
     ) {
-        self.init(subscriptionID, FormatPredicate.read(predicate), options, Settings(recordType: recordType))
+        self.init(
+            subscriptionID, FormatPredicate.read(predicate), options: options,
+            settings: Settings(recordType: recordType))
     }
 
     /// Creates a subscription to the records of a type, with a unique ID.
@@ -48,7 +50,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
             recordType: recordType, predicate: predicate, subscriptionID: UUID().uuidString, options: options)
     }
 
-    private init(_ id: ID, _ question: FormatPredicate, _ options: Options, _ settings: Settings) {
+    private init(_ id: ID, _ question: FormatPredicate, options: Options, settings: Settings) {
         self.question = question
         querySubscriptionOptions = options
         super.init(id, .query, settings)
@@ -57,7 +59,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     convenience init(stored model: NamedSubscription) {
         self.init(
             model.id, FormatPredicate(format: model.predicate, arguments: []),
-            Options(rawValue: UInt(model.options.rawValue)), Settings(stored: model))
+            options: Options(rawValue: UInt(model.options.rawValue)), settings: Settings(stored: model))
     }
 
     override func model(for me: String) -> NamedSubscription {
@@ -98,7 +100,8 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     // MARK: NSSecureCoding, NSCopying
 
     public override func copy(with zone: NSZone? = nil) -> Any {
-        CKQuerySubscription(subscriptionID, question, querySubscriptionOptions, settingsForCopy)
+        CKQuerySubscription(
+            subscriptionID, question, options: querySubscriptionOptions, settings: settingsForCopy)
     }
 
     private enum Key {

@@ -43,7 +43,7 @@ struct EncodedSubscriptions {
             let model = subscription.model(for: call.client.userRecordName)
             do {
                 if let mistake = subscription.mistake { throw mistake }
-                try Self.check(subscription, model, call, store)
+                try Self.check(subscription, model, in: store, call)
                 models.append(model)
             } catch {
                 errors[index] = CKError(engine: error)
@@ -55,7 +55,7 @@ struct EncodedSubscriptions {
 
     /// Checks that a query subscription is a valid query. The store's rules check everything else.
     private static func check(
-        _ subscription: CKSubscription, _ model: NamedSubscription, _ call: DatabaseCall, _ store: Store
+        _ subscription: CKSubscription, _ model: NamedSubscription, in store: Store, _ call: DatabaseCall
     ) throws {
         guard call.scope != .shared, let subscription = subscription as? CKQuerySubscription,
             let recordType = model.recordType, let predicate = subscription.question.tree

@@ -7,28 +7,8 @@ import StrataViews
 
 /// One device of one user on one store, or the reason that the store could not be opened.
 final class Client: Sendable {
-    /// An opened store. A class, since every call passes it on.
-    final class Opened: Sendable {
-        let store: Store
-        let disturbances: FaultInjector
-        let longLived: LongLivedOperations
-        let stagedAssets: StagedAssets
-        let options: CloudStore.Options
-
-        init(
-            _ store: Store, _ disturbances: FaultInjector, _ longLived: LongLivedOperations,
-            _ stagedAssets: StagedAssets, _ options: CloudStore.Options
-        ) {
-            self.store = store
-            self.disturbances = disturbances
-            self.longLived = longLived
-            self.stagedAssets = stagedAssets
-            self.options = options
-        }
-    }
-
     /// The opened store; a failure is the error of every call (docs/cloudkit.md).
-    private let opening: Result<Opened, CKError>
+    private let opening: Result<OpenedStore, CKError>
     let actor: Actor
     let containerIdentifier: String
     /// The record name of the user's own record.
@@ -39,7 +19,7 @@ final class Client: Sendable {
     let operations = OperationQueue()
     private let handedOut = Lock(HandedOut())
 
-    init(_ opened: Opened, _ actor: Actor, identifier: String) {
+    init(_ opened: OpenedStore, _ actor: Actor, identifier: String) {
         opening = .success(opened)
         self.actor = actor
         containerIdentifier = identifier
@@ -53,7 +33,7 @@ final class Client: Sendable {
         userRecordName = UserRecord.name(of: actor.user)
     }
 
-    func opened() throws(CKError) -> Opened { try opening.get() }
+    func opened() throws(CKError) -> OpenedStore { try opening.get() }
 
     /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of his names (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
@@ -125,13 +105,13 @@ final class Client: Sendable {
     }
 
     /// Returns the store for reading a database.
-    func readable(_ scope: CKDatabase.Scope) throws(CKError) -> Opened {
+    func readable(_ scope: CKDatabase.Scope) throws(CKError) -> OpenedStore {
         if scope != .public { try requireAccount() }
         return try opened()
     }
 
     /// Returns the store for changing it.
-    func writable() throws(CKError) -> Opened {
+    func writable() throws(CKError) -> OpenedStore {
         try requireAccount()
         return try opened()
     }

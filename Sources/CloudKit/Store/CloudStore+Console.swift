@@ -12,7 +12,7 @@ extension CloudStore {
     /// try store.console.purgeZone(notes, of: "anna")
     /// ```
     public var console: Console {
-        Console(store: store, disturbances: disturbances, longLived: longLived, stagedAssets: stagedAssets)
+        Console(opened: opened)
     }
 
     /// Injects faults and performs actions that only the service can perform. Everything it does is recorded in the
@@ -22,10 +22,8 @@ extension CloudStore {
     /// last until they are used up or ``clearFaults()`` is called, and are not persisted. All other actions are as
     /// lasting as a save.
     public struct Console: Sendable {
-        let store: Store
-        let disturbances: FaultInjector
-        let longLived: LongLivedOperations
-        let stagedAssets: StagedAssets
+        let opened: OpenedStore
+        private var store: Store { opened.store }
 
         private func doing(_ body: () throws -> Void) throws {
             do { try body() } catch { throw CKError(engine: error) }
@@ -53,7 +51,7 @@ extension CloudStore {
                 guard try store.account(of: user).status != status.engine else { return }
                 try store.setAccountStatus(status.engine, of: user)
             }
-            disturbances.wakeAll()
+            opened.disturbances.wakeAll()
             NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
@@ -106,9 +104,9 @@ extension CloudStore {
                 let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
                 try store.erase(ids, in: database, reason: reason) {
                     // Only then: a rejected erasure must not remove a client's save.
-                    try longLived.removeErased(in: store, endsUnreadable: true)
+                    try opened.longLived.removeErased(in: store, endsUnreadable: true)
                 }
-                stagedAssets.removeRetired()
+                opened.stagedAssets.removeRetired()
             }
         }
 
@@ -177,7 +175,7 @@ extension CloudStore {
             try requireError([code], retryAfter)
             let target = FaultInjector.Target(device: device, user: user)
             try note("fail the next \(count) (\(scope)) of \(kind?.rawValue ?? "any kind") with \(code)", target)
-            disturbances.add(
+            opened.disturbances.add(
                 FaultInjector.Fault(
                     target: target, kind: kind, scope: scope, remaining: count, code: code, retryAfter: retryAfter))
         }
@@ -187,7 +185,7 @@ extension CloudStore {
             try requireCount(count)
             let target = FaultInjector.Target(device: device, user: user)
             try note("lose the next \(count) responses", target)
-            disturbances.addLostResponses(count, target)
+            opened.disturbances.addLostResponses(count, target)
         }
 
         /// Sets the network between a device and the store; nil for all devices.
@@ -195,7 +193,7 @@ extension CloudStore {
             if case .slow(let delay) = network { try requireDelay(delay) }
             let target = FaultInjector.Target(device: device, user: user)
             try note("set the network to \(network)", target)
-            disturbances.setNetwork(network, target)
+            opened.disturbances.setNetwork(network, target)
         }
 
         /// Starts a fault plan from its beginning; nil ends the current plan.
@@ -212,13 +210,13 @@ extension CloudStore {
             }
             let target = FaultInjector.Target(device: device, user: user)
             try note(plan.map { "follow \($0)" } ?? "end the fault plan", target)
-            disturbances.setPlan(plan, target)
+            opened.disturbances.setPlan(plan, target)
         }
 
         /// Removes all injected faults: failures, lost responses, networks and fault plans.
         public func clearFaults() throws {
             try note("clear all faults", .init())
-            disturbances.clear()
+            opened.disturbances.clear()
         }
 
         private func requireCount(_ count: Int) throws {

@@ -13,12 +13,10 @@ import StrataSystem
 /// try store.close()
 /// ```
 public final class CloudStore: Sendable {
-    let store: Store
-    let disturbances: FaultInjector
-    let longLived: LongLivedOperations
-    let stagedAssets: StagedAssets
+    let opened: OpenedStore
+    var store: Store { opened.store }
     /// The options of the store.
-    public let options: Options
+    public var options: Options { opened.options }
     private let clients = ClientTable()
 
     /// Opens the store in a directory, or creates one.
@@ -46,19 +44,7 @@ public final class CloudStore: Sendable {
     }
 
     init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
-        self.options = options
-        do {
-            store = try open()
-            let files = try path.map { try RealFileSystem().anchored(at: $0) }
-            longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
-            disturbances = FaultInjector.of(store)
-            stagedAssets = StagedAssets(of: store)
-            longLived.removeDrafts()
-            // A process that died during an erasure may have left them.
-            try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
-        } catch {
-            throw CKError(engine: error)
-        }
+        opened = try OpenedStore(options, at: path, open)
     }
 
     /// Returns the container of a user's device; the same container for the same user and device.
@@ -68,9 +54,7 @@ public final class CloudStore: Sendable {
     ///   - device: Distinguishes the devices of a user: the changes of one device are news for the others.
     public func container(user: String?, device: String = "default") -> CKContainer {
         clients.container(of: Actor(user: user ?? "", device: device)) { actor in
-            Client(
-                Client.Opened(store, disturbances, longLived, stagedAssets, options), actor,
-                identifier: options.containerIdentifier)
+            Client(opened, actor, identifier: options.containerIdentifier)
         }
     }
 
@@ -88,13 +72,7 @@ public final class CloudStore: Sendable {
     }
 
     /// Finishes pending work and closes the files. Later calls fail; closing again does nothing.
-    public func close() throws {
-        defer {
-            disturbances.wakeAll()
-            stagedAssets.removeAll()
-        }
-        do { try store.close() } catch { throw CKError(engine: error) }
-    }
+    public func close() throws { try opened.close() }
 }
 
 /// The clients of a store that are in use, one for each device of a user.

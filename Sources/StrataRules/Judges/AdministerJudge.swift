@@ -2,26 +2,35 @@ import StrataModel
 import StrataViews
 
 /// Judges the service's changes to accounts and tokens, and its notes (docs/rules.md §13).
-struct AdministerJudge {
-    private let rules: Rules
-    private let request: Request
-    private let view: RulesView
-    private let context: RequestContext
+struct AdministerJudge: RequestJudge {
+    private let judging: Judging
+    private let body: AdministerRequest
     private var names: NameWriter
+    private var view: RulesView { judging.view }
 
-    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) {
-        self.rules = rules
-        self.request = request
-        self.view = view
-        self.context = context
-        names = NameWriter(view)
+    init(_ judging: Judging, _ body: AdministerRequest) {
+        self.judging = judging
+        self.body = body
+        names = NameWriter(judging.view)
     }
 
-    mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
+    consuming func decide() throws -> Decision {
+        switch body {
+        case .purgeZone(let zone): try ZonesJudge(judging, ModifyZonesRequest()).decidePurge(of: zone)
+        case .resetEncryptedData: try ZonesJudge(judging, ModifyZonesRequest()).decideReset()
+        case .setAccountStatus(let status, let user): try setAccount(of: user) { $0.status = status }
+        case .setQuota(let bytes, let user): try setAccount(of: user) { $0.quota = bytes }
+        case .expireTokens(let offset, let isInAll): try expireTokens(before: offset, inAll: isInAll)
+        case .note(let note): try keep(note)
+        case .eraseRecords(let records, let reason): try erase(records, reason: reason)
+        }
+    }
+
+    private mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
         guard !user.isEmpty else {
             throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: .administration)
         }
-        try Rules.checkRoom(for: user)
+        try Judging.checkRoom(for: user)
         let before = try view.account(of: user)
         var account = before
         change(&account)
@@ -32,7 +41,7 @@ struct AdministerJudge {
         return decision
     }
 
-    mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
+    private mutating func expireTokens(before offset: UInt64, inAll: Bool) throws -> Decision {
         let end = view.fold.offset
         // The offset after the end expires every existing token, and no later one.
         guard offset <= end + 1 else {
@@ -43,10 +52,10 @@ struct AdministerJudge {
         }
         var database: UInt64 = 0
         if !inAll {
-            let owner = request.database.owner
-            let isPublic = request.database.scope == .public
+            let owner = judging.request.database.owner
+            let isPublic = judging.request.database.scope == .public
             guard !isPublic, let user = try view.ordinal(of: .user(owner)),
-                let ordinal = try view.ordinal(of: .database(request.database.scope, owner: user))
+                let ordinal = try view.ordinal(of: .database(judging.request.database.scope, owner: user))
             else { return nothing }
             database = ordinal
         }
@@ -54,9 +63,9 @@ struct AdministerJudge {
         return try commit(TokensExpiredEvent(offset: offset, database: database))
     }
 
-    mutating func keep(_ note: ConsoleNote) throws -> Decision {
-        try Rules.checkRoom(for: note.user)
-        try Rules.checkRoom(for: note.device)
+    private mutating func keep(_ note: ConsoleNote) throws -> Decision {
+        try Judging.checkRoom(for: note.user)
+        try Judging.checkRoom(for: note.device)
         let bytes = note.text.utf8.count
         guard bytes <= ConsoleNote.maximumTextBytes else {
             throw Refusal(
@@ -67,22 +76,22 @@ struct AdministerJudge {
     }
 
     /// Judges an erasure, which is rejected like a deletion if a record would lose its parent.
-    mutating func erase(_ records: [RecordToErase], reason: String) throws -> Decision {
+    private mutating func erase(_ records: [RecordToErase], reason: String) throws -> Decision {
+        try judging.limits.checkItemCount(records.count)
         guard !records.isEmpty, reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
             throw Refusal(
                 .invalidArguments,
                 "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
                 rule: .administration)
         }
-        let actor = try ActorState(context.actor, view)
-        var erasure = Erasure(try ResolvedRequest(request, actor, view), view, rules.limits, reason: reason)
-        for item in records { try erasure.add(item, typeName: request.names.recordType(item.type)) }
+        var erasure = Erasure(judging.resolved, view, judging.limits, reason: reason)
+        for item in records { try erasure.add(item, typeName: judging.request.names.recordType(item.type)) }
         var commit = CommitBuilder()
         try erasure.append(to: &commit)
         return try finish(commit)
     }
 
-    private var nothing: Decision { Decision(.nothing, RequestResult(), trace: context.isTraced ? Trace() : nil) }
+    private var nothing: Decision { Decision(.nothing, RequestResult(), trace: judging.newTrace) }
 
     private func commit(_ event: some EventBody) throws -> Decision {
         var commit = CommitBuilder()
@@ -94,7 +103,7 @@ struct AdministerJudge {
 
     private func finish(_ commit: CommitBuilder, firstItemEvent: UInt32 = 0) throws -> Decision {
         let shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
-        let header = try context.header(.console, user: 0, device: 0, shape)
+        let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = nothing
         decision.outcome = .commit(commit.payload(header))
         decision.names = names.new

@@ -2,23 +2,20 @@ import StrataModel
 import StrataViews
 
 /// Judges the service's notes on notifications (docs/rules.md §12). Obsolete notes are left out.
-struct NotifyJudge {
-    private let request: Request
+struct NotifyJudge: RequestJudge {
+    private let judging: Judging
     private let body: NotifyRequest
-    private let view: RulesView
-    private let context: RequestContext
     private var names: NameWriter
+    private var view: RulesView { judging.view }
 
-    init(_ request: Request, _ body: NotifyRequest, _ view: RulesView, _ context: RequestContext) {
-        self.request = request
+    init(_ judging: Judging, _ body: NotifyRequest) {
+        self.judging = judging
         self.body = body
-        self.view = view
-        self.context = context
-        names = NameWriter(view)
+        names = NameWriter(judging.view)
     }
 
-    mutating func decide() throws -> Decision {
-        let trace = context.isTraced ? Trace() : nil
+    consuming func decide() throws -> Decision {
+        let trace = judging.newTrace
         // With an empty user name, the service records its own progress.
         let isOwn = body.user.isEmpty
         guard let user = isOwn ? 0 : try view.ordinal(of: .user(body.user)) else {
@@ -48,7 +45,7 @@ struct NotifyJudge {
         let shape = RequestShape(.notify, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
         for event in delivered { try commit.append(event) }
         for event in deleted { try commit.append(event) }
-        let header = try context.header(.console, user: 0, device: 0, shape)
+        let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
         decision.names = names.new
         decision.eventCount = Int(commit.count)
@@ -57,7 +54,7 @@ struct NotifyJudge {
 
     /// The deletions of fired subscriptions that still exist, unchanged since they fired.
     private func fired(of user: UInt64) throws -> [SubscriptionDeletedEvent] {
-        let scope = request.database.scope
+        let scope = judging.request.database.scope
         guard !body.fired.isEmpty,
             let database = try view.ordinal(of: .database(scope, owner: scope == .public ? 0 : user))
         else { return [] }

@@ -7,11 +7,11 @@ extension RecordsJudge {
     /// permission on the target; in other databases, every link holds.
     ///
     /// A target that is not stored yet belongs to the actor if a save of this request creates it and has not failed.
-    func holds(_ target: String, in place: Int) throws -> Bool {
-        guard scene.scope == .public else { return true }
-        let key = RecordKey(zone: UInt64(place), name: target)
+    func holds(_ target: String, in zoneIndex: Int) throws -> Bool {
+        guard resolved.scope == .public else { return true }
+        let key = RecordKey(zone: UInt64(zoneIndex), name: target)
         if let known = heldTargets[key] { return known }
-        if let stored = try storedHeader(target, place) {
+        if let stored = try storedHeader(target, zoneIndex) {
             let users = try view.ordinal(of: .recordType(UserRecord.type))
             let isHeld = try mayChange(
                 type: stored.type, isUserRecord: stored.type == users, creator: stored.createdBy)
@@ -24,20 +24,20 @@ extension RecordsJudge {
     }
 
     /// Returns the reference for the request's event, with the zone's ordinal in the store.
-    func placed(_ reference: FieldValue.Reference, in place: Int, zone: UInt64) throws -> FieldValue.Reference {
+    func placed(_ reference: FieldValue.Reference, in zoneIndex: Int, zone: UInt64) throws -> FieldValue.Reference {
         var placed = FieldValue.Reference(RecordKey(zone: zone, name: reference.target.name), action: reference.action)
-        placed.isLoose = try reference.action == .deleteSelf && !holds(reference.target.name, in: place)
+        placed.isLoose = try reference.action == .deleteSelf && !holds(reference.target.name, in: zoneIndex)
         return placed
     }
 
     private func mayChange(type: UInt64, isUserRecord: Bool, creator: UInt64?) throws -> Bool {
-        try rules.may(
-            actor, .change, creator: creator, isUserRecord: isUserRecord, grants: view.grants(of: type), in: scene.scope
+        try actor.may(
+            .change, creator: creator, isUserRecord: isUserRecord, grants: view.grants(of: type), in: resolved.scope
         )
     }
 
-    private func storedHeader(_ name: String, _ place: Int) throws -> RecordHeader? {
-        let zone = scene.zones[place].ordinal
+    private func storedHeader(_ name: String, _ zoneIndex: Int) throws -> RecordHeader? {
+        let zone = resolved.zones[zoneIndex].ordinal
         return zone == 0 ? nil : try view.header(RecordKey(zone: zone, name: name))
     }
 }

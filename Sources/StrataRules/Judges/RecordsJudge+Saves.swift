@@ -6,19 +6,19 @@ extension RecordsJudge {
     /// - Throws: ``Refusal`` if the save fails.
     func judgeSave(_ index: Int) throws {
         let save = body.saves[index]
-        let place = saves[index].zone
-        if let answer = scene.zones[place].answer { throw answer }
-        let isOwnUserRecord = isOwnUserRecord(save.record.name, place)
-        let stored = try storedRecord(save.record.name, place)
+        let zoneIndex = saves[index].zoneIndex
+        if let answer = resolved.zones[zoneIndex].answer { throw answer }
+        let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
+        let stored = try storedRecord(save.record.name, zoneIndex)
         saves[index].stored = stored
         let type = schemaBindings.types[Int(save.type) - 1]
-        try checkNames(save, type, stored, isOwnUserRecord)
+        try checkNames(save, type, stored: stored, isOwnUserRecord: isOwnUserRecord)
         try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
         guard
-            try rules.may(
-                actor, stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-                grants: view.grants(of: type.ordinal), in: scene.scope)
+            try actor.may(
+                stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
+                grants: view.grants(of: type.ordinal), in: resolved.scope)
         else {
             throw Refusal(
                 .permissionFailure,
@@ -28,23 +28,23 @@ extension RecordsJudge {
                         + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
-        if context.isTraced { traceVersion(index, stored) }
+        if judging.context.isTraced { traceVersion(index, stored) }
         saves[index].fields = try fittedFields(save)
-        let typePlace = Int(save.type) - 1
-        if schemaBindings.types[typePlace].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typePlace) }
-        try checkLinks(save, place, saves[index].facts)
+        let typeIndex = Int(save.type) - 1
+        if schemaBindings.types[typeIndex].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typeIndex) }
+        try checkLinks(save, zoneIndex, saves[index].facts)
         try checkSize(save, saves[index])
         try checkQuota(index)
-        if schemaBindings.types[typePlace].hasNewKeys { schemaBindings.bind(saves[index].fields, of: typePlace) }
+        if schemaBindings.types[typeIndex].hasNewKeys { schemaBindings.bind(saves[index].fields, of: typeIndex) }
     }
 
-    func storedRecord(_ name: String, _ place: Int) throws -> StoredRecord? {
-        let zone = scene.zones[place].ordinal
+    func storedRecord(_ name: String, _ zoneIndex: Int) throws -> StoredRecord? {
+        let zone = resolved.zones[zoneIndex].ordinal
         return zone == 0 ? nil : try view.record(RecordKey(zone: zone, name: name))
     }
 
     private func checkNames(
-        _ save: ModifyRecordsRequest.Save, _ type: TypeState, _ stored: StoredRecord?, _ isOwnUserRecord: Bool
+        _ save: ModifyRecordsRequest.Save, _ type: TypeState, stored: StoredRecord?, isOwnUserRecord: Bool
     ) throws {
         guard type.isValid else {
             throw Refusal(
@@ -67,7 +67,7 @@ extension RecordsJudge {
 
     /// The service's wording: "Cannot create new type FavoriteTable in production schema".
     private func checkIsDeclared(_ type: TypeState) throws {
-        guard rules.schema == .open || type.ordinal != 0 || type.isUsers else {
+        guard judging.schema == .open || type.ordinal != 0 || type.isUsers else {
             throw Refusal(
                 .invalidArguments, "Cannot create new type \(type.name) in production schema", rule: .enforcedSchema)
         }
@@ -141,7 +141,7 @@ extension RecordsJudge {
         var fields = save.fields
         for index in fields.indices {
             guard let value = fields[index].value else { continue }
-            if scene.scope == .public, case .sealed = value {
+            if resolved.scope == .public, case .sealed = value {
                 throw Refusal(
                     .invalidArguments,
                     "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
@@ -149,7 +149,7 @@ extension RecordsJudge {
             }
             guard let binding = try schemaBindings.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
                 // The service's wording, which apps may know.
-                guard rules.schema == .open else {
+                guard judging.schema == .open else {
                     throw Refusal(
                         .invalidArguments,
                         """
@@ -175,11 +175,11 @@ extension RecordsJudge {
         return fields
     }
 
-    func key(_ ordinal: UInt32) -> String { request.names.key(ordinal) ?? "" }
+    func key(_ ordinal: UInt32) -> String { judging.request.names.key(ordinal) ?? "" }
 
     /// - Throws: ``Refusal`` if the type has no room for more keys.
-    private func checkSchemaRoom(_ fields: [FieldChange], of typePlace: Int) throws {
-        let type = schemaBindings.types[typePlace]
+    private func checkSchemaRoom(_ fields: [FieldChange], of typeIndex: Int) throws {
+        let type = schemaBindings.types[typeIndex]
         let unbound = fields.count { change in
             if change.value != nil, case .none = type.bindings[change.field] { true } else { false }
         }
@@ -194,17 +194,19 @@ extension RecordsJudge {
 
     // MARK: References
 
-    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ place: Int, _ facts: SaveFacts) throws {
+    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ zoneIndex: Int, _ facts: SaveFacts) throws {
         for change in save.fields where facts.hasReferences {
             guard let value = change.value else { continue }
-            for reference in value.references { try checkTarget(reference.target, place, "Key '\(key(change.field))'") }
+            for reference in value.references {
+                try checkTarget(reference.target, zoneIndex, "Key '\(key(change.field))'")
+            }
         }
-        if case .set(let target) = save.parent { try checkTarget(target, place, "The parent") }
-        if case .set(let target) = save.share { try checkTarget(target, place, "The share") }
+        if case .set(let target) = save.parent { try checkTarget(target, zoneIndex, "The parent") }
+        if case .set(let target) = save.share { try checkTarget(target, zoneIndex, "The share") }
     }
 
-    private func checkTarget(_ target: RecordKey, _ place: Int, _ what: @autoclosure () -> String) throws {
-        guard try scene.place(target.zone) == place else {
+    private func checkTarget(_ target: RecordKey, _ zoneIndex: Int, _ what: @autoclosure () -> String) throws {
+        guard try resolved.zoneIndex(of: target.zone) == zoneIndex else {
             throw Refusal(
                 .invalidArguments, "\(what()) refers to a record of another zone: '\(target.name)'.",
                 rule: .referencesWithinZone)
@@ -222,14 +224,14 @@ extension RecordsJudge {
         var size = sentBytes(state)
         if let stored = state.stored {
             try checkKeyCount(stored, save)
-            size += try keptBytes(stored, save, room: rules.limits.recordBytes - size)
+            size += try keptBytes(stored, save, room: judging.limits.recordBytes - size)
         }
-        guard size <= rules.limits.recordBytes else {
+        guard size <= judging.limits.recordBytes else {
             throw Refusal(
                 .limitExceeded,
                 """
                 Record '\(save.record.name)' would have \(size) bytes, more than the maximum of \
-                \(rules.limits.recordBytes).
+                \(judging.limits.recordBytes).
                 """, rule: .byteLimit)
         }
     }
@@ -248,7 +250,7 @@ extension RecordsJudge {
                 }
             }
             if keys.count + newCount > FieldTable.maximumCount {
-                throw Rules.tooManyKeys(save.record.name, rule: .recordLimits)
+                throw Judging.tooManyKeys(save.record.name, rule: .recordLimits)
             }
         }
     }

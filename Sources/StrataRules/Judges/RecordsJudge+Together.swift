@@ -5,11 +5,11 @@ import StrataViews
 extension RecordsJudge {
     func judgeTogether() throws {
         if deletes.isEmpty, saves.indices.allSatisfy(standsAlone) { return }
-        var items: [(saves: [Int], deletes: [Int])] = Array(repeating: ([], []), count: scene.zones.count)
-        for index in saves.indices { items[saves[index].zone].saves.append(index) }
-        for index in deletes.indices { items[deletes[index].zone].deletes.append(index) }
-        for place in items.indices where scene.zones[place].isAlive {
-            try judgeTogether(place, items[place].saves, items[place].deletes)
+        var items: [(saves: [Int], deletes: [Int])] = Array(repeating: ([], []), count: resolved.zones.count)
+        for index in saves.indices { items[saves[index].zoneIndex].saves.append(index) }
+        for index in deletes.indices { items[deletes[index].zoneIndex].deletes.append(index) }
+        for zoneIndex in items.indices where resolved.zones[zoneIndex].isAlive {
+            try judgeTogether(zoneIndex, items[zoneIndex].saves, items[zoneIndex].deletes)
         }
     }
 
@@ -19,11 +19,11 @@ extension RecordsJudge {
         return saves[index].refusal == nil && !saves[index].facts.hasReferences
     }
 
-    private func judgeTogether(_ place: Int, _ zoneSaves: [Int], _ zoneDeletes: [Int]) throws {
-        try checkParentsAndOwners(zoneSaves, place)
+    private func judgeTogether(_ zoneIndex: Int, _ zoneSaves: [Int], _ zoneDeletes: [Int]) throws {
+        try checkParentsAndOwners(zoneSaves, zoneIndex)
         for index in zoneDeletes { try judgeDelete(index) }
-        let isAtomic = isAtomic(place)
-        if !isAtomic || !hasFailed(zoneSaves, zoneDeletes) { try judgeCascades(zoneSaves, zoneDeletes, place) }
+        let isAtomic = isAtomic(zoneIndex)
+        if !isAtomic || !hasFailed(zoneSaves, zoneDeletes) { try judgeCascades(zoneSaves, zoneDeletes, zoneIndex) }
         guard isAtomic, hasFailed(zoneSaves, zoneDeletes) else { return }
         for index in zoneSaves where saves[index].refusal == nil {
             refuseSave(index, bystander(body.saves[index].record.name))
@@ -33,8 +33,8 @@ extension RecordsJudge {
         }
     }
 
-    private func isAtomic(_ place: Int) -> Bool {
-        body.isAtomic && scene.zones[place].row?.capabilities.contains(.atomic) == true
+    private func isAtomic(_ zoneIndex: Int) -> Bool {
+        body.isAtomic && resolved.zones[zoneIndex].row?.capabilities.contains(.atomic) == true
     }
 
     private func hasFailed(_ zoneSaves: [Int], _ zoneDeletes: [Int]) -> Bool {
@@ -49,7 +49,7 @@ extension RecordsJudge {
 
     // MARK: Parents and owners
 
-    private func checkParentsAndOwners(_ zoneSaves: [Int], _ place: Int) throws {
+    private func checkParentsAndOwners(_ zoneSaves: [Int], _ zoneIndex: Int) throws {
         let linked = zoneSaves.filter { index in
             if case .set = body.saves[index].parent { true } else { false }
         }
@@ -59,26 +59,26 @@ extension RecordsJudge {
                     $0.value?.references.contains { $0.action == .deleteSelf } == true
                 }
         }
-        if try !owned.isEmpty && !exceedsOwnerLimit(place, zoneSaves.count) { owned = [] }
+        if try !owned.isEmpty && !exceedsOwnerLimit(zoneIndex, zoneSaves.count) { owned = [] }
         if linked.isEmpty, owned.isEmpty { return }
         var hasChanged = true
         while hasChanged {
-            hasChanged = try dropOrphans(linked, zoneSaves, place)
-            if !owned.isEmpty, try dropTooMany(Set(owned), zoneSaves, place) { hasChanged = true }
+            hasChanged = try dropOrphans(linked, zoneSaves, zoneIndex)
+            if !owned.isEmpty, try dropTooMany(Set(owned), zoneSaves, zoneIndex) { hasChanged = true }
         }
     }
 
     /// Returns true if a record could exceed the limit of owning references, each of which belongs to a different
     /// record.
-    private func exceedsOwnerLimit(_ place: Int, _ saveCount: Int) throws -> Bool {
-        let zone = scene.zones[place].ordinal
-        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(scene.database, zone)?.recordCount
-        return Int(clamping: stored ?? 0) + saveCount > rules.limits.owningReferences
+    private func exceedsOwnerLimit(_ zoneIndex: Int, _ saveCount: Int) throws -> Bool {
+        let zone = resolved.zones[zoneIndex].ordinal
+        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(resolved.database, zone)?.recordCount
+        return Int(clamping: stored ?? 0) + saveCount > judging.limits.owningReferences
     }
 
     /// Refuses saves whose parent does not exist; returns true if there were any (B99, B102).
-    private func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ place: Int) throws -> Bool {
-        let isAtomic = isAtomic(place)
+    private func dropOrphans(_ linked: [Int], _ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
+        let isAtomic = isAtomic(zoneIndex)
         func key(_ index: Int) -> RecordKey { RecordKey(zone: 0, name: body.saves[index].record.name) }
         // In an atomic zone, a child of a failed save fails with its zone, like all other items (B102).
         let saved = linked.isEmpty ? [] : Set(zoneSaves.filter { isAtomic || saves[$0].refusal == nil }.map(key))
@@ -90,7 +90,7 @@ extension RecordsJudge {
             if try keepsLooseParent(index, parent.name) { continue }
             if saved.contains(RecordKey(zone: 0, name: parent.name)) {
                 if !isAtomic { waiting[RecordKey(zone: 0, name: parent.name), default: []].append(index) }
-            } else if try !isStored(parent.name, place) {
+            } else if try !isStored(parent.name, zoneIndex) {
                 failed.append(index)
             }
         }
@@ -100,7 +100,7 @@ extension RecordsJudge {
             let save = body.saves[failed[next]]
             refuseSave(failed[next], orphaned(save, tried))
             if let children = waiting.removeValue(forKey: key(failed[next])),
-                try !isStored(save.record.name, place)
+                try !isStored(save.record.name, zoneIndex)
             {
                 failed += children
             }
@@ -111,7 +111,7 @@ extension RecordsJudge {
 
     /// Returns true if a save sets the loose parent that its record already has. That parent may be deleted.
     private func keepsLooseParent(_ index: Int, _ parent: String) throws -> Bool {
-        guard scene.scope == .public, let stored = saves[index].stored else { return false }
+        guard resolved.scope == .public, let stored = saves[index].stored else { return false }
         return try stored.bytes.withUnsafeBytes { bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let links = try view.links()
@@ -128,13 +128,13 @@ extension RecordsJudge {
             rule: isTried ? .failedParent : .existingParent)
     }
 
-    private func isStored(_ name: String, _ place: Int) throws -> Bool {
-        let zone = scene.zones[place].ordinal
+    private func isStored(_ name: String, _ zoneIndex: Int) throws -> Bool {
+        let zone = resolved.zones[zoneIndex].ordinal
         return try zone != 0 && view.exists(RecordKey(zone: zone, name: name))
     }
 
     /// Refuses saves that exceed the limit of owning references; returns true if there were any (B98).
-    private func dropTooMany(_ owned: Set<Int>, _ zoneSaves: [Int], _ place: Int) throws -> Bool {
+    private func dropTooMany(_ owned: Set<Int>, _ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         var counts: [RecordKey: Int] = [:]
         var hasDropped = false
         for index in zoneSaves where saves[index].refusal == nil {
@@ -144,9 +144,9 @@ extension RecordsJudge {
             let added = after.heldOwners.subtracting(before.heldOwners)
             let removed = before.heldOwners.subtracting(after.heldOwners)
             for target in added.union(removed) where counts[target] == nil {
-                counts[target] = try count(target.name, place)
+                counts[target] = try count(target.name, zoneIndex)
             }
-            let limit = rules.limits.owningReferences
+            let limit = judging.limits.owningReferences
             // Sorted, because a set's order differs between processes, and messages are stored.
             let full = added.filter { counts[$0, default: 0] >= limit }.min { Self.isBefore($0, $1) }
             if let full {
@@ -169,8 +169,8 @@ extension RecordsJudge {
         left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }
 
-    private func count(_ target: String, _ place: Int) throws -> Int {
-        let zone = scene.zones[place].ordinal
+    private func count(_ target: String, _ zoneIndex: Int) throws -> Int {
+        let zone = resolved.zones[zoneIndex].ordinal
         guard zone != 0 else { return 0 }
         return try view.sources(of: RecordKey(zone: zone, name: target), .deleting).count
     }
@@ -179,7 +179,7 @@ extension RecordsJudge {
 
     private func judgeDelete(_ index: Int) throws {
         let name = body.deletes[index].name
-        guard let stored = try storedRecord(name, deletes[index].zone) else {
+        guard let stored = try storedRecord(name, deletes[index].zoneIndex) else {
             trace?.add(.deleteOfMissingRecord, "delete \(index)", "there is no record '\(name)'")
             return
         }
@@ -187,9 +187,9 @@ extension RecordsJudge {
         deletes[index].cascade = [name]
         let users = try view.ordinal(of: .recordType(UserRecord.type))
         guard
-            try rules.may(
-                actor, .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
-                grants: view.grants(of: stored.header.type), in: scene.scope)
+            try actor.may(
+                .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
+                grants: view.grants(of: stored.header.type), in: resolved.scope)
         else {
             refuseDelete(
                 index,
@@ -200,10 +200,10 @@ extension RecordsJudge {
         }
     }
 
-    private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ place: Int) throws {
+    private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ zoneIndex: Int) throws {
         let wanted = zoneDeletes.filter { deletes[$0].refusal == nil && deletes[$0].stored != nil }
         if wanted.isEmpty { return }
-        var graph = LinkGraph(zone: scene.zones[place].ordinal, view, rules.limits, in: scene.scope)
+        var graph = LinkGraph(zone: resolved.zones[zoneIndex].ordinal, view, judging.limits, in: resolved.scope)
         for index in zoneSaves where saves[index].refusal == nil {
             let links = try links(of: index)
             if links.before.isEmpty, links.after.isEmpty { continue }
@@ -241,10 +241,10 @@ extension RecordsJudge {
         for change in saves[index].fields {
             if let ordinal = try view.ordinal(of: .field(key(change.field))) { sent.insert(UInt32(ordinal)) }
             for reference in change.value?.references ?? [] where reference.action == .deleteSelf {
-                after.add(reference, isHeld: try holds(reference.target.name, in: saves[index].zone))
+                after.add(reference, isHeld: try holds(reference.target.name, in: saves[index].zoneIndex))
             }
         }
-        if case .set(let parent) = save.parent, try holds(parent.name, in: saves[index].zone) {
+        if case .set(let parent) = save.parent, try holds(parent.name, in: saves[index].zoneIndex) {
             after.parent = parent.name
         }
         guard let stored = saves[index].stored else { return (before, after) }
@@ -256,11 +256,11 @@ extension RecordsJudge {
                 if case .kept = save.parent { after.parent = before.parent }
             }
             let table = try view.fields()
-            for place in 0..<table.count where try table.kind(at: place)?.element == .reference {
-                let value = try FieldValue(decoding: bytes, in: try table.range(at: place))
+            for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
+                let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
                 for reference in value.references {
                     before.add(reference, isHeld: !reference.isLoose)
-                    guard !sent.contains(table.ordinal(at: place)) else { continue }
+                    guard !sent.contains(table.ordinal(at: index)) else { continue }
                     after.add(reference, isHeld: !reference.isLoose)
                 }
             }

@@ -3,13 +3,11 @@ import StrataViews
 
 /// Judges a request for records, in the order of docs/rules.md §2 and §5 to §8.
 final class RecordsJudge {
-    let rules: Rules
-    let request: Request
+    let judging: Judging
     let body: ModifyRecordsRequest
-    let view: RulesView
-    let context: RequestContext
-    let actor: ActorState
-    let scene: ResolvedRequest
+    var view: RulesView { judging.view }
+    var actor: ActorState { judging.actor }
+    var resolved: ResolvedRequest { judging.resolved }
     /// The known types and keys of the request.
     var schemaBindings: SchemaBindings
     /// The facts of each save, once the request is checked.
@@ -18,50 +16,28 @@ final class RecordsJudge {
     /// Nil if no quota applies.
     private(set) var quota: Quota?
     var deletes: [DeleteState] = []
-    /// Cached answers for stored targets, by place of the zone and name, since a list may name one target many times.
+    /// Cached answers for stored targets, by index of the zone and name, since a list may name one target many times.
     var heldTargets: [RecordKey: Bool] = [:]
-    /// The index of each save, by place of the zone and name.
+    /// The index of each save, by index of the zone and name.
     private(set) lazy var savesByRecord = Dictionary(
         uniqueKeysWithValues: saves.indices.map {
-            (RecordKey(zone: UInt64(saves[$0].zone), name: body.saves[$0].record.name), $0)
+            (RecordKey(zone: UInt64(saves[$0].zoneIndex), name: body.saves[$0].record.name), $0)
         })
     var trace: Trace?
 
-    init(
-        _ rules: Rules, _ request: Request, _ body: ModifyRecordsRequest, _ view: RulesView, _ context: RequestContext
-    ) throws {
-        self.rules = rules
-        self.request = request
+    init(_ judging: Judging, _ body: ModifyRecordsRequest) throws {
+        self.judging = judging
         self.body = body.inOrderOfKeys
-        self.view = view
-        self.context = context
-        actor = try ActorState(context.actor, view)
-        scene = try ResolvedRequest(request, actor, view)
-        schemaBindings = try view.schemaBindings(of: request.names)
-        trace = context.isTraced ? Trace() : nil
-        let account = try view.account(of: context.actor.user)
-        if scene.scope == .private, account.quota > 0 {
-            quota = Quota(bytes: account.quota, usage: try view.usage(of: scene.database))
-        }
-    }
-
-    func decide() throws -> Decision {
-        if let answer = try judge() { return answer }
-        let usage = usageChange
-        let writer = RecordsWriter(self)
-        do {
-            var decision = try writer.decision()
-            decision.usage = usage
-            return decision
-        } catch let error as StrataError where error.code == .tooLarge {
-            throw Refusal(
-                .limitExceeded, "What the request changes is more than a commit has room for: \(error)",
-                rule: .commitLimit)
+        schemaBindings = try judging.view.schemaBindings(of: judging.request.names)
+        trace = judging.newTrace
+        let account = try judging.view.account(of: judging.context.actor.user)
+        if judging.resolved.scope == .private, account.quota > 0 {
+            quota = Quota(bytes: account.quota, usage: try judging.view.usage(of: judging.resolved.database))
         }
     }
 
     /// The decision if there is nothing to write; nil otherwise.
-    private func judge() throws -> Decision? {
+    func judge() throws -> Decision? {
         try checkRequest()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
         try findItems()
@@ -74,7 +50,7 @@ final class RecordsJudge {
         }
         view.keep(schemaBindings)
         for index in deletes.indices {
-            if let answer = scene.zones[deletes[index].zone].answer {
+            if let answer = resolved.zones[deletes[index].zoneIndex].answer {
                 refuseDelete(index, answer.ofMissingZone(.deleteInMissingZone))
             }
         }
@@ -95,14 +71,14 @@ final class RecordsJudge {
     // MARK: The whole request
 
     private func checkRequest() throws {
-        try rules.checkItemCount(body.saves.count + body.deletes.count)
+        try judging.limits.checkItemCount(body.saves.count + body.deletes.count)
         if let token = body.clientToken, token.count > ClientTokenEvent.maximumBytes {
             throw Refusal(
                 .invalidArguments,
                 "A client token has at most \(ClientTokenEvent.maximumBytes) bytes, and this one \(token.count).",
                 rule: .clientTokenLimit)
         }
-        try rules.checkRoom(for: request, of: context.actor)
+        try judging.checkRoomForRequest()
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
         for save in body.saves {
@@ -111,7 +87,7 @@ final class RecordsJudge {
                     .invalidArguments, "The request names type \(save.type) and has no such name.", rule: .requestNames)
             }
             let facts = try SaveFacts(save, schemaBindings.keys)
-            try Rules.checkRoom(for: save, facts)
+            try Judging.checkRoom(for: save, facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
             guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
@@ -119,7 +95,7 @@ final class RecordsJudge {
                     .invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: .requestNames)
             }
         }
-        try rules.checkByteCount(bytes)
+        try judging.limits.checkByteCount(bytes)
     }
 
     /// The commit in which the client token was used before, if it is the device's last token in every zone (B65).
@@ -127,8 +103,8 @@ final class RecordsJudge {
         guard let token = body.clientToken, actor.device != 0 else { return nil }
         var offset: UInt64?
         lazy var items = itemsDigest
-        let places = Set(saves.map(\.zone) + deletes.map(\.zone)).filter { scene.zones[$0].isAlive }
-        for zone in places.map({ scene.zones[$0] }) {
+        let indices = Set(saves.map(\.zoneIndex) + deletes.map(\.zoneIndex)).filter { resolved.zones[$0].isAlive }
+        for zone in indices.map({ resolved.zones[$0] }) {
             guard zone.ordinal != 0, let row = zone.row,
                 let known = try view.fold.fork.clientToken(zone.ordinal, actor.device),
                 known.token == token, known.items == items, known.version >= row.incarnation,
@@ -144,12 +120,12 @@ final class RecordsJudge {
         var bytes = ByteWriter(reserving: 1_024)
         for (state, save) in zip(saves, body.saves) {
             bytes.append(1 as UInt8)
-            bytes.appendString(scene.zones[state.zone].name)
+            bytes.appendString(resolved.zones[state.zoneIndex].name)
             bytes.appendString(save.record.name)
         }
         for (state, delete) in zip(deletes, body.deletes) {
             bytes.append(2 as UInt8)
-            bytes.appendString(scene.zones[state.zone].name)
+            bytes.appendString(resolved.zones[state.zoneIndex].name)
             bytes.appendString(delete.name)
         }
         return UInt64(truncatingIfNeeded: bytes.bytes.withUnsafeBytes { DigestHash.hash(0, $0) })
@@ -160,22 +136,22 @@ final class RecordsJudge {
         var known = Set<RecordKey>(minimumCapacity: count > 1 ? count : 0)
         saves.reserveCapacity(body.saves.count)
         for (index, save) in body.saves.enumerated() {
-            let place = try scene.place(save.record.zone)
-            guard count == 1 || known.insert(RecordKey(zone: UInt64(place), name: save.record.name)).inserted else {
+            let zoneIndex = try resolved.zoneIndex(of: save.record.zone)
+            guard count == 1 || known.insert(RecordKey(zone: UInt64(zoneIndex), name: save.record.name)).inserted else {
                 throw Refusal(
                     .invalidArguments, "You can't save the same record twice: \(save.record.name)", rule: .recordsOnce)
             }
-            saves.append(SaveState(zone: place, facts[index]))
+            saves.append(SaveState(zoneIndex: zoneIndex, facts[index]))
         }
         for delete in body.deletes {
-            let place = try scene.place(delete.zone)
-            guard known.insert(RecordKey(zone: UInt64(place), name: delete.name)).inserted else {
+            let zoneIndex = try resolved.zoneIndex(of: delete.zone)
+            guard known.insert(RecordKey(zone: UInt64(zoneIndex), name: delete.name)).inserted else {
                 throw Refusal(
                     .invalidArguments,
                     "You can't save and delete the same record (\(delete.name)), or delete it twice, in one operation.",
                     rule: .recordsOnce)
             }
-            deletes.append(DeleteState(zone: place))
+            deletes.append(DeleteState(zoneIndex: zoneIndex))
         }
     }
 
@@ -232,24 +208,25 @@ final class RecordsJudge {
         }
     }
 
-    private var usageChange: UsageChange {
+    var usageChange: UsageChange {
         guard quota != nil else { return .none }
         // The bytes that deletions free are not known here.
-        guard scene.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
+        guard resolved.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
             return .unknown
         }
         let growth = saves.reduce(0) { $0 + ($1.refusal == nil ? $1.growth : 0) }
-        return .grows(database: scene.database, bytes: growth)
+        return .grows(database: resolved.database, bytes: growth)
     }
 
-    func isOwnUserRecord(_ name: String, _ place: Int) -> Bool {
-        scene.zones[place].isDefault && scene.zones[place].isOwn && isSameText(name, actor.recordName)
+    func isOwnUserRecord(_ name: String, _ zoneIndex: Int) -> Bool {
+        resolved.zones[zoneIndex].isDefault && resolved.zones[zoneIndex].isOwn && isSameText(name, actor.recordName)
     }
 }
 
 /// The state of a save while it is judged.
 struct SaveState {
-    let zone: Int
+    /// The index of its zone in the resolved request.
+    let zoneIndex: Int
     var refusal: Refusal?
     var stored: StoredRecord?
     /// The sent fields, converted to the kinds of their keys; ordinals are the request's own.
@@ -258,8 +235,8 @@ struct SaveState {
     /// The number of bytes by which the record's quota usage grows, if there is a quota.
     var growth = 0
 
-    init(zone: Int, _ facts: SaveFacts) {
-        self.zone = zone
+    init(zoneIndex: Int, _ facts: SaveFacts) {
+        self.zoneIndex = zoneIndex
         self.facts = facts
     }
 }
@@ -302,7 +279,8 @@ struct SaveFacts {
 
 /// The state of a delete while it is judged.
 struct DeleteState {
-    let zone: Int
+    /// The index of its zone in the resolved request.
+    let zoneIndex: Int
     var refusal: Refusal?
     var stored: StoredRecord?
     /// The record itself and the records that go with it and with no previous delete, breadth first; empty if there is
@@ -311,7 +289,7 @@ struct DeleteState {
     /// True if the delete has no event.
     var isLeftOut: Bool { refusal != nil || cascade.isEmpty }
 
-    init(zone: Int) { self.zone = zone }
+    init(zoneIndex: Int) { self.zoneIndex = zoneIndex }
 }
 
 extension ModifyRecordsRequest {

@@ -2,12 +2,12 @@ import StrataModel
 import StrataViews
 
 /// Judges a request that declares a schema (docs/rules.md §10): it is accepted as a whole or not at all.
-struct SchemaJudge {
-    private let request: Request
+struct SchemaJudge: RequestJudge {
+    private let judging: Judging
     private let body: DeclareSchemaRequest
-    private let view: RulesView
-    private let context: RequestContext
     private var names: NameWriter
+    private var request: Request { judging.request }
+    private var view: RulesView { judging.view }
 
     /// The changes to a record type; ordinals of fields are the request's own.
     private struct Change {
@@ -19,15 +19,13 @@ struct SchemaJudge {
         var isEmpty: Bool { fields.isEmpty && grants.isEmpty && !isNew }
     }
 
-    init(_ request: Request, _ body: DeclareSchemaRequest, _ view: RulesView, _ context: RequestContext) {
-        self.request = request
+    init(_ judging: Judging, _ body: DeclareSchemaRequest) {
+        self.judging = judging
         self.body = body
-        self.view = view
-        self.context = context
-        names = NameWriter(view)
+        names = NameWriter(judging.view)
     }
 
-    mutating func decide() throws -> Decision {
+    consuming func decide() throws -> Decision {
         var types = Set<UInt64>()
         var changes: [Change] = []
         guard body.declarations.count <= FieldTable.maximumCount else {
@@ -42,7 +40,7 @@ struct SchemaJudge {
             let change = try change(declaration, type)
             if !change.isEmpty { changes.append(change) }
         }
-        let trace = context.isTraced ? Trace() : nil
+        let trace = judging.newTrace
         guard !changes.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
         do { return try commit(changes, trace) } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
@@ -87,7 +85,7 @@ struct SchemaJudge {
                 throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: .declaredFields)
             }
             let stored = try view.ordinal(of: .field(key)).flatMap { known[UInt32($0)] }
-            guard let declared = try declared(field, key, type, stored) else { continue }
+            guard let declared = try declared(field, key, of: type, stored: stored) else { continue }
             if stored == nil { newCount += 1 }
             change.fields.append(declared)
         }
@@ -102,7 +100,7 @@ struct SchemaJudge {
 
     /// The field to write; nil if it is already declared so.
     private func declared(
-        _ field: SchemaField, _ key: String, _ type: String, _ stored: SchemaField?
+        _ field: SchemaField, _ key: String, of type: String, stored: SchemaField?
     ) throws -> SchemaField? {
         var field = field
         let systemKind = SchemaName.systemKind(of: key)
@@ -121,7 +119,8 @@ struct SchemaJudge {
             field.isEncrypted = stored?.isEncrypted ?? false
             field.indexes.formUnion(stored?.indexes ?? [])
         }
-        try checkKind(field, key, type, stored?.kind ?? systemKind, isEncrypted: stored?.isEncrypted ?? false)
+        try checkKind(
+            field, key, of: type, bound: stored?.kind ?? systemKind, isEncrypted: stored?.isEncrypted ?? false)
         try checkIndexes(field, key, type)
         if let stored { return field.isDeclared(as: stored) ? nil : field }
         // A system field without an index exists without a declaration.
@@ -130,7 +129,7 @@ struct SchemaJudge {
 
     /// - Parameter bound: the current kind of the key; nil if it has none.
     private func checkKind(
-        _ field: SchemaField, _ key: String, _ type: String, _ bound: FieldKind?, isEncrypted: Bool
+        _ field: SchemaField, _ key: String, of type: String, bound: FieldKind?, isEncrypted: Bool
     ) throws {
         let canBeEncrypted = !field.isEncrypted || ![.reference, .asset].contains(field.kind.element)
         guard field.kind.isDeclarable, canBeEncrypted else {
@@ -196,7 +195,7 @@ struct SchemaJudge {
         for name in names.new { try commit.append(name) }
         let shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
         for event in events { try commit.append(event) }
-        let header = try context.header(.schema, user: 0, device: 0, shape)
+        let header = try judging.context.header(.schema, user: 0, device: 0, shape)
         var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
         decision.names = names.new
         decision.changedTypes = events.map(\.type)

@@ -2,13 +2,13 @@ import StrataModel
 import StrataViews
 
 /// Judges requests for subscriptions (docs/rules.md §11).
-struct SubscriptionsJudge {
-    private let rules: Rules
-    private let request: Request
-    private let view: RulesView
-    private let context: RequestContext
-    private let actor: ActorState
-    private let scene: ResolvedRequest
+struct SubscriptionsJudge: RequestJudge {
+    private let judging: Judging
+    private let body: ModifySubscriptionsRequest
+    private var request: Request { judging.request }
+    private var view: RulesView { judging.view }
+    private var actor: ActorState { judging.actor }
+    private var resolved: ResolvedRequest { judging.resolved }
     private var trace: Trace?
     private var result = RequestResult()
     private var leftOut: [RequestShape.LeftOut] = []
@@ -33,20 +33,16 @@ struct SubscriptionsJudge {
         var options: Subscription.Options
     }
 
-    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) throws {
-        self.rules = rules
-        self.request = request
-        self.view = view
-        self.context = context
-        actor = try ActorState(context.actor, view)
-        scene = try ResolvedRequest(request, actor, view)
-        trace = context.isTraced ? Trace() : nil
+    init(_ judging: Judging, _ body: ModifySubscriptionsRequest) {
+        self.judging = judging
+        self.body = body
+        trace = judging.newTrace
     }
 
-    consuming func decide(_ body: ModifySubscriptionsRequest) throws -> Decision {
-        try check(body)
+    consuming func decide() throws -> Decision {
+        try check()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
-        guard !scene.isElsewhere else {
+        guard !resolved.isElsewhere else {
             throw Refusal(
                 .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
                 rule: .subscriptions)
@@ -57,10 +53,10 @@ struct SubscriptionsJudge {
             do {
                 let version = try judge(save)
                 result.saves.append(.success(version ?? .ofThisCommit(eventIndex: 0)))
-                if let version { try leaveOut(save, index, nil, version) }
+                if let version { try leaveOut(save, index, version: version) }
             } catch let refusal as Refusal {
                 trace?.add(refusal.rule, "save \(index)", refusal.message)
-                try leaveOut(save, index, refusal, nil)
+                try leaveOut(save, index, refusal: refusal)
                 result.saves.append(.failure(refusal))
             }
         }
@@ -81,20 +77,20 @@ struct SubscriptionsJudge {
 
     // MARK: The whole request
 
-    private func check(_ body: ModifySubscriptionsRequest) throws {
-        try rules.checkItemCount(body.saves.count + body.deletes.count)
-        try rules.checkRoom(for: request, of: context.actor)
+    private func check() throws {
+        try judging.limits.checkItemCount(body.saves.count + body.deletes.count)
+        try judging.checkRoomForRequest()
         var bytes = 0
         var ids = Set<ExactName>()
         for save in body.saves {
-            if save.zone != 0 { _ = try scene.place(save.zone) }
+            if save.zone != 0 { _ = try resolved.zoneIndex(of: save.zone) }
             guard save.recordType == 0 || request.names.recordType(save.recordType) != nil else {
                 throw Refusal(
                     .invalidArguments, "The request names a record type that it has no name for.", rule: .requestNames)
             }
             bytes += save.id.utf8.count + save.predicate.utf8.count + (try save.notification?.encoded().count ?? 0)
         }
-        try rules.checkByteCount(bytes)
+        try judging.limits.checkByteCount(bytes)
         for id in body.saves.map(\.id) + body.deletes {
             guard ids.insert(ExactName(text: id)).inserted else {
                 throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: .zonesOnce)
@@ -112,14 +108,14 @@ struct SubscriptionsJudge {
         try checkRecordType(save)
         try checkZone(save)
         if save.kind == .query {
-            do { try rules.checkPredicate(save.predicate) } catch let error as StrataError {
+            do { try judging.checkPredicate(save.predicate) } catch let error as StrataError {
                 throw Refusal(.invalidArguments, "The predicate cannot be used: \(error)", rule: .subscriptionPredicate)
             }
         }
         let stored = try storedForm(of: save)
         if let stored, let version = try unchangedVersion(stored) { return version }
         let content = Content(
-            kind: save.kind, zone: save.zone == 0 ? nil : try scene.place(save.zone),
+            kind: save.kind, zone: save.zone == 0 ? nil : try resolved.zoneIndex(of: save.zone),
             recordType: request.names.recordType(save.recordType).map { ExactName(text: $0) },
             predicate: ExactName(text: save.predicate), options: save.options)
         if let other = try duplicate(of: save, stored, content) {
@@ -144,7 +140,7 @@ struct SubscriptionsJudge {
             case .recordZone: [.private]
             case .database: [.private, .shared]
             }
-        guard scopes.contains(scene.scope) else {
+        guard scopes.contains(resolved.scope) else {
             throw Refusal(
                 .badDatabase, "Subscription '\(save.id)' is of a kind that this database does not have.",
                 rule: .subscriptionScope)
@@ -199,7 +195,7 @@ struct SubscriptionsJudge {
             throw Refusal(
                 .invalidArguments, "User records cannot be queried, nor subscribed to.", rule: .queriesOfUsers)
         }
-        guard try rules.schema == .open || isUsers || view.ordinal(of: .recordType(type)) != nil else {
+        guard try judging.schema == .open || isUsers || view.ordinal(of: .recordType(type)) != nil else {
             throw Refusal(
                 .invalidArguments, "Cannot create new type \(type) in production schema", rule: .enforcedSchema)
         }
@@ -215,7 +211,7 @@ struct SubscriptionsJudge {
         guard save.kind != .database else {
             throw Refusal(.invalidArguments, "Database subscription '\(save.id)' names a zone.", rule: .subscriptions)
         }
-        let zone = scene.zones[try scene.place(save.zone)]
+        let zone = resolved.zones[try resolved.zoneIndex(of: save.zone)]
         if save.kind == .recordZone, zone.isDefault, zone.isOwn {
             throw Refusal(
                 .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.",
@@ -229,10 +225,10 @@ struct SubscriptionsJudge {
 
     /// The save with the store's ordinals; nil if one of its names has none, so that no stored subscription can match.
     private func storedForm(of save: Subscription) throws -> Subscription? {
-        guard scene.database != 0, actor.user != 0 else { return nil }
+        guard resolved.database != 0, actor.user != 0 else { return nil }
         var stored = save
         if save.zone != 0 {
-            stored.zone = scene.zones[try scene.place(save.zone)].ordinal
+            stored.zone = resolved.zones[try resolved.zoneIndex(of: save.zone)].ordinal
             guard stored.zone != 0 else { return nil }
         }
         if let type = request.names.recordType(save.recordType) {
@@ -243,10 +239,10 @@ struct SubscriptionsJudge {
     }
 
     private func unchangedVersion(_ save: Subscription) throws -> Version? {
-        guard let row = try view.fold.fork.subscription(scene.database, actor.user, save.id) else { return nil }
+        guard let row = try view.fold.fork.subscription(resolved.database, actor.user, save.id) else { return nil }
         // Texts that are equal in Swift may differ in their bytes.
         let event = SubscriptionSavedEvent(
-            database: scene.database, user: actor.user, save, original: row.event.original)
+            database: resolved.database, user: actor.user, save, original: row.event.original)
         return try event.event().body.elementsEqual(row.event.event().body) ? row.version : nil
     }
 
@@ -255,7 +251,7 @@ struct SubscriptionsJudge {
         if let id = saying[content] { return id }
         guard let stored else { return nil }
         var found: String?
-        try view.fold.fork.forEachSubscriptionID(saying: stored, scene.database, actor.user) { id in
+        try view.fold.fork.forEachSubscriptionID(saying: stored, resolved.database, actor.user) { id in
             if !isSameText(id, save.id), !replaced.contains(ExactName(text: id)) { found = id }
             return found == nil
         }
@@ -263,8 +259,8 @@ struct SubscriptionsJudge {
     }
 
     private func judgeDelete(_ id: String) throws -> Refusal? {
-        if scene.database != 0, actor.user != 0,
-            try view.fold.fork.subscription(scene.database, actor.user, id) != nil
+        if resolved.database != 0, actor.user != 0,
+            try view.fold.fork.subscription(resolved.database, actor.user, id) != nil
         {
             return nil
         }
@@ -272,7 +268,7 @@ struct SubscriptionsJudge {
     }
 
     private mutating func leaveOut(
-        _ save: Subscription, _ index: Int, _ refusal: Refusal?, _ version: Version?
+        _ save: Subscription, _ index: Int, refusal: Refusal? = nil, version: Version? = nil
     ) throws {
         leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
         var kept = save
@@ -287,13 +283,13 @@ struct SubscriptionsJudge {
         var commit = CommitBuilder()
         var names = NameWriter(view)
         let first = try ActorBootstrap(actor, view, &names)
-        let owner = scene.scope == .public ? 0 : first.user
-        let database = try names.ordinal(of: .database(scene.scope, owner: owner))
+        let owner = resolved.scope == .public ? 0 : first.user
+        let database = try names.ordinal(of: .database(resolved.scope, owner: owner))
         // The other databases are created by the user's first write.
-        let isNewShared = scene.scope == .shared && scene.database == 0
+        let isNewShared = resolved.scope == .shared && resolved.database == 0
         for index in saves.indices {
             if saves[index].zone != 0 {
-                let zone = scene.zones[try scene.place(saves[index].zone)]
+                let zone = resolved.zones[try resolved.zoneIndex(of: saves[index].zone)]
                 saves[index].zone = try names.ordinal(of: .zone(database: database, owner: owner, zone.name))
             }
             if let type = request.names.recordType(saves[index].recordType) {
@@ -321,7 +317,7 @@ struct SubscriptionsJudge {
         shape.leaveOut(
             leftOut,
             request: Request(database: request.database, names: leftOutNames, .modifySubscriptions(leftOutBody)))
-        let header = try context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
+        let header = try judging.context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
         var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
         decision.names = names.new
         decision.eventCount = Int(commit.count)

@@ -2,13 +2,12 @@ import StrataModel
 import StrataViews
 
 /// Judges requests for zones, and the service's actions on them (docs/rules.md §3).
-struct ZonesJudge {
-    private let rules: Rules
-    private let request: Request
-    private let view: RulesView
-    private let context: RequestContext
-    private let actor: ActorState
-    private let scene: ResolvedRequest
+struct ZonesJudge: RequestJudge {
+    private let judging: Judging
+    private let body: ModifyZonesRequest
+    private var request: Request { judging.request }
+    private var view: RulesView { judging.view }
+    private var resolved: ResolvedRequest { judging.resolved }
     private var names: NameWriter
     private var trace: Trace?
     private var result = RequestResult()
@@ -18,65 +17,62 @@ struct ZonesJudge {
 
     static let capabilities: ZoneCapabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
 
-    init(_ rules: Rules, _ request: Request, _ view: RulesView, _ context: RequestContext) throws {
-        self.rules = rules
-        self.request = request
-        self.view = view
-        self.context = context
-        actor = try ActorState(context.actor, view)
-        scene = try ResolvedRequest(request, actor, view)
-        names = NameWriter(view)
-        trace = context.isTraced ? Trace() : nil
+    init(_ judging: Judging, _ body: ModifyZonesRequest) {
+        self.judging = judging
+        self.body = body
+        names = NameWriter(judging.view)
+        trace = judging.newTrace
     }
 
     // MARK: Clients
 
-    consuming func decide(_ body: ModifyZonesRequest) throws -> Decision {
-        try rules.checkItemCount(body.saves.count + body.deletes.count)
-        try rules.checkRoom(for: request, of: context.actor)
-        try checkDuplicates(body)
+    consuming func decide() throws -> Decision {
+        try judging.limits.checkItemCount(body.saves.count + body.deletes.count)
+        try judging.checkRoomForRequest()
+        try checkDuplicates()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
-        guard scene.scope == .private else {
+        guard resolved.scope == .private else {
             throw Refusal(
                 .badDatabase, "Zones can be saved and deleted in the private database only.", rule: .customZones)
         }
-        var saves: [(place: Int, scope: EncryptionScope)] = []
+        var saves: [(zoneIndex: Int, scope: EncryptionScope)] = []
         for (index, save) in body.saves.enumerated() {
-            let place = try scene.place(save.zone)
+            let zoneIndex = try resolved.zoneIndex(of: save.zone)
             do {
-                if let version = try judgeSave(save, place) {
-                    leaveOut(.saves, index, nil, version, save.zone, save.encryptionScope)
+                if let version = try judgeSave(save, zoneIndex) {
+                    leaveOut(save, index, version: version)
                     result.saves.append(.success(version))
                 } else {
                     result.saves.append(.success(.ofThisCommit(eventIndex: 0)))
-                    saves.append((place, save.encryptionScope))
+                    saves.append((zoneIndex, save.encryptionScope))
                 }
             } catch let refusal as Refusal {
                 trace?.add(refusal.rule, "save \(index)", refusal.message)
-                leaveOut(.saves, index, refusal, nil, save.zone, save.encryptionScope)
+                leaveOut(save, index, refusal: refusal)
                 result.saves.append(.failure(refusal))
             }
         }
         var deletes: [Int] = []
         for (index, ordinal) in body.deletes.enumerated() {
-            let place = try scene.place(ordinal)
-            let refusal = judgeDelete(place)
+            let zoneIndex = try resolved.zoneIndex(of: ordinal)
+            let refusal = judgeDelete(zoneIndex)
             result.deletes.append(refusal)
             if let refusal {
                 trace?.add(refusal.rule, "delete \(index)", refusal.message)
-                leaveOut(.deletes, index, refusal, nil, ordinal, .record)
+                leftOut.append(.init(.deletes, index: index, refusal: refusal))
+                leftOutBody.deletes.append(leftOutOrdinal(of: ordinal))
             } else {
-                deletes.append(place)
+                deletes.append(zoneIndex)
             }
         }
         if saves.isEmpty, deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         return try commit(saves, deletes)
     }
 
-    private func checkDuplicates(_ body: ModifyZonesRequest) throws {
+    private func checkDuplicates() throws {
         var known = Set<Int>()
         for ordinal in body.saves.map(\.zone) + body.deletes {
-            guard known.insert(try scene.place(ordinal)).inserted else {
+            guard known.insert(try resolved.zoneIndex(of: ordinal)).inserted else {
                 throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: .zonesOnce)
             }
         }
@@ -85,8 +81,8 @@ struct ZonesJudge {
     /// Judges a save. Returns the version of the zone if it needs no save; nil if it must be written.
     ///
     /// - Throws: ``Refusal`` if the save fails.
-    private func judgeSave(_ save: ModifyZonesRequest.Save, _ place: Int) throws -> Version? {
-        let zone = scene.zones[place]
+    private func judgeSave(_ save: ModifyZonesRequest.Save, _ zoneIndex: Int) throws -> Version? {
+        let zone = resolved.zones[zoneIndex]
         guard zone.isOwn else {
             throw Refusal(.zoneNotFound, "Zone '\(zone.name)' belongs to another user.", rule: .ownZone)
         }
@@ -108,8 +104,8 @@ struct ZonesJudge {
         return row.version
     }
 
-    private func judgeDelete(_ place: Int) -> Refusal? {
-        let zone = scene.zones[place]
+    private func judgeDelete(_ zoneIndex: Int) -> Refusal? {
+        let zone = resolved.zones[zoneIndex]
         if zone.isDefault, zone.isOwn {
             return Refusal(.invalidArguments, "The default zone cannot be deleted.", rule: .zonesOnce)
         }
@@ -117,25 +113,26 @@ struct ZonesJudge {
     }
 
     private mutating func leaveOut(
-        _ list: RequestShape.List, _ index: Int, _ refusal: Refusal?, _ version: Version?, _ zone: UInt64,
-        _ scope: EncryptionScope
+        _ save: ModifyZonesRequest.Save, _ index: Int, refusal: Refusal? = nil, version: Version? = nil
     ) {
-        leftOut.append(.init(list, index: index, refusal: refusal, version: version))
-        let ordinal = request.names.zone(zone).map { leftOutNames.ordinal(of: $0) } ?? 0
-        switch list {
-        case .saves: leftOutBody.saves.append(.init(ordinal, encryptionScope: scope))
-        case .deletes: leftOutBody.deletes.append(ordinal)
-        }
+        leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
+        leftOutBody.saves.append(.init(leftOutOrdinal(of: save.zone), encryptionScope: save.encryptionScope))
     }
 
-    private mutating func commit(_ saves: [(place: Int, scope: EncryptionScope)], _ deletes: [Int]) throws -> Decision {
+    private mutating func leftOutOrdinal(of zone: UInt64) -> UInt64 {
+        request.names.zone(zone).map { leftOutNames.ordinal(of: $0) } ?? 0
+    }
+
+    private mutating func commit(_ saves: [(zoneIndex: Int, scope: EncryptionScope)], _ deletes: [Int]) throws
+        -> Decision
+    {
         var commit = CommitBuilder()
-        let first = try ActorBootstrap(actor, view, &names)
+        let first = try ActorBootstrap(judging.actor, view, &names)
         let database = try names.ordinal(of: .database(.private, owner: first.user))
         var ordinals: [UInt64] = []
-        for (place, _) in saves {
+        for (zoneIndex, _) in saves {
             ordinals.append(
-                try names.ordinal(of: .zone(database: database, owner: first.user, scene.zones[place].name)))
+                try names.ordinal(of: .zone(database: database, owner: first.user, resolved.zones[zoneIndex].name)))
         }
         for name in names.new { try commit.append(name) }
         try first.append(to: &commit, sparing: nil)
@@ -153,26 +150,26 @@ struct ZonesJudge {
         for index in result.saves.indices where (try? result.saves[index].get())?.isOfThisCommit == true {
             result.saves[index] = .success(next.next() ?? versions[0])
         }
-        for place in deletes { try appendDelete(place, database, .deleted, to: &commit) }
+        for zoneIndex in deletes { try appendDelete(zoneIndex, database, .deleted, to: &commit) }
         shape.leaveOut(
             leftOut, request: Request(database: request.database, names: leftOutNames, .modifyZones(leftOutBody)))
-        return try finish(commit, .modifyZones, first.user, first.device, shape)
+        return try finish(commit, .modifyZones, user: first.user, device: first.device, shape)
     }
 
     private func appendDelete(
-        _ place: Int, _ database: UInt64, _ reason: ZoneDeletedEvent.Reason, to commit: inout CommitBuilder
+        _ zoneIndex: Int, _ database: UInt64, _ reason: ZoneDeletedEvent.Reason, to commit: inout CommitBuilder
     ) throws {
-        let zone = scene.zones[place]
+        let zone = resolved.zones[zoneIndex]
         try commit.append(
             ZoneDeletedEvent(
                 zone: zone.ordinal, database: database, incarnation: zone.row?.incarnation, reason: reason))
     }
 
     private func finish(
-        _ commit: CommitBuilder, _ kind: EnvelopeHeader.OperationKind, _ user: UInt64, _ device: UInt64,
+        _ commit: CommitBuilder, _ kind: EnvelopeHeader.OperationKind, user: UInt64 = 0, device: UInt64 = 0,
         _ shape: RequestShape
     ) throws -> Decision {
-        let header = try context.header(kind, user: user, device: device, shape)
+        let header = try judging.context.header(kind, user: user, device: device, shape)
         var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
         decision.names = names.new
         decision.eventCount = Int(commit.count)
@@ -184,9 +181,9 @@ struct ZonesJudge {
     consuming func decidePurge(of zone: UInt64) throws -> Decision {
         try requirePrivateDatabase()
         var commit = CommitBuilder()
-        let place = try scene.place(zone)
-        result.deletes = [judgeDelete(place)]
-        if result.deletes[0] == nil { try appendDelete(place, scene.database, .purged, to: &commit) }
+        let zoneIndex = try resolved.zoneIndex(of: zone)
+        result.deletes = [judgeDelete(zoneIndex)]
+        if result.deletes[0] == nil { try appendDelete(zoneIndex, resolved.database, .purged, to: &commit) }
         return try finish(commit)
     }
 
@@ -196,13 +193,13 @@ struct ZonesJudge {
         for (zone, row) in try encryptedZones() {
             try commit.append(
                 ZoneDeletedEvent(
-                    zone: zone, database: scene.database, incarnation: row.incarnation, reason: .encryptedDataReset))
+                    zone: zone, database: resolved.database, incarnation: row.incarnation, reason: .encryptedDataReset))
         }
         return try finish(commit)
     }
 
     private func requirePrivateDatabase() throws {
-        guard scene.scope == .private else {
+        guard resolved.scope == .private else {
             throw Refusal(.badDatabase, "The private database of a user is named.", rule: .customZones)
         }
     }
@@ -211,13 +208,13 @@ struct ZonesJudge {
         guard commit.count > 0 else { return Decision(.nothing, result, trace: trace) }
         let shape = RequestShape(
             .administer, firstItemEvent: 0, saveCount: 0, deleteCount: result.deletes.count)
-        return try finish(commit, .console, 0, 0, shape)
+        return try finish(commit, .console, shape)
     }
 
     private func encryptedZones() throws -> [(zone: UInt64, row: ZoneRow)] {
-        guard scene.database != 0 else { return [] }
+        guard resolved.database != 0 else { return [] }
         let fork = try view.fold.whole()
-        return try fork.zoneRows(of: scene.database).filter { zone, row in
+        return try fork.zoneRows(of: resolved.database).filter { zone, row in
             guard row.status == .alive, row.capabilities.contains(.fetchChanges) else { return false }
             var hasEncrypted = false
             try fork.forEachRecord(of: zone) { _, state in

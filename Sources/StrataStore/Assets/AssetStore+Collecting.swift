@@ -46,7 +46,7 @@ extension AssetStore {
     func collect(_ hash: ContentHash, _ state: inout State) throws -> Bool {
         guard let pipeline = state.pipeline, state.pins[hash] == nil else { return false }
         // If the outcome of a commit is unknown, the log may have more than any state shows.
-        guard pipeline.state.withLock({ $0.refusal == nil }) else { return false }
+        guard pipeline.acceptsWrites else { return false }
         // A pin is released after its request was answered, so this state has what was committed.
         guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
         state.known[hash] = nil

@@ -29,12 +29,12 @@ extension AssetStore {
                 if state.unnamed[pin.value.hash] == nil { state.unnamed[pin.value.hash] = draft }
             }
             return pin
-        case .directory(let paths): return try importFile(source, path, into: paths, limit, progress)
+        case .directory(let paths): return try importFile(source, path, into: paths, atMost: limit, progress)
         }
     }
 
     private func importFile(
-        _ source: any File, _ path: String, into paths: AssetPaths, _ limit: UInt64, _ progress: (Int) -> Void
+        _ source: any File, _ path: String, into paths: AssetPaths, atMost limit: UInt64, _ progress: (Int) -> Void
     ) throws -> PinnedAsset {
         let draftPath = paths.draft(random.nextIdentifier())
         state.withLock { _ = $0.drafts.insert(draftPath) }

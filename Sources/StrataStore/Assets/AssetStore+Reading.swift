@@ -12,7 +12,7 @@ extension AssetStore {
         do {
             let file = try openFile(asset.hash, path)
             do {
-                try verify(file, asset, path, progress)
+                try verify(file, of: asset, at: path, progress)
                 return file
             } catch {
                 if !isShared(file) { file.close() }
@@ -50,7 +50,7 @@ extension AssetStore {
     }
 
     private func verify(
-        _ file: any File, _ asset: FieldValue.Asset, _ path: String, _ progress: (Int) -> Void
+        _ file: any File, of asset: FieldValue.Asset, at path: String, _ progress: (Int) -> Void
     ) throws {
         let status = try file.status()
         guard UInt64(status.size) == asset.size else {

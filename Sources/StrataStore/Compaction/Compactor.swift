@@ -34,8 +34,8 @@ final class Compactor: Sendable {
     private let worker = WorkerHandle()
 
     init(
-        _ log: SegmentedLog, at path: String, _ platform: Platform, _ policy: HistoryPolicy, _ pipeline: Pipeline,
-        _ assets: AssetStore, _ erasures: Lock<Int>
+        _ log: SegmentedLog, at path: String, _ platform: Platform, policy: HistoryPolicy, pipeline: Pipeline,
+        assets: AssetStore, erasures: Lock<Int>
     ) {
         self.log = log
         self.path = path

@@ -20,7 +20,7 @@ extension StoreEngine {
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
             do { try commit() } catch {
                 // If the outcome is unknown, the log may still have the commit.
-                let isKnown = pipeline.state.withLock { $0.refusal == nil }
+                let isKnown = pipeline.acceptsWrites
                 guard isKnown, try erasures(after: start).isEmpty else { throw error }
                 try? segmented?.endErasures()
                 throw explained(error, Self.nothingErased)
@@ -73,7 +73,8 @@ extension StoreEngine {
     }
 
     private func rewriteBase(_ eraser: RecordEraser) throws {
-        guard let log = log as? SegmentedLog, let erasure = try pipeline.rebuilder?.erasedBase(eraser, of: log) else {
+        guard let log = log as? SegmentedLog, let erasure = try pipeline.live.rebuilder?.erasedBase(eraser, of: log)
+        else {
             return
         }
         var scan = try erasure.scan()

@@ -25,7 +25,7 @@ struct ChangedStates {
     ///   - offset: the offset at which reading begins.
     ///   - start: returns the state of a record at that offset.
     static func read(
-        _ changes: ChangedRecords, _ log: any EventLog, _ range: ClosedRange<UInt64>, from offset: UInt64,
+        _ changes: ChangedRecords, in range: ClosedRange<UInt64>, of log: any EventLog, from offset: UInt64,
         atMost maximumBytes: Int, _ start: (RecordKey) throws -> [UInt8]?
     ) throws -> ChangedStates? {
         var states = ChangedStates(range, maximumBytes)

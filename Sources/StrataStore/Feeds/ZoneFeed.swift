@@ -51,7 +51,8 @@ extension Store {
                 let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
                 let feed = ZoneFeed(
                     engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
-                    origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys, trees), row: row, limit: limit)
+                    origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys: desiredKeys, trees), row: row,
+                    limit: limit)
                 return try feed.page(since: token, as: actor)
             }
         }

@@ -23,9 +23,9 @@ final class Matching {
         let matcher: RecordMatcher?
     }
 
-    private let notifier: Notifier
     private let snapshot: StoreSnapshot
     private let trees: Snapshot
+    private let queryRules: QueryRules
     private var names: NameDirectory { snapshot.names }
     private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
     /// The current commit, and the entries already notified of it: once is enough (B188).
@@ -34,10 +34,10 @@ final class Matching {
     /// The identities of the entries in `fired`, which retains them so that no other object takes their addresses.
     private var firedEntries: Set<ObjectIdentifier> = []
 
-    init(_ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot) {
-        self.notifier = notifier
+    init(_ snapshot: StoreSnapshot, _ trees: Snapshot, _ queryRules: QueryRules) {
         self.snapshot = snapshot
         self.trees = trees
+        self.queryRules = queryRules
     }
 
     /// The zone of an event, and the zone's database.
@@ -55,11 +55,11 @@ final class Matching {
         let place = try place(of: happening.zone)
         let origin = try origin(of: happening)
         if !place.zone.isDefault {
-            for entry in index.ofDatabase(place.database) where decide(entry, happening, place) == .fires {
-                try body(try push(entry, .database, happening, place), origin)
+            for entry in index.ofDatabase(place.database) where decide(entry, happening, in: place) == .fires {
+                try body(try push(entry, .database, happening, in: place), origin)
             }
-            for entry in index.ofZone(happening.zone) where decide(entry, happening, place) == .fires {
-                try body(try push(entry, .zone(place.zone), happening, place), origin)
+            for entry in index.ofZone(happening.zone) where decide(entry, happening, in: place) == .fires {
+                try body(try push(entry, .zone(place.zone), happening, in: place), origin)
             }
         }
         guard case .record(let record, let type, let reason, _) = happening.subject,
@@ -67,9 +67,9 @@ final class Matching {
         else { return }
         let values = try RecordValues(asked.bytes, names, trees)
         for entry in try group.candidates(values.value)
-        where try decide(entry, asked, happening, place) == .fires {
+        where try decide(entry, asked, happening, in: place) == .fires {
             var push = try push(
-                entry, .record(RecordID(record.name, zone: place.zone), reason), happening, place)
+                entry, .record(RecordID(record.name, zone: place.zone), reason), happening, in: place)
             if reason != .deleted { push.fields = try values.values(entry.subscription.notification) }
             try body(push, origin)
         }
@@ -83,14 +83,14 @@ final class Matching {
         let place = try place(of: happening.zone)
         let asked = try askedRecord(of: happening)
         return try entries.map { entry in
-            guard entry.subscription.kind == .query else { return (decide(entry, happening, place), nil) }
+            guard entry.subscription.kind == .query else { return (decide(entry, happening, in: place), nil) }
             guard let asked else {
                 let verdict = asks(entry, happening, place)
                 return (verdict == .fires ? .stateIsGone : verdict, nil)
             }
             let isOfType = entry.key.database == place.database && entry.subscription.recordType == asked.type
-            let holds = isOfType ? try holds(entry, place, asked, happening.time) : nil
-            return (try decide(entry, asked, happening, place), holds)
+            let holds = isOfType ? try holds(entry, asked, in: place, at: happening.time) : nil
+            return (try decide(entry, asked, happening, in: place), holds)
         }
     }
 
@@ -99,7 +99,7 @@ final class Matching {
     func holds(_ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, at version: Version) throws -> Bool?
     {
         guard let asked = try askedRecord(of: happening, at: version) else { return nil }
-        return try holds(entry, try place(of: happening.zone), asked, happening.time)
+        return try holds(entry, asked, in: try place(of: happening.zone), at: happening.time)
     }
 
     /// Marks a subscription that fires once as already fired.
@@ -115,7 +115,7 @@ final class Matching {
     /// Returns nil if the event has no record, or if the state was removed or erased.
     private func askedRecord(of happening: SubscriptionTrigger, at version: Version? = nil) throws -> AskedRecord? {
         guard case .record(let record, let type, _, let state) = happening.subject else { return nil }
-        let bytes = try notifier.reader.context.history.stateIfKept(of: record, at: version ?? state, trees)
+        let bytes = try snapshot.context.history.stateIfKept(of: record, at: version ?? state, trees)
         let key = RecordKey.viewKey(zone: record.zone, name: Array(record.name.utf8))
         return bytes.map { AskedRecord(type: type, key: key, bytes: $0) }
     }
@@ -138,7 +138,7 @@ final class Matching {
     /// Returns the verdict on an event for a subscription to a zone or database. If it fires, it counts as notified of
     /// the commit.
     private func decide(
-        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, in place: Place
     ) -> SubscriptionVerdict {
         let verdict = concerns(entry, happening, place)
         guard verdict == .fires else { return verdict }
@@ -168,12 +168,12 @@ final class Matching {
 
     /// Returns the verdict on an event for a query subscription. If it fires and fires only once, it counts as fired.
     private func decide(
-        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: SubscriptionTrigger, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, _ happening: SubscriptionTrigger, in place: Place
     ) throws -> SubscriptionVerdict {
         let verdict = asks(entry, happening, place)
         guard verdict == .fires else { return verdict }
         if firedEntries.contains(ObjectIdentifier(entry)) { return .usedUp }
-        guard let holds = try holds(entry, place, asked, happening.time) else { return .predicateDoesNotFit }
+        guard let holds = try holds(entry, asked, in: place, at: happening.time) else { return .predicateDoesNotFit }
         if !holds { return .predicateFails }
         guard entry.firesOnce else { return .fires }
         guard try notifiesAnyone(entry, happening) else { return .nobodyElse }
@@ -200,14 +200,14 @@ final class Matching {
 
     /// Returns nil for a predicate that no longer fits the schema, or whose regular expression takes too long.
     private func holds(
-        _ entry: SubscriptionIndex.Entry, _ place: Place, _ asked: AskedRecord, _ time: Int64
+        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, in place: Place, at time: Int64
     ) throws -> Bool? {
         if entry.predicate == .constant(true) { return true }
         let id = ObjectIdentifier(entry)
         var ready = matchers[id]
         if ready == nil || entry.asksTheTime && ready?.time != time {
             ready = ReadyMatcher(
-                entry: entry, time: time, matcher: try makeMatcher(entry, place, asked.type, time))
+                entry: entry, time: time, matcher: try makeMatcher(entry, of: asked.type, in: place, at: time))
             matchers[id] = ready
         }
         do { return try ready?.matcher?.holds(key: asked.key, state: asked.bytes) } catch let error as StrataError
@@ -219,16 +219,16 @@ final class Matching {
 
     /// Returns nil for a predicate that no longer fits the schema.
     private func makeMatcher(
-        _ entry: SubscriptionIndex.Entry, _ place: Place, _ type: UInt64, _ time: Int64
+        _ entry: SubscriptionIndex.Entry, of type: UInt64, in place: Place, at time: Int64
     ) throws -> RecordMatcher? {
         let actor = Actor(user: try names.user(entry.key.user, in: trees))
         let named = StoreQueryNames(
             names: names, place: try names.place(DatabaseID(place.id.scope), actor, in: trees), actor: actor,
             trees: trees)
-        let scene = try QueryContext(
-            trees, touched: [], named, database: place.database, type: type, zone: nil, rules: notifier.queryRules,
+        let context = try QueryContext(
+            trees, touched: [], named, database: place.database, type: type, zone: nil, rules: queryRules,
             now: EngineDate.seconds(time))
-        do { return try RecordMatcher(entry.predicate, scene) } catch let error as StrataError
+        do { return try RecordMatcher(entry.predicate, context) } catch let error as StrataError
             where error.code == .invalidArgument
         {
             return nil
@@ -247,7 +247,7 @@ final class Matching {
     }
 
     private func push(
-        _ entry: SubscriptionIndex.Entry, _ subject: Push.Subject, _ happening: SubscriptionTrigger, _ place: Place
+        _ entry: SubscriptionIndex.Entry, _ subject: Push.Subject, _ happening: SubscriptionTrigger, in place: Place
     ) throws -> Push {
         Push(
             subscriptionID: entry.subscription.id, user: try names.user(entry.key.user, in: trees),

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataQuery
 import StrataTree
 import StrataViews
 
@@ -13,7 +14,8 @@ struct MissedPushes {
     let badge: UInt64
     /// True if nothing was noted about the device before.
     let isFirst: Bool
-    private let notifier: Notifier
+    private let log: any EventLog
+    private let queryRules: QueryRules
     private let snapshot: StoreSnapshot
     private let trees: Snapshot
     private let actor: Actor
@@ -21,22 +23,25 @@ struct MissedPushes {
     /// The offset up to which the device was notified, or did not need to be.
     private let start: UInt64
 
-    /// - Parameter arrivedAt: the start for a device that was never seen.
+    /// - Parameters:
+    ///   - delivery: what is noted about the device.
+    ///   - offset: the start for a device that was never seen.
     init(
-        _ notifier: Notifier, _ snapshot: StoreSnapshot, _ trees: Snapshot, _ actor: Actor, arrivedAt offset: UInt64
+        of actor: Actor, in snapshot: StoreSnapshot, _ trees: Snapshot, _ log: any EventLog,
+        queryRules: QueryRules, delivery: PlayedDeliveries.Mark?, arrivedAt offset: UInt64
     ) throws {
-        (self.notifier, self.snapshot, self.trees, self.actor) = (notifier, snapshot, trees, actor)
+        (self.log, self.snapshot, self.trees, self.actor) = (log, snapshot, trees, actor)
+        self.queryRules = queryRules
         user = try snapshot.names.ordinal(of: .user(actor.user), in: trees) ?? 0
-        let delivery = try notifier.delivery(to: actor, in: trees)
         isFirst = delivery == nil
         badge = delivery?.badge ?? 0
         let sight = try trees.device(actor).flatMap { try trees.firstSight(of: $0)?.offset }
-        start = max(notifier.log.floor.offset, delivery?.through ?? sight ?? offset)
+        start = max(log.floor.offset, delivery?.through ?? sight ?? offset)
     }
 
     func forEach(through end: UInt64, _ body: (Push) throws -> Void) throws {
         guard user != 0, start < end else { return }
-        let matching = Matching(notifier, snapshot, trees)
+        let matching = Matching(snapshot, trees, queryRules)
         var index = SubscriptionIndex()
         var zones: Set<UInt64> = []
         for database in try databases() {
@@ -56,7 +61,7 @@ struct MissedPushes {
         var offsets = Set(fired.keys)
         for zone in zones { offsets.formUnion(try self.offsets(of: zone, through: end)) }
         for offset in offsets.sorted().suffix(Self.maximumCommits) {
-            guard let commit = try notifier.log.commit(at: offset) else { continue }
+            guard let commit = try log.commit(at: offset) else { continue }
             for happening in try SubscriptionTrigger.all(in: commit) where happening.zone != 0 {
                 var asked = zones.contains(happening.zone) ? index : SubscriptionIndex()
                 for one in fired[offset] ?? [] where one.by == happening.version {
@@ -91,7 +96,7 @@ struct MissedPushes {
         var offsets: Set<UInt64> = []
         var after = start
         while true {
-            let page = try notifier.log.touches(zone: zone, after: after, limit: Self.touchesTogether)
+            let page = try log.touches(zone: zone, after: after, limit: Self.touchesTogether)
             offsets.formUnion(page.touches.lazy.map(\.offset).filter { $0 <= end })
             guard page.moreComing else { return offsets }
             after = page.readThrough

@@ -39,9 +39,9 @@ final class Notifier: @unchecked Sendable {
         let offset: UInt64
     }
 
-    let log: any EventLog
-    let reader: SnapshotBuilder
-    let queryRules: QueryRules
+    private let log: any EventLog
+    private let reader: SnapshotBuilder
+    private let queryRules: QueryRules
     private let pipeline: Pipeline
     private let publication: Publication
     private let worker = WorkerHandle()
@@ -50,7 +50,7 @@ final class Notifier: @unchecked Sendable {
     private let played = Lock<PlayedDeliveries?>(nil)
 
     // Used only by the thread.
-    var index = SubscriptionIndex()
+    private var index = SubscriptionIndex()
     /// The mailboxes by the names of their users.
     private var boxes: [ExactName: [PushQueue]] = [:]
     /// Everything up to here has been examined.
@@ -147,7 +147,7 @@ final class Notifier: @unchecked Sendable {
 
     /// Returns the offset up to which a device has been notified and its badge number; nil if nothing is noted about
     /// it.
-    func delivery(to actor: Actor, in trees: Snapshot) throws -> PlayedDeliveries.Mark? {
+    private func delivery(to actor: Actor, in trees: Snapshot) throws -> PlayedDeliveries.Mark? {
         if let played = played.withLock({ $0 }) { return try played.mark(of: actor) }
         return try trees.device(actor).flatMap { try trees.delivery(to: $0) }.map { ($0.through, $0.badge) }
     }
@@ -258,7 +258,7 @@ final class Notifier: @unchecked Sendable {
             let last = min(published, snapshot.offset)
             var commitsLeft = Self.commitsPerRound
             try snapshot.reading { trees in
-                let matching = Matching(self, snapshot, trees)
+                let matching = Matching(snapshot, trees, queryRules)
                 // Even if the rest cannot be read: the devices have been notified of these.
                 defer { end(matching.fired) }
                 var cursor = try log.read(from: position + 1)
@@ -357,7 +357,9 @@ final class Notifier: @unchecked Sendable {
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         do {
             try snapshot.reading { trees in
-                let missed = try MissedPushes(self, snapshot, trees, box.actor, arrivedAt: arrival.offset)
+                let missed = try MissedPushes(
+                    of: box.actor, in: snapshot, trees, log, queryRules: queryRules,
+                    delivery: try delivery(to: box.actor, in: trees), arrivedAt: arrival.offset)
                 box.begin(seenThrough: position, badge: missed.badge, isNews: missed.isFirst)
                 try missed.forEach(through: position) { box.offer($0) }
             }

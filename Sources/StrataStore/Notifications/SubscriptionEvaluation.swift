@@ -62,7 +62,7 @@ extension Store {
                 let happenings = try SubscriptionTrigger.all(in: commit).filter { $0.zone != 0 }
                 let people = try user.map { try laterTrees.ordinal(of: .user($0)).map { [$0] } ?? [] }
                 let candidates = try SubscriptionCandidates(commit, trees, laterTrees, users: people)
-                let matching = Matching(engine.notifier, snapshot, trees)
+                let matching = Matching(snapshot, trees, options.queryRules)
                 for one in candidates.all where one.isUsedUp(before: commit.offset) { matching.setFired(one.entry) }
                 let previous = try Self.previousVersions(in: commit)
                 var findings: [[SubscriptionEvaluation.Finding]] = candidates.all.map { _ in [] }

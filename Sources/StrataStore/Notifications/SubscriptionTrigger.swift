@@ -37,7 +37,9 @@ struct SubscriptionTrigger {
             while let event = try walker.next() {
                 let version = Version(offset: commit.offset, eventIndex: index)
                 index += 1
-                guard let (subject, place) = try subject(event.kind, event.body, payload, version) else { continue }
+                guard let (subject, place) = try subject(event.kind, in: event.body, of: payload, version) else {
+                    continue
+                }
                 if let zone, zone != place { continue }
                 found.append(
                     SubscriptionTrigger(
@@ -49,7 +51,7 @@ struct SubscriptionTrigger {
     }
 
     private static func subject(
-        _ kind: EventKind, _ range: Range<Int>, _ payload: UnsafeRawBufferPointer, _ version: Version
+        _ kind: EventKind, in range: Range<Int>, of payload: UnsafeRawBufferPointer, _ version: Version
     ) throws -> (Subject, UInt64)? {
         var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[range]))
         switch kind {

@@ -35,8 +35,8 @@ extension Store {
     public var indexes: [IndexStatus] {
         get throws {
             try gate.requireOpen()
-            let progress = pipeline.building.withLock { $0.progress }
-            let failure = pipeline.state.withLock { $0.indexes.buildFailure }.map { "\($0)" }
+            let builds = pipeline.indexBuilds
+            let failure = builds.failure.map { "\($0)" }
             return try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
                 let catalog = try IndexCatalog(trees)
                 return try catalog.declared.map { id in
@@ -47,16 +47,15 @@ extension Store {
                     return IndexStatus(
                         type: try engine.reader.context.names.text(.recordType, id.type, in: trees),
                         field: field ?? id.subject.systemFieldName ?? "", form: id.form,
-                        progress: isReady ? nil : progress[id] ?? .init(.waiting), failure: isReady ? nil : failure)
+                        progress: isReady ? nil : builds.progress[id] ?? .init(.waiting),
+                        failure: isReady ? nil : failure)
                 }
             }
         }
     }
 
     /// The number of events that the indexes do not show yet.
-    public var indexLag: UInt64 {
-        pipeline.state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag }
-    }
+    public var indexLag: UInt64 { pipeline.indexLag }
 
     /// Returns once all indexes are built and show everything that was published before the call, or the store is
     /// closed. Does not wait for indexes that cannot be built.

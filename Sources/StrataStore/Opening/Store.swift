@@ -5,7 +5,8 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// A container: its log, the state folded from it, and the rules by which requests change it.
+/// A handle of a container: its share in the log, the state and the pipeline that all handles of this process use, and
+/// the push queues that were opened through it.
 ///
 /// ```swift
 /// let store = try Store.open(at: "Notes.strata")
@@ -36,13 +37,7 @@ public final class Store: Sendable {
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }
 
-    /// The result of opening a store.
-    public struct Opening: Sendable {
-        package var recovery: RecoveryReport
-        /// The condition of the page file; unless it was whole, the views were folded again.
-        package var views: PageFileFinding
-        public var reasons: [StrataError]
-    }
+    public typealias Opening = StoreOpening
 
     public let access: AccessMode
 
@@ -70,7 +65,9 @@ public final class Store: Sendable {
         at path: String, through offset: UInt64, options: StoreOptions = .service, platform: Platform = Platform(),
         progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> Store {
-        Store(try StoreEngine.openForReading(at: path, through: offset, options, platform, progress), nil, .readOnly)
+        Store(
+            try StoreEngine.openForReading(at: path, through: offset, options, platform, progress: progress), nil,
+            .readOnly)
     }
 
     /// Opens or creates a store: recovers the log after a crash, and loads the newest checkpoint that fits.
@@ -94,7 +91,7 @@ public final class Store: Sendable {
             if let lease = try StoreTable.shared.leaseForReading(at: path, platform) {
                 return Store(lease.engine, lease, access)
             }
-            return Store(try StoreEngine.openForReading(at: path, options, platform, progress), nil, access)
+            return Store(try StoreEngine.openForReading(at: path, options, platform, progress: progress), nil, access)
         }
         let lease = try StoreTable.shared.lease(at: path, options, platform, progress)
         return Store(lease.engine, lease)
@@ -202,7 +199,7 @@ public final class Store: Sendable {
     /// The number of times that a damaged page caused the state to be folded again since the store was opened, and the
     /// last reason. Requests only wait for it, but the disk should no longer be trusted.
     public var rebuilds: (count: Int, lastReason: StrataError?) {
-        pipeline.state.withLock { ($0.rebuilds.count, $0.rebuilds.lastReason) }
+        pipeline.live.rebuildCount
     }
 
     /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait

@@ -8,7 +8,7 @@ extension StoreEngine {
     /// Opens an engine that leaves the store's files unchanged.
     static func openForReading(
         at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
-        _ progress: (Replay.Progress) -> Void
+        progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> StoreEngine {
         var platform = platform
         // The log reports a directory that cannot be opened.
@@ -44,7 +44,7 @@ extension StoreEngine {
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
         options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
-        return try .openForReading(at: path, through: offset, options, platform) { _ in }
+        return try .openForReading(at: path, through: offset, options, platform)
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
@@ -114,7 +114,7 @@ extension StoreEngine {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
                 }
-                pipeline.take(again)
+                pipeline.take(LiveViews.Replacement(again))
             } catch let error as StrataError where Views.isDamage(error) {
                 _ = try pipeline.viewsWithout(before, because: error)
             }
@@ -128,14 +128,13 @@ extension StoreEngine {
             for _ in 0..<Self.catchUpAttempts {
                 let views = views
                 let newest = views.pages.snapshot()
-                var keeper = pipeline.state.withLock { $0.indexes.mark.keeper }
+                var keeper = pipeline.readIndexes
                 guard keeper.base !== newest else { return newest }
                 do {
                     let fork = views.pages.fork()
                     while try keeper.advance(fork, to: newest, limit: .max) {}
                     let shown = try views.pages.publish(fork)
-                    keeper = IndexCatchUp(shown)
-                    pipeline.state.withLock { $0.indexes.mark.keeper = keeper }
+                    pipeline.readIndexes = IndexCatchUp(shown)
                     return shown
                 } catch let error as StrataError where Views.isDamage(error) {
                     _ = try pipeline.viewsWithout(newest, because: error)

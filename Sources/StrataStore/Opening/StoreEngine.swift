@@ -4,7 +4,7 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// The part that all handles of one store share: its log, the state folded from it, and the pipeline between them.
+/// Owns what all handles of one store share: its log, the pipeline, and the threads that compact, collect and notify.
 final class StoreEngine: Sendable {
     let options: StoreOptions
     let log: any EventLog
@@ -12,8 +12,8 @@ final class StoreEngine: Sendable {
     let reader: SnapshotBuilder
     let notifier: Notifier
     let assets: AssetStore
-    private let found: Lock<Store.Opening?>
-    var opening: Store.Opening? { found.withLock { $0 } }
+    private let found: Lock<StoreOpening?>
+    var opening: StoreOpening? { found.withLock { $0 } }
     /// Distinguishes cursors of this store from those of other stores.
     let storeID: Identifier
     let platform: Platform
@@ -37,9 +37,9 @@ final class StoreEngine: Sendable {
     var now: Int64 { platform.time.nowMicroseconds() }
 
     private init(
-        _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, _ options: StoreOptions,
-        _ platform: Platform, _ rebuilder: ViewsRebuilder?, _ opening: Store.Opening?, assets: AssetStore,
-        keys: KeyRing, at path: String?
+        _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, options: StoreOptions,
+        platform: Platform, rebuilder: ViewsRebuilder? = nil, opening: StoreOpening? = nil, assets: AssetStore,
+        keys: KeyRing, at path: String? = nil
     ) throws {
         self.log = log
         self.path = path
@@ -54,14 +54,18 @@ final class StoreEngine: Sendable {
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
         reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
-            log: log, working: working, indexes: indexes, rules: options.rules, platform: platform, reader: reader,
-            rebuilder: rebuilder, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
+            log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: options.rules,
+            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         self.assets = assets
         compactor = (log as? SegmentedLog).flatMap { [pipeline, assets, erasures] log in
-            path.map { Compactor(log, at: $0, platform, options.history, pipeline, assets, erasures) }
+            path.map {
+                Compactor(
+                    log, at: $0, platform, policy: options.history, pipeline: pipeline, assets: assets,
+                    erasures: erasures)
+            }
         }
-        replacements?.begin(pipeline)
+        replacements?.begin { [pipeline] in try pipeline.viewsWithout($0, because: $1) }
         // The assets of a store in memory belong to that store, even where its past is read.
         if path != nil || !(log is any ReadOnlyLog) { try assets.begin(pipeline) }
         if !(log is any ReadOnlyLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
@@ -73,9 +77,9 @@ final class StoreEngine: Sendable {
         let snapshot = views.pages.snapshot()
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil),
-            IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options, platform, nil, nil,
+            IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options: options, platform: platform,
             assets: AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
-            keys: KeyRing(nil, platform.random), at: nil)
+            keys: KeyRing(nil, platform.random))
     }
 
     /// Creates an engine for the past of one whose views are in memory.
@@ -84,7 +88,7 @@ final class StoreEngine: Sendable {
         let views = try Views.inMemory(log, options: engine.options.pages)
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexCatchUp(views.pages.snapshot())),
-            engine.options, engine.platform, nil, nil, assets: engine.assets, keys: engine.keys, at: nil)
+            options: engine.options, platform: engine.platform, assets: engine.assets, keys: engine.keys)
     }
 
     /// Creates an engine that leaves the store's files unchanged.
@@ -97,15 +101,15 @@ final class StoreEngine: Sendable {
             checkpoints: nil)
         // No indexes are built here; only those in the page file count.
         try self.init(
-            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options, platform,
-            rebuilder, nil, assets: AssetStore(.readOnly(AssetPaths(path)), platform),
+            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options: options,
+            platform: platform, rebuilder: rebuilder, assets: AssetStore(.readOnly(AssetPaths(path)), platform),
             keys: KeyRing(KeyFile(in: path, platform.files), platform.random, isFollowed: true), at: path)
     }
 
     /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
     static func open(
         _ log: SegmentedLog, at path: String, _ options: StoreOptions, _ platform: Platform,
-        _ progress: (Replay.Progress) -> Void
+        progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         do {
             let opened = try Views.open(
@@ -117,9 +121,9 @@ final class StoreEngine: Sendable {
                 checkpoints: options.checkpoints)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
-                IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options, platform,
-                rebuilder,
-                Store.Opening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
+                IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options: options,
+                platform: platform, rebuilder: rebuilder,
+                opening: StoreOpening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: AssetStore(.directory(AssetPaths(path)), platform),
                 keys: KeyRing(KeyFile(in: path, platform.files), platform.random), at: path)
             do { try engine.finishErasures() } catch let error as StrataError {
@@ -162,9 +166,9 @@ final class StoreEngine: Sendable {
         do {
             try pipeline.checkpointer?.stop()
             // Gives back the space of large zones that are gone. If that fails, the file is still valid.
-            try? pipeline.rebuilder?.compactIfSparse(views)
+            try? pipeline.live.rebuilder?.compactIfSparse(views)
         } catch let error as StrataError where Views.isDamage(error) {
-            do { try pipeline.rebuilder?.setAside() } catch { failure = error }
+            do { try pipeline.live.rebuilder?.setAside() } catch { failure = error }
         } catch { failure = error }
         try log.close()
         if let failure { throw failure }

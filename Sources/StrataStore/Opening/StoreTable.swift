@@ -51,7 +51,8 @@ final class StoreTable: Sendable {
                 continue
             }
             return try reserving(opened.identity) {
-                let engine = try StoreEngine.open(opened.log, at: path, options, opened.log.platform, progress)
+                let engine = try StoreEngine.open(
+                    opened.log, at: path, options, opened.log.platform, progress: progress)
                 set(opened.identity, .open(engine, handles: 1, opened.file))
                 return Lease(engine: engine, identity: opened.identity)
             }

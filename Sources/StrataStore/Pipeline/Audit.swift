@@ -78,12 +78,10 @@ struct AuditQueue {
 
 extension Audit {
     /// Creates the note that a request was refused or changed nothing, if the rules decided that.
-    ///
-    /// - Parameter answer: the answer to the request.
     init?(
-        _ request: Request, _ actor: Actor, _ operation: OperationInfo, _ time: Int64,
-        _ answer: Result<Answer, any Error>
+        _ submission: Submission, answeredWith answer: Result<Answer, any Error>, at time: Int64
     ) {
+        let request = submission.request
         let event: Event?
         switch answer {
         case .failure(let refusal as Refusal): event = Self.event(request, failing: refusal)
@@ -93,7 +91,9 @@ extension Audit {
             event = Self.event(request, comingTo: answer.result)
         }
         guard let event else { return nil }
-        self.init(actor: actor, operation: operation, kind: request.content.operationKind, time: time, event: event)
+        self.init(
+            actor: submission.actor, operation: submission.operation, kind: request.content.operationKind, time: time,
+            event: event)
     }
 
     static func event(_ request: Request, failing refusal: Refusal) -> Event? {

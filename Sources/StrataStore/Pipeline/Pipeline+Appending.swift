@@ -35,7 +35,7 @@ extension Pipeline {
         // A lazy batch changes nothing, so no reader waits for it.
         if !batch.isLazy { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
-        return answers(batch, positions, failure, snapshot)
+        return answers(batch, positions, failure, showing: snapshot)
     }
 
     /// Writes all commits, or a prefix, and returns why it stopped. Continues with the rest if the log accepts only a
@@ -101,7 +101,7 @@ extension Pipeline {
     // MARK: Answers
 
     private func answers(
-        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: Snapshot
+        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, showing snapshot: Snapshot
     ) -> Answers {
         var answers: Answers = []
         answers.reserveCapacity(batch.entries.count)

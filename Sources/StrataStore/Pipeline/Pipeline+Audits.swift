@@ -14,7 +14,7 @@ extension Pipeline {
         guard auditPolicy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
         let audits = answers.compactMap { submission, answer in
-            Audit(submission.request, submission.actor, submission.operation, time, answer)
+            Audit(submission, answeredWith: answer, at: time)
         }
         keep(audits)
     }
@@ -28,10 +28,10 @@ extension Pipeline {
                 event: event)
         ])
         guard state.withLock({ $0.audits.isFull }) else { return }
-        state.withLock { $0.turnWaiters += 1 }
+        state.withLock { $0.turns.waiters += 1 }
         let limit = auditPolicy.delayMilliseconds
         _ = state.wait(milliseconds: limit) { !$0.audits.isFull || $0.isClosed || $0.refusal != nil ? () : nil }
-        state.withLock { $0.turnWaiters -= 1 }
+        state.withLock { $0.turns.waiters -= 1 }
     }
 
     /// Notes a fault that a client met and that never reached the store as a request.
@@ -118,7 +118,7 @@ extension Pipeline {
         addAudits(to: &batch, always: true)
         if batch.isBroken {
             line = nil
-            if let damage = batch.damage, rebuilder != nil { try? rebuildViews(damage) }
+            if let damage = batch.damage, live.rebuilder != nil { try? rebuildViews(damage) }
             return
         }
         guard !batch.commits.isEmpty else { return }

@@ -44,7 +44,7 @@ extension Pipeline {
                         .limitExceeded,
                         "What the request changes takes \(payload.count) bytes, more than a commit may have.")
                 }
-                return try add(decision, payload, time, line, &batch)
+                return try add(decision, payload, at: time, on: line, to: &batch)
             }
         } catch {
             note(error, &batch)
@@ -60,7 +60,7 @@ extension Pipeline {
     }
 
     private func add(
-        _ decision: Decision, _ payload: [UInt8], _ time: Int64, _ line: SpeculativeState, _ batch: inout Batch
+        _ decision: Decision, _ payload: [UInt8], at time: Int64, on line: SpeculativeState, to batch: inout Batch
     ) throws -> Batch.Outcome {
         do {
             let offset = try line.apply(decision, payload, time: time)

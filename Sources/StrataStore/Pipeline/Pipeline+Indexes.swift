@@ -2,88 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The progress of the indexes in a line of forks.
-struct IndexProgressMark: Sendable {
-    var keeper: IndexCatchUp
-    /// The number of events that the running catch-up, or the last one, covers.
-    var targetEvents: UInt64
-    /// The number of events that the indexes show.
-    var shownEvents: UInt64
-    var isUnderWay = false
-}
-
-/// The published state of the indexes, and their lag.
-struct IndexState {
-    /// The number of records in a slice of catching up while no requests come, so that a new request waits for a few
-    /// milliseconds at most.
-    static let idleSliceRecords = 250
-    /// The number of records in a slice that writers wait for: larger slices touch fewer pages per record.
-    static let owedSliceRecords = 2_500
-    /// The lag above which each batch does a slice. The more records are taken together, the fewer index pages change
-    /// for each record, and pages are what a checkpoint writes.
-    static let tolerableLag: UInt64 = 20_000
-    /// The lag up to which indexes are completed in one go for a checkpoint.
-    static let completedLag: UInt64 = 2_000
-    /// The lag up to which catching up waits until a query needs it or more events come.
-    static let idleLag: UInt64 = 1_000
-    /// The time without new commits after which a slice is unlikely to delay a request.
-    static let quietMilliseconds = 20
-
-    var mark: IndexProgressMark
-    var publishedEvents: UInt64 = 0
-    /// The catalog of the newest state.
-    private(set) var catalog: IndexCatalog
-    var hasIndexes: Bool { !catalog.isEmpty }
-    /// True if indexes must be brought up to date as soon as possible, for a query or a checkpoint that waits.
-    var isWanted = false
-    /// True if idle threads know that the indexes are due.
-    private var isKnownDue = false
-    /// True if a state may already be published whose indexes show more than `mark` says.
-    var isPublishing = false
-    /// The number of readers that wait until publishing ends.
-    var waitingReaders = 0
-    /// The reason why indexes are not being built; cleared when others are declared.
-    var buildFailure: (any Error)?
-    /// True if a build is about to end and needs a moment without a running catch-up.
-    var isBuildEnding = false
-    /// True if indexes wait to be built or removed.
-    var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
-
-    init(_ keeper: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog()) {
-        mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
-        self.catalog = catalog
-        isWanted = hasIndexes
-    }
-
-    /// Begins with views that were folded again, whose indexes must be rebuilt.
-    mutating func begin(with keeper: IndexCatchUp, _ catalog: IndexCatalog) {
-        mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
-        self.catalog = catalog
-        (isPublishing, buildFailure) = (false, nil)
-        isWanted = hasIndexes
-    }
-
-    /// Takes a new catalog, after indexes were declared or removed.
-    mutating func take(_ catalog: IndexCatalog) {
-        self.catalog = catalog
-        buildFailure = nil
-    }
-
-    /// The lag that batches tolerate. It is doubled while a build is ending, so that no new catch-up begins then.
-    var toleratedLag: UInt64 { isBuildEnding && !mark.isUnderWay ? 2 * Self.tolerableLag : Self.tolerableLag }
-    var lag: UInt64 { publishedEvents - mark.shownEvents }
-    /// True if a thread that has been idle for a while should work on the indexes.
-    var isDue: Bool { hasIndexes && (isWanted || lag > Self.idleLag) }
-    /// True if an idle thread should work on the indexes immediately.
-    var isUrgent: Bool { hasIndexes && isWanted }
-
-    /// Returns true if the indexes are due and were not at the last call.
-    mutating func hasBecomeDue() -> Bool {
-        defer { isKnownDue = isDue }
-        return isDue && !isKnownDue
-    }
-}
-
+/// Brings the indexes up to date between batches.
 extension Pipeline {
     /// Works on the indexes before a batch, if they lag too far or a checkpoint waits for them. The caller has the turn
     /// to decide.
@@ -96,8 +15,8 @@ extension Pipeline {
         }
         if isOwed, indexes.lag <= IndexState.completedLag {
             state.wait { state -> Void? in
-                if state.isAppending { return nil }
-                state.isAppending = true
+                if state.turns.isAppending { return nil }
+                state.turns.isAppending = true
                 return ()
             }
             while advancePublished(limit: IndexState.owedSliceRecords) {}
@@ -106,8 +25,8 @@ extension Pipeline {
             let line = currentLine()
             line.changesIndexes = true
             do {
-                _ = try advance(
-                    &line.indexes, in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
+                _ = try line.indexes.advance(
+                    in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
                     limit: IndexState.owedSliceRecords)
             } catch {
                 // The fork now refuses everything, so the batch is decided on another fork, and on new views if a page
@@ -118,16 +37,6 @@ extension Pipeline {
         }
     }
 
-    /// Advances the indexes in a fork; returns true if there is more to do.
-    private func advance(
-        _ mark: inout IndexProgressMark, in fork: Fork, to target: Snapshot, _ events: UInt64, limit: Int
-    ) throws -> Bool {
-        if !mark.isUnderWay { (mark.targetEvents, mark.isUnderWay) = (events, true) }
-        let hasMore = try mark.keeper.advance(fork, to: target, limit: limit)
-        if !hasMore { (mark.shownEvents, mark.isUnderWay) = (mark.targetEvents, false) }
-        return hasMore
-    }
-
     /// Does a slice of catching up and publishes it; returns true if there is more to do. The caller has both turns.
     func advancePublished(limit: Int) -> Bool {
         line = nil
@@ -136,7 +45,7 @@ extension Pipeline {
         let fork = views.pages.fork()
         do {
             let before = views.pages.snapshot()
-            var hasMore = try advance(&mark, in: fork, to: before, events, limit: limit)
+            var hasMore = try mark.advance(in: fork, to: before, events, limit: limit)
             hasMore = hasMore || mark.shownEvents < events
             let snapshot = try publish(fork, of: views, over: before, changesIndexes: true) { state, _ in
                 state.indexes.mark = mark
@@ -167,67 +76,6 @@ extension Pipeline {
         state.notifyAll()
     }
 
-    /// Makes a fork the newest state, and updates the pipeline's catalog of its indexes. The caller has the turn to
-    /// append.
-    ///
-    /// - Parameters:
-    ///   - changesIndexes: true if rows of indexes were changed in it, so that `update` sets another mark.
-    ///   - update: called under the lock once the state is the newest.
-    func publish(
-        _ fork: Fork, of views: Views, over before: Snapshot, changesIndexes: Bool,
-        _ update: (inout State, Snapshot) -> Void
-    ) throws -> Snapshot {
-        if changesIndexes { state.withLock { $0.indexes.isPublishing = true } }
-        defer { endPublishing() }
-        let snapshot = try views.pages.publish(fork)
-        let isSameCatalog = snapshot.shares(ViewTree.indexCatalog, with: before)
-        let catalog = isSameCatalog ? nil : try IndexCatalog(snapshot)
-        state.withLock { state in
-            update(&state, snapshot)
-            if let catalog { state.indexes.take(catalog) }
-            state.indexes.isPublishing = false
-        }
-        if catalog != nil { wakeBuilder() }
-        return snapshot
-    }
-
-    private func endPublishing() {
-        let isAwaited = state.withLock { state in
-            state.indexes.isPublishing = false
-            return state.indexes.waitingReaders > 0
-        }
-        if isAwaited { state.notifyAll() }
-    }
-
-    /// Makes the state of a batch the newest. The caller has the turn to append.
-    func publish(_ batch: Batch, _ fork: Fork) throws -> Snapshot {
-        let views = views
-        let before = views.pages.snapshot()
-        let snapshot = try publish(fork, of: views, over: before, changesIndexes: batch.changesIndexes) {
-            state, snapshot in
-            state.indexes.publishedEvents += UInt64(batch.eventCount)
-            if !state.indexes.hasIndexes {
-                // Indexes declared by this batch have no rows that could show another state.
-                state.indexes.mark.keeper = IndexCatchUp(snapshot)
-                state.indexes.mark.shownEvents = state.indexes.publishedEvents
-            } else if batch.changesIndexes, let mark = batch.indexes {
-                state.indexes.mark = mark
-            }
-        }
-        let hasIndexes = state.withLock { $0.indexes.hasIndexes }
-        checkpointer?.didPublish(
-            snapshot, bytes: batch.byteCount, events: batch.eventCount, hasAllIndexes: !hasIndexes)
-        return snapshot
-    }
-
-    /// Takes the catalog after the views followed the log by themselves. The caller has the turn to append.
-    func noteCatalog(_ snapshot: Snapshot, over before: Snapshot) throws {
-        if snapshot.shares(ViewTree.indexCatalog, with: before) { return }
-        let catalog = try IndexCatalog(snapshot)
-        state.withLock { $0.indexes.take(catalog) }
-        wakeBuilder()
-    }
-
     // MARK: Reading
 
     /// Returns the newest state, and the lag of its indexes.
@@ -238,6 +86,20 @@ extension Pipeline {
             state.indexes.waitingReaders -= 1
             return (views.pages.snapshot(), state.indexes.mark.keeper.lag)
         }
+    }
+
+    /// The progress of the indexes that are being built, and the reason why indexes are not built.
+    var indexBuilds: (progress: [IndexID: IndexBuild.Progress], failure: (any Error)?) {
+        (builds.progress, state.withLock { $0.indexes.buildFailure })
+    }
+
+    /// The number of published events that the indexes do not show.
+    var indexLag: UInt64 { state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag } }
+
+    /// The progress of the indexes of a store that is only read, which its readers bring up to date.
+    var readIndexes: IndexCatchUp {
+        get { state.withLock { $0.indexes.mark.keeper } }
+        set { state.withLock { $0.indexes.mark.keeper = newValue } }
     }
 
     /// Returns once all indexes are built and show everything that has been published by now.

@@ -9,46 +9,11 @@ extension Pipeline {
     ///
     /// - Throws: ``StrataError`` if that is impossible. The pipeline then refuses writes.
     func rebuildViews(_ damage: ViewsDamage) throws {
-        let before = working.withLock { $0 }
-        guard damage.views === before.views else { return }
-        guard let rebuilder else { throw damage.error }
-        try state.withLock { state in
-            try state.rebuilds.requireChance(after: damage.error)
-            state.rebuilds.count += 1
-            state.rebuilds.lastReason = damage.error
-        }
-        // Before the file is set aside: a checkpoint may put another in its place.
-        before.checkpointer?.abandon()
-        do {
-            try takeRebuilt(by: rebuilder)
-        } catch {
-            let cause = error as? StrataError
-            let failure = StrataError(
-                cause?.code ?? .inputOutput, "A page of the views is damaged, and the views could not be rebuilt.",
-                cause?.context ?? .init(), cause: error)
-            state.withLock { $0.rebuilds.failure = failure }
+        guard try live.beginRebuilding(after: damage) else { return }
+        do { take(try live.rebuilt()) } catch {
+            let failure = live.failure(of: error)
             refuse(failure)
             throw failure
-        }
-    }
-
-    private func takeRebuilt(by rebuilder: ViewsRebuilder) throws {
-        let opened = try rebuilt(by: rebuilder)
-        guard let policy = rebuilder.checkpoints else { return take(opened) }
-        let snapshot = opened.views.pages.snapshot()
-        let catalog = try IndexCatalog(snapshot)
-        let checkpointer = try Checkpointer(opened.views, policy: policy)
-        checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
-        take(WorkingViews(views: opened.views, checkpointer: checkpointer), snapshot, catalog)
-    }
-
-    /// Starts over if a compaction removed commits that were still to be folded: its base has them now.
-    private func rebuilt(by rebuilder: ViewsRebuilder) throws -> OpenedViews {
-        while true {
-            let floor = log.floor.offset
-            do { return try rebuilder.rebuilt() } catch let error as StrataError
-                where error.code == .outOfRange && log.floor.offset > floor
-            { continue }
         }
     }
 
@@ -59,14 +24,10 @@ extension Pipeline {
     func renewViews(_ options: PageStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
-        guard let rebuilder else {
-            let views = try Views.inMemory(log, options: options)
-            let snapshot = views.pages.snapshot()
-            return take(WorkingViews(views: views, checkpointer: nil), snapshot, try IndexCatalog(snapshot))
-        }
+        guard let rebuilder = live.rebuilder else { return take(try live.rebuilt(inMemory: options)) }
         checkpointer?.abandon()
         do {
-            try takeRebuilt(by: rebuilder)
+            take(try live.rebuilt())
             try rebuilder.removeSetAside()
         } catch {
             // No page file keeps what is written from now on, and there may be none to open.
@@ -76,22 +37,13 @@ extension Pipeline {
         }
     }
 
-    /// Takes the views of a store that is only read.
-    func take(_ opened: OpenedViews) {
-        take(WorkingViews(views: opened.views, checkpointer: nil), opened.keeper, IndexCatalog())
-    }
-
-    private func take(_ new: WorkingViews, _ snapshot: Snapshot, _ catalog: IndexCatalog) {
-        // Indexes without rows show any state.
-        take(new, IndexCatchUp(snapshot), catalog)
-    }
-
-    private func take(_ new: WorkingViews, _ keeper: IndexCatchUp, _ catalog: IndexCatalog) {
+    /// Takes new views; the line of a thread that is deciding is lost.
+    func take(_ new: LiveViews.Replacement) {
         state.withLock { state in
-            working.withLock { $0 = new }
+            live.replace(with: new.working)
             state.losses += 1
             if state.refusal == nil { (state.end, state.endTime) = (log.end, log.endTime ?? state.endTime) }
-            state.indexes.begin(with: keeper, catalog)
+            state.indexes.begin(with: new.keeper, new.catalog)
         }
         state.notifyAll()
         wakeBuilder()
@@ -109,15 +61,15 @@ extension Pipeline {
 
     /// Waits for the turn to append. The caller has no turn.
     private func takeTurnToAppend() throws {
-        state.withLock { $0.turnWaiters += 1 }
+        state.withLock { $0.turns.waiters += 1 }
         try state.wait { state -> Void? in
             if state.isClosed {
-                state.turnWaiters -= 1
+                state.turns.waiters -= 1
                 throw StoreGate.error
             }
-            if state.isAppending { return nil }
-            state.isAppending = true
-            state.turnWaiters -= 1
+            if state.turns.isAppending { return nil }
+            state.turns.isAppending = true
+            state.turns.waiters -= 1
             return ()
         }
     }
@@ -127,7 +79,7 @@ extension Pipeline {
     func decideAgainIfDamaged(_ batch: inout Batch) {
         let found = batch.damage ?? indexDamage ?? checkpointer?.failure.flatMap { ViewsDamage($0, views) }
         indexDamage = nil
-        guard let found, rebuilder != nil else { return }
+        guard let found, live.rebuilder != nil else { return }
         do { try rebuildViews(found) } catch {
             for index in batch.entries.indices where batch.entries[index].isDamaged {
                 batch.entries[index].outcome = .failed(error)

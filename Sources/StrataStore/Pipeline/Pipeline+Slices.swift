@@ -14,12 +14,12 @@ extension Pipeline {
 
     /// Takes both turns before waiting requests; returns false if the store is being closed or refuses writes.
     func claimTurns() -> Bool {
-        state.withLock { ($0.claims, $0.turnWaiters) = ($0.claims + 1, $0.turnWaiters + 1) }
+        state.withLock { ($0.turns.claims, $0.turns.waiters) = ($0.turns.claims + 1, $0.turns.waiters + 1) }
         let isTaken = state.wait { state -> Bool? in
-            if !state.isClosed, state.isDeciding || state.isAppending { return nil }
-            (state.claims, state.turnWaiters) = (state.claims - 1, state.turnWaiters - 1)
+            if !state.isClosed, !state.turns.areFree { return nil }
+            (state.turns.claims, state.turns.waiters) = (state.turns.claims - 1, state.turns.waiters - 1)
             if state.isClosed || state.refusal != nil { return false }
-            (state.isDeciding, state.isAppending) = (true, true)
+            state.turns.takeBoth()
             return true
         }
         if !isTaken { state.notifyAll() }

@@ -5,14 +5,42 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// Validates requests and commits the results (docs/architecture.md §7).
+/// Owns the queue of requests, the two turns in which threads decide and append them, and the end of the log.
 ///
-/// Two turns make a pipeline of depth two. The thread with the turn to *decide* validates the waiting requests on top
-/// of a state that may not be published yet. The thread with the turn to *append* writes a batch, publishes its state
-/// and answers. A thread takes the first turn, then the second, and releases the first. Two worker threads do so, and a
-/// synchronous caller that finds the pipeline idle.
-// @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide, `lastSlice` only by the
-// thread that builds indexes.
+/// Two turns make a pipeline of depth two (docs/architecture.md §7). The thread with the turn to *decide* validates the
+/// waiting requests on top of a state that may not be published yet. The thread with the turn to *append* writes a
+/// batch, publishes its state and answers. A thread takes the first turn, then the second, and releases the first. Two
+/// worker threads do so, and a synchronous caller that finds the pipeline idle.
+///
+/// ```
+///              turn to decide      both turns         turn to append
+///   submit     decide              complete           write, publish     no turn
+/// ----------> queued ----------> judged on a line --> in a batch ------> in the log -----> answered
+///               ^  ^                   |                   |
+///               |  |                   | the line is lost: the batch is decided again
+///               |  +-------------------+                   |
+///               +------------------------------------------+ the log has another commit: put back first
+/// ```
+/// Behind it stand ``LiveViews``, which owns the trees and folds them again, ``IndexBuilds`` with its ``IndexBuilder``,
+/// and the values ``SubmissionQueue``, ``Turns``, ``IndexState`` and ``AuditQueue``, which change under its lock.
+///
+/// Invariants:
+/// 1. At most one thread has the turn to decide, and at most one the turn to append. Turns change only under the lock
+///    of `state`.
+/// 2. A thread with only the turn to append never waits for the turn to decide, so the two cannot wait for each other.
+///    ``claimTurns()`` waits with no turn.
+/// 3. `line` and `indexDamage` belong to the thread with the turn to decide. A line is valid while its `losses` equal
+///    those of `state`; a thread that makes the log or the views differ from the line increments them.
+/// 4. Only the thread with the turn to append writes to the log, publishes states, replaces the views and moves `end`.
+///    Batches are appended in the order in which they were decided. A store that is only read has no batches; its
+///    readers fold the log under the lock of ``StoreEngine/refreshes``.
+/// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
+/// 6. While `indexes.isPublishing`, the published indexes may show more than `indexes.mark` says, and readers of
+///    indexes wait.
+/// 7. Once `refusal` is set it stays, and nothing more is written.
+/// 8. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
+///    and waiting threads are woken without any lock.
+// @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// The approximate number of request bytes that are validated before a batch is written.
@@ -23,13 +51,8 @@ final class Pipeline: @unchecked Sendable {
     struct State {
         var queue = SubmissionQueue()
         var admissions: [Admission] = []
-        var isDeciding = false
-        var isAppending = false
+        var turns = Turns()
         var isClosed = false
-        /// The number of threads that wait for a turn and must be woken when one is free.
-        var turnWaiters = 0
-        /// The number of these threads that go before waiting requests.
-        var claims = 0
         /// The number of times that a batch did not reach the log as decided. Lines that began before are invalid.
         var losses = 0
         /// The reason why nothing can be written until the store is opened again.
@@ -38,7 +61,6 @@ final class Pipeline: @unchecked Sendable {
         var end: Position
         var endTime: Int64
         var indexes: IndexState
-        var rebuilds = ViewsRebuilds()
         var audits = AuditQueue(AuditPolicy())
 
         /// True if there will be work on the indexes once nothing else comes.
@@ -46,19 +68,17 @@ final class Pipeline: @unchecked Sendable {
 
         /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
-            isAppending = false
+            turns.isAppending = false
             // Evaluated every time, or it would not notice that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
-            return isDeciding || !queue.isEmpty || isClosed || turnWaiters > 0 || indexes.isUrgent || haveBecomeDue
-                || audits.isDue
+            return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
+                || haveBecomeDue || audits.isDue
         }
     }
 
     let log: any EventLog
     /// Replaced by the thread with the turn to append, under the lock of `state`.
-    let working: Lock<WorkingViews>
-    /// Nil if the views are in memory.
-    let rebuilder: ViewsRebuilder?
+    let live: LiveViews
     let rules: Rules
     let platform: Platform
     let reader: SnapshotBuilder
@@ -67,30 +87,24 @@ final class Pipeline: @unchecked Sendable {
     var line: SpeculativeState?
     /// The damage that prevented bringing the indexes of the line up to date.
     var indexDamage: ViewsDamage?
-    /// Separate from `state`, so that the builder is not woken by every request.
-    let building = Monitor(IndexBuilding())
-    let builder = WorkerHandle()
-    /// The number of events published by the end of the last slice of a build, and the duration of the slice.
-    var lastSlice: (events: UInt64, microseconds: Int64) = (0, 0)
+    let builds = IndexBuilds()
     /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
     let auditPolicy: AuditPolicy
     private let workers = [WorkerHandle(), WorkerHandle()]
 
     init(
-        log: any EventLog, working: WorkingViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotBuilder, rebuilder: ViewsRebuilder?, buildMemoryBytes: Int,
-        audits: AuditPolicy
+        log: any EventLog, live: LiveViews, indexes: IndexState, rules: Rules, platform: Platform,
+        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy
     ) throws {
         self.log = log
+        self.live = live
         self.buildMemoryBytes = buildMemoryBytes
         auditPolicy = audits
-        self.working = Lock(working)
-        self.rebuilder = rebuilder
         self.rules = rules
         self.platform = platform
         self.reader = reader
-        publication = Publication(offset: working.views.pages.snapshot().foldedOffset(ViewTree.records))
+        publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
         state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes, audits: AuditQueue(audits)))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
@@ -98,14 +112,16 @@ final class Pipeline: @unchecked Sendable {
         if indexes.hasBuilds { wakeBuilder() }
     }
 
-    var views: Views { working.withLock { $0.views } }
-    var checkpointer: Checkpointer? { working.withLock { $0.checkpointer } }
+    var views: Views { live.views }
+    var checkpointer: Checkpointer? { live.checkpointer }
+    /// True until the store must be opened again to write.
+    var acceptsWrites: Bool { state.withLock { $0.refusal == nil } }
 
     // MARK: Submitting
 
     func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) throws -> Answer {
         let ticket = Ticket<Answer>()
-        let submission = Submission(request, actor, operation, .ticket(ticket))
+        let submission = Submission(request, as: actor, operation, reply: .ticket(ticket))
         if state.withLock({ Self.takeTurn(&$0) }) {
             // The pipeline is idle: no hop to another thread.
             work(on: [submission])
@@ -117,14 +133,13 @@ final class Pipeline: @unchecked Sendable {
 
     func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) async throws -> Answer {
         try await withCheckedThrowingContinuation { continuation in
-            enqueue(Submission(request, actor, operation, .continuation(continuation)))
+            enqueue(Submission(request, as: actor, operation, reply: .continuation(continuation)))
         }
     }
 
     private static func takeTurn(_ state: inout State) -> Bool {
-        let isFree = !state.isDeciding && !state.isAppending && state.claims == 0
-        guard !state.isClosed, isFree, state.queue.isEmpty else { return false }
-        state.isDeciding = true
+        guard !state.isClosed, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty else { return false }
+        state.turns.isDeciding = true
         return true
     }
 
@@ -139,7 +154,7 @@ final class Pipeline: @unchecked Sendable {
         if state.queue.byteCount > maximumWaitingBytes { return .full }
         state.queue.append(submission)
         // A thread that is deciding checks the queue again before it writes, so no other must be woken.
-        return .entered(wakesWorker: state.queue.count == 1 && (!state.isDeciding || state.isAppending))
+        return .entered(wakesWorker: state.queue.count == 1 && (!state.turns.isDeciding || state.turns.isAppending))
     }
 
     /// Returns nil once the request waits in the queue, or a gate to wait at while there is no room.
@@ -180,13 +195,12 @@ final class Pipeline: @unchecked Sendable {
             return state.admissions
         }
         for admission in admissions { admission.open() }
-        building.withLock { $0.isStopping = true }
-        building.notifyAll()
+        builds.beginStopping()
         state.notifyAll()
-        builder.join()
+        builds.join()
         for worker in workers { worker.join() }
         // A caller may be working on its own thread.
-        state.wait { $0.isDeciding || $0.isAppending ? nil : () }
+        state.wait { $0.turns.areFree ? () : nil }
         // A caller on its own thread may have put back what it could not write.
         let left = state.withLock { $0.queue.take(byteCount: .max) }
         for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
@@ -201,6 +215,8 @@ final class Pipeline: @unchecked Sendable {
         case requests([Submission], [Admission])
         case indexes
         case audits
+        /// There is nothing to do yet, but later there will be.
+        case pause
         case end
     }
 
@@ -215,6 +231,7 @@ final class Pipeline: @unchecked Sendable {
                 writeAudits()
                 releaseDeciding()
                 releaseAppending()
+            case .pause: continue
             case .end: return
             }
         }
@@ -222,44 +239,40 @@ final class Pipeline: @unchecked Sendable {
 
     /// Waits for work. Indexes that are due but not urgent wait until nothing has been published for a while.
     private func awaitWork() -> Work {
-        while true {
-            let (published, audits) = state.withLock { state in
-                state.audits.isTimed = !state.audits.isEmpty
-                return (state.awaitsQuiet ? state.indexes.publishedEvents : nil, state.audits.pause)
-            }
-            let quiet = published == nil ? nil : IndexState.quietMilliseconds
-            guard let pause = [quiet, audits].compactMap({ $0 }).min() else {
-                let work = state.wait { state -> Work?? in
-                    if let work = nextWork(&state) { return work }
-                    return state.awaitsQuiet || !state.audits.isEmpty ? .some(nil) : nil
-                }
-                if let work { return work }
-                continue
-            }
-            let work = state.wait(milliseconds: pause) { nextWork(&$0) }
-            if let work { return work }
-            guard pause == quiet else { continue }
-            if let work = state.withLock({ nextWork(&$0, quietSince: published) }) { return work }
+        let (published, audits) = state.withLock { state in
+            state.audits.isTimed = !state.audits.isEmpty
+            return (state.awaitsQuiet ? state.indexes.publishedEvents : nil, state.audits.pause)
         }
+        let quiet = published == nil ? nil : IndexState.quietMilliseconds
+        guard let pause = [quiet, audits].compactMap({ $0 }).min() else {
+            return state.wait { state in
+                nextWork(&state) ?? (state.awaitsQuiet || !state.audits.isEmpty ? .pause : nil)
+            }
+        }
+        if let work = state.wait(milliseconds: pause, { nextWork(&$0) }) { return work }
+        guard pause == quiet else { return .pause }
+        return state.withLock { nextWork(&$0, quietSince: published) } ?? .pause
     }
 
     private func nextWork(_ state: inout State, quietSince events: UInt64? = nil) -> Work? {
         // If the next offset is not certain, a commit is decided only when the one before it is in the log.
-        if state.isDeciding || state.claims > 0 || !log.assignsNextOffset && state.isAppending { return nil }
+        if state.turns.isDeciding || state.turns.claims > 0 || !log.assignsNextOffset && state.turns.isAppending {
+            return nil
+        }
         if !state.queue.isEmpty {
-            state.isDeciding = true
+            state.turns.isDeciding = true
             let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
             defer { state.admissions = [] }
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
-        if state.audits.isDue, state.refusal == nil, !state.isAppending {
-            (state.isDeciding, state.isAppending) = (true, true)
+        if state.audits.isDue, state.refusal == nil, !state.turns.isAppending {
+            state.turns.takeBoth()
             return .audits
         }
         let isTime = state.indexes.isUrgent || state.indexes.isDue && state.indexes.publishedEvents == events
-        guard isTime, state.refusal == nil, !state.isAppending else { return nil }
-        (state.isDeciding, state.isAppending) = (true, true)
+        guard isTime, state.refusal == nil, !state.turns.isAppending else { return nil }
+        state.turns.takeBoth()
         return .indexes
     }
 
@@ -269,9 +282,9 @@ final class Pipeline: @unchecked Sendable {
         awaitRoom()
         stepIndexes(for: &batch)
         decide(submissions, &batch)
-        while let more = moreOrTurn(batch) {
-            for admission in more.admissions { admission.open() }
-            decide(more.submissions, &batch)
+        while case .more(let more, let admissions) = awaitTurnToAppend(batch) {
+            for admission in admissions { admission.open() }
+            decide(more, &batch)
         }
         complete(&batch)
         decideAgainIfDamaged(&batch)
@@ -333,8 +346,8 @@ final class Pipeline: @unchecked Sendable {
 
     func releaseDeciding() {
         let isAwaited = state.withLock { state in
-            state.isDeciding = false
-            return !state.queue.isEmpty || state.isClosed || state.turnWaiters > 0
+            state.turns.isDeciding = false
+            return !state.queue.isEmpty || state.isClosed || state.turns.waiters > 0
         }
         if isAwaited { state.notifyAll() }
     }
@@ -343,17 +356,23 @@ final class Pipeline: @unchecked Sendable {
         if state.withLock({ $0.endAppending() }) { state.notifyAll() }
     }
 
-    /// Returns the requests that came while another batch is being written; nil once this batch has the turn to append.
-    private func moreOrTurn(_ batch: Batch) -> (submissions: [Submission], admissions: [Admission])? {
-        state.wait { state -> (submissions: [Submission], admissions: [Admission])?? in
-            if !state.isAppending {
-                state.isAppending = true
-                return .some(nil)
+    private enum Awaited {
+        /// The batch has the turn to append.
+        case turn
+        /// Requests came while another batch is being written.
+        case more([Submission], [Admission])
+    }
+
+    private func awaitTurnToAppend(_ batch: Batch) -> Awaited {
+        state.wait { state in
+            if !state.turns.isAppending {
+                state.turns.isAppending = true
+                return .turn
             }
             let room = Self.maximumBatchBytes - batch.byteCount
             guard !state.queue.isEmpty, room > 0, log.assignsNextOffset else { return nil }
             defer { state.admissions = [] }
-            return .some((state.queue.take(byteCount: room), state.admissions))
+            return .more(state.queue.take(byteCount: room), state.admissions)
         }
     }
 }

@@ -11,19 +11,21 @@ final class SnapshotReplacements: Sendable {
         var state: Snapshot
     }
 
+    typealias SoundViews = @Sendable (_ broken: Snapshot, StrataError) throws -> Views
+
     private let rebuilder: ViewsRebuilder
-    /// Set while the store is open.
-    private let pipeline: Lock<Pipeline?> = Lock(nil)
+    /// Returns the newest views, folded again if a state is one of theirs and damaged. Set while the store is open.
+    private let soundViews: Lock<SoundViews?> = Lock(nil)
     private let replacements: Lock<[Replacement]> = Lock([])
     /// Held while a state is folded.
     private let folding = Lock(0)
 
     init(_ rebuilder: ViewsRebuilder) { self.rebuilder = rebuilder }
 
-    func begin(_ pipeline: Pipeline) { self.pipeline.withLock { $0 = pipeline } }
+    func begin(_ soundViews: @escaping SoundViews) { self.soundViews.withLock { $0 = soundViews } }
 
     func end() {
-        pipeline.withLock { $0 = nil }
+        soundViews.withLock { $0 = nil }
         replacements.withLock { $0 = [] }
     }
 
@@ -42,9 +44,9 @@ final class SnapshotReplacements: Sendable {
     ///
     /// - Throws: ``StrataError`` if the views or that state cannot be folded again.
     func replacement(for broken: Snapshot, because damage: StrataError, acceptsNewer: Bool) throws -> Snapshot {
-        guard let pipeline = pipeline.withLock({ $0 }) else { throw StoreGate.error }
+        guard let soundViews = soundViews.withLock({ $0 }) else { throw StoreGate.error }
         forgetUnused()
-        let newest = try pipeline.viewsWithout(broken, because: damage).pages.snapshot()
+        let newest = try soundViews(broken, damage).pages.snapshot()
         if acceptsNewer { return newest }
         // One at a time, so that readers that ask for the same state fold it once.
         return try folding.withLock { _ in

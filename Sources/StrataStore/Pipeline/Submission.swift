@@ -10,7 +10,7 @@ struct Submission: Sendable {
     let byteCount: Int
     let reply: Reply<Answer>
 
-    init(_ request: Request, _ actor: Actor, _ operation: OperationInfo, _ reply: Reply<Answer>) {
+    init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.request = request
         self.actor = actor
         self.operation = operation

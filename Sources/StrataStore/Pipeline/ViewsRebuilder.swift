@@ -63,23 +63,3 @@ struct ViewsDamage: Sendable {
         self.views = views
     }
 }
-
-/// The rebuilds of damaged views while the store was open.
-struct ViewsRebuilds: Sendable {
-    /// The maximum number of rebuilds. After that the disk should not be trusted, and the damage is reported.
-    static let maximumCount = 5
-
-    var count = 0
-    var lastReason: StrataError?
-    /// The reason why the last rebuild failed; it is not retried.
-    var failure: StrataError?
-
-    /// - Throws: ``StrataError`` if the views must not be folded again.
-    func requireChance(after damage: StrataError) throws {
-        if let failure { throw failure }
-        guard count >= Self.maximumCount else { return }
-        throw StrataError(
-            damage.code, "The views were damaged too often to be rebuilt while the store is open.",
-            damage.context, cause: damage)
-    }
-}

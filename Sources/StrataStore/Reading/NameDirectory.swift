@@ -47,7 +47,7 @@ final class NameDirectory: Sendable {
             state.places.first { $0.serves(database, actor) }?.place
         }
         if let known { return known }
-        let place = try Place(database, actor, self, snapshot)
+        let place = try Place(database, as: actor, self, in: snapshot)
         guard place.ordinal != 0 else { return place }
         state.withLock { state in
             if state.places.count >= Self.keptPlaces { state.places.removeLast() }

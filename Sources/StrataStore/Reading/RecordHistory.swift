@@ -154,11 +154,11 @@ final class RecordHistory: Sendable {
     ) throws -> ChangedStates? {
         let range = first...last
         if let checkpoint, checkpoint.offset >= floor {
-            return try ChangedStates.read(changes, log, range, from: checkpoint.offset, atMost: maximumBytes) {
+            return try ChangedStates.read(changes, in: range, of: log, from: checkpoint.offset, atMost: maximumBytes) {
                 try checkpoint.trees.withRecord($0) { [UInt8]($0) }
             }
         }
-        return try ChangedStates.read(changes, log, range, from: floor, atMost: maximumBytes) {
+        return try ChangedStates.read(changes, in: range, of: log, from: floor, atMost: maximumBytes) {
             try base.state(of: $0)
         }
     }

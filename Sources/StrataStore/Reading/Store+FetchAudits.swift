@@ -9,7 +9,7 @@ extension Store {
     }
 
     func noteFetch(
-        _ ids: [RecordID], _ database: DatabaseID, _ keys: [String]?, by actor: Actor, at offset: UInt64,
+        _ ids: [RecordID], in database: DatabaseID, keys: [String]?, by actor: Actor, at offset: UInt64,
         _ results: [Result<Record, Refusal>]
     ) {
         note(.fetch, by: actor) {
@@ -21,7 +21,7 @@ extension Store {
     }
 
     func noteQuery(
-        _ question: Question, _ database: DatabaseID, _ keys: [String]?, by actor: Actor, at offset: UInt64,
+        _ question: Question, in database: DatabaseID, keys: [String]?, by actor: Actor, at offset: UInt64,
         _ page: QueryPage
     ) {
         note(.query, by: actor) {

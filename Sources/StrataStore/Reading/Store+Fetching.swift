@@ -7,11 +7,11 @@ extension Store {
     public func fetch(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
-        try options.rules.checkItemCount(ids.count)
+        try options.limits.checkItemCount(ids.count)
         var newest = snapshot()
         newest.acceptsNewer = true
         let results = try newest.records(ids, in: database, desiredKeys: desiredKeys, as: actor)
-        noteFetch(ids, database, desiredKeys, by: actor, at: newest.offset, results)
+        noteFetch(ids, in: database, keys: desiredKeys, by: actor, at: newest.offset, results)
         return results
     }
 }

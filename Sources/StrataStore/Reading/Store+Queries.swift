@@ -53,7 +53,8 @@ extension Store {
         _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
         as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> QueryPage {
-        let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
+        let page = try page(
+            question, in: database, desiredKeys: desiredKeys, limit: limit, as: actor, isCancelled)
         if let wanted = indexesWorthwhile(page) {
             // The page is correct without them. If the store cannot be written to, the next save reports it.
             try? declareIndexes(type: question.query.recordType, fields: wanted)
@@ -66,7 +67,8 @@ extension Store {
         _ question: Question, in database: DatabaseID, desiredKeys: [String]? = nil, limit: Int = 0,
         as actor: Actor, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) async throws -> QueryPage {
-        let page = try page(question, database, desiredKeys, limit, actor, isCancelled)
+        let page = try page(
+            question, in: database, desiredKeys: desiredKeys, limit: limit, as: actor, isCancelled)
         if let wanted = indexesWorthwhile(page) {
             try? await declareIndexes(type: question.query.recordType, fields: wanted)
         }
@@ -100,7 +102,7 @@ extension Store {
     }
 
     private func page(
-        _ question: Question, _ database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int, _ actor: Actor,
+        _ question: Question, in database: DatabaseID, desiredKeys: [String]?, limit: Int, as actor: Actor,
         _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> QueryPage {
         let limit = try pageLimit(limit)
@@ -110,9 +112,10 @@ extension Store {
         }
         let (snapshot, touched) = try indexedSnapshot()
         let page = try snapshot.query(
-            question.query, cursor, in: database, desiredKeys, limit, as: actor, queryRules, touched: touched,
+            question.query, after: cursor, in: database, desiredKeys: desiredKeys, limit: limit, as: actor, queryRules,
+            touched: touched,
             of: engine.storeID, now: cursor == nil ? engine.now : nil, isCancelled)
-        noteQuery(question, database, desiredKeys, by: actor, at: snapshot.offset, page)
+        noteQuery(question, in: database, keys: desiredKeys, by: actor, at: snapshot.offset, page)
         return page
     }
 
@@ -128,7 +131,7 @@ extension Store {
 extension StoreSnapshot {
     /// - Parameter now: the time for `now()`; nil for that of the cursor.
     func query(
-        _ query: Query, _ cursor: QueryCursor?, in database: DatabaseID, _ desiredKeys: [String]?, _ limit: Int,
+        _ query: Query, after cursor: QueryCursor?, in database: DatabaseID, desiredKeys: [String]?, limit: Int,
         as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>, of store: Identifier, now: Int64?,
         _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> QueryPage {
@@ -138,14 +141,17 @@ extension StoreSnapshot {
                 throw Refusal(.invalidArguments, "The cursor belongs to another database.", rule: .cursors)
             }
             let seconds = cursor?.now ?? now.map(EngineDate.seconds) ?? 0
-            guard let scene = try scene(query, place, actor, rules, touched, seconds, trees) else {
+            guard
+                let context = try context(
+                    of: query, in: place, as: actor, rules, touched: touched, now: seconds, trees)
+            else {
                 return QueryPage(matches: [], cursor: nil, plan: .empty)
             }
             let answer = try Self.judging {
-                try scene.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
+                try context.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
             var known: (zone: UInt64, origin: RecordOrigin)?
-            let unknown = try origin(place, ZoneID(""), desiredKeys, trees)
+            let unknown = try origin(place, ZoneID(""), desiredKeys: desiredKeys, trees)
             let matches = try answer.matches.map { match in
                 try Self.record(match) { zone in
                     if let known, known.zone == zone { return known.origin }
@@ -166,23 +172,24 @@ extension StoreSnapshot {
     ) throws -> QueryPlan {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let scene = try scene(query, place, actor, rules, touched, EngineDate.seconds(now), trees)
-            return try Self.judging { try scene?.plan(query, limit: limit) ?? .empty }
+            let context = try context(
+                of: query, in: place, as: actor, rules, touched: touched, now: EngineDate.seconds(now), trees)
+            return try Self.judging { try context?.plan(query, limit: limit) ?? .empty }
         }
     }
 
     func check(_ query: Query, in database: DatabaseID, as actor: Actor, _ rules: QueryRules) throws {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let scene = try scene(query, place, actor, rules, [], 0, trees)
-            try Self.judging { _ = try scene?.bound(query) }
+            let context = try context(of: query, in: place, as: actor, rules, touched: [], now: 0, trees)
+            try Self.judging { _ = try context?.bound(query) }
         }
     }
 
     /// Returns nil for a record type that was never saved, if that is not an error.
-    private func scene(
-        _ query: Query, _ place: Place, _ actor: Actor, _ rules: QueryRules, _ touched: Set<[UInt8]>,
-        _ now: Double, _ trees: Snapshot
+    private func context(
+        of query: Query, in place: Place, as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>,
+        now: Double, _ trees: Snapshot
     ) throws -> QueryContext? {
         if query.recordType == UserRecord.type {
             throw Refusal(

@@ -28,7 +28,7 @@ extension StoreSnapshot {
                 let state = try context.history.state(of: RecordKey(zone: zone, name: id.name), asOf: offset, trees),
                 try !hasGone(zone, place, after: state.version, through: offset, trees)
             else { return nil }
-            return try Record(id.name, state.bytes, try origin(place, id.zone, nil, trees))
+            return try Record(id.name, state.bytes, try origin(place, id.zone, trees))
         }
     }
 

@@ -60,7 +60,7 @@ extension Store {
     public func fetchSubscriptions(
         _ ids: [String], in database: DatabaseID, as actor: Actor
     ) throws -> [Result<NamedSubscription, Refusal>] {
-        try options.rules.checkItemCount(ids.count)
+        try options.limits.checkItemCount(ids.count)
         var newest = snapshot()
         newest.acceptsNewer = true
         return try newest.subscriptions(ids, in: database, as: actor)

@@ -40,7 +40,7 @@ public struct StoreSnapshot: Sendable {
     ) throws -> Record {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            return try record(id, place, try origin(place, id.zone, desiredKeys, trees)).get()
+            return try record(id, place, try origin(place, id.zone, desiredKeys: desiredKeys, trees)).get()
         }
     }
 
@@ -52,7 +52,7 @@ public struct StoreSnapshot: Sendable {
     ) throws -> [Result<Record, Refusal>] {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys, trees)
+            var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys: desiredKeys, trees)
             return try ids.map { id in
                 origin = origin.inZone(id.zone)
                 return try record(id, place, origin)
@@ -62,7 +62,7 @@ public struct StoreSnapshot: Sendable {
 
     /// - Parameter desiredKeys: nil for all.
     func origin(
-        _ place: Place, _ zone: ZoneID, _ desiredKeys: [String]?, _ trees: Snapshot
+        _ place: Place, _ zone: ZoneID, desiredKeys: [String]? = nil, _ trees: Snapshot
     ) throws -> RecordOrigin {
         let keys = try desiredKeys.map { keys in
             Set(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
@@ -95,7 +95,7 @@ public struct StoreSnapshot: Sendable {
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let bytes = try context.history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
             else { return nil }
-            return try Record(id.name, bytes, try origin(place, id.zone, nil, trees))
+            return try Record(id.name, bytes, try origin(place, id.zone, trees))
         }
     }
 

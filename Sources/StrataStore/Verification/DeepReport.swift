@@ -5,6 +5,13 @@ import StrataViews
 
 /// The result of comparing a store's files beside the log with what the log yields.
 package struct DeepReport: Sendable {
+    /// The current step of the comparison, and its progress.
+    package enum Progress: Sendable {
+        case folding(done: UInt64, total: UInt64)
+        case comparing
+        case readingAssets(done: UInt64, total: UInt64)
+    }
+
     /// A place where the views differ from what the log yields.
     package struct Difference: Sendable {
         /// The commit that made the entry; nil if it cannot be determined, or if a base replaces it.

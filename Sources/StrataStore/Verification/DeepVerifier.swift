@@ -12,20 +12,13 @@ import StrataSystem
 /// Use it on a log that ``LogVerifier`` finds whole. Trees that do not fit in a little memory go to unnamed files in
 /// the system's temporary directory.
 package enum DeepVerifier {
-    /// The current step, and its progress.
-    package enum Progress: Sendable {
-        case folding(done: UInt64, total: UInt64)
-        case comparing
-        case readingAssets(done: UInt64, total: UInt64)
-    }
-
     /// The maximum number of attempts, since a writer may invalidate what was read.
     private static let maximumAttempts = 3
 
     /// - Parameter platform: used to read the store; its files are opened for reading only.
     /// - Throws: ``StrataError`` if the store cannot be read, or there is no room for the second fold.
     package static func verify(
-        at path: String, platform: Platform = Platform(), progress: @escaping (Progress) -> Void = { _ in }
+        at path: String, platform: Platform = Platform(), progress: @escaping (DeepReport.Progress) -> Void = { _ in }
     ) throws -> DeepReport {
         var attempt = 1
         while true {

@@ -11,14 +11,14 @@ final class DeepWork {
 
     private let path: String
     private let platform: Platform
-    private let progress: (DeepVerifier.Progress) -> Void
+    private let progress: (DeepReport.Progress) -> Void
     private let log: FollowerLog
     private let truth: TruthFold
     private let files: any FileSystem
     private var report = DeepReport()
     private let beginning: (end: UInt64, floor: UInt64)
 
-    init(at path: String, _ platform: Platform, _ progress: @escaping (DeepVerifier.Progress) -> Void) throws {
+    init(at path: String, _ platform: Platform, _ progress: @escaping (DeepReport.Progress) -> Void) throws {
         self.path = path
         self.platform = platform
         self.progress = progress

@@ -31,7 +31,7 @@ struct NamedPlace {
         let named = try DatabaseOptions(arguments)
         try requireUsers(named)
         if let zone = named.zone, try !state.hasHadZone(named: zone.name) {
-            throw unknown("Zone '\(zone.name)' does not exist.", zone.name, try zoneNames())
+            throw unknown(Refusal.missingZone(zone.name).message, zone.name, try zoneNames())
         }
         if let type { try requireFields(of: type, fields) }
         guard !DatabaseOptions.areGiven(in: arguments) else { return named }

@@ -69,30 +69,3 @@ extension ViewMaintainer {
 
     static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {}
 }
-
-extension ViewTree {
-    /// The maintainers of all trees. A base states their rows in this order.
-    static let maintainers: [any ViewMaintainer.Type] = [
-        NamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self, DevicesMaintainer.self,
-        SchemaMaintainer.self, ZonesMaintainer.self, SubscriptionsMaintainer.self, FiredSubscriptionsMaintainer.self,
-        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, DeliveriesMaintainer.self, RecordsMaintainer.self,
-        OrdinalsMaintainer.self, ZoneChangesMaintainer.self, ReferencesMaintainer.self,
-        SubscriptionContentsMaintainer.self, AssetsMaintainer.self, IndexMaintainer.self,
-        IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self,
-    ]
-
-    private static let maintainersByTree = Dictionary(uniqueKeysWithValues: maintainers.map { ($0.tree, $0) })
-    private static let maintainersByKind = Dictionary(
-        uniqueKeysWithValues: maintainers.flatMap { maintainer in maintainer.kinds.map { ($0, maintainer) } })
-
-    /// The trees that every fold brings to its offset.
-    static let folded = maintainers.filter { $0.isFolded }.map { $0.tree }
-    /// The trees whose rows a base states, in this order; the others are derived from them.
-    static let stated = maintainers.filter { $0.isStated }.map { $0.tree }
-
-    static func maintainer(of id: TreeID) -> (any ViewMaintainer.Type)? { maintainersByTree[id] }
-    static func maintainer(applying kind: EventKind) -> (any ViewMaintainer.Type)? { maintainersByKind[kind] }
-
-    /// The name of a tree in docs/format-keys.md §3.
-    package static func name(of id: TreeID) -> String { maintainersByTree[id]?.name ?? "tree \(id.rawValue)" }
-}

@@ -67,7 +67,7 @@ struct ReaderBesideCompactionTests {
         let count = try compactingBeforeEachCall { disk in
             // As another process does, which has no engine of the writer to share.
             let engine = try StoreEngine.openForReading(
-                at: CompactedNotes.path, options, Platform(files: disk, time: time), { _ in })
+                at: CompactedNotes.path, options, Platform(files: disk, time: time))
             let store = Store(engine, nil, .readOnly)
             _ = try store.snapshot().record(
                 NoteRequest.id("note-9"), in: NoteRequest.database, as: CompactedNotes.anna)

@@ -39,9 +39,9 @@ import Testing
         var told = [state.endAppending(), state.endAppending()]
         state.indexes.mark.shownEvents = state.indexes.publishedEvents
         // Somebody else decides when the catch-up ends.
-        state.isDeciding = true
+        state.turns.isDeciding = true
         told.append(state.endAppending())
-        state.isDeciding = false
+        state.turns.isDeciding = false
         state.indexes.publishedEvents += IndexState.idleLag + 1
         told.append(state.endAppending())
         // The second time they know; the last time they would sleep on.

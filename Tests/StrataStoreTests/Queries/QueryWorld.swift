@@ -126,8 +126,9 @@ final class QueryWorld {
             let snapshot = store.snapshot()
             let touched = try #require(try lag.touched(in: snapshot.trees, limit: .max))
             page = try snapshot.query(
-                question.query, question.cursor, in: client.database, nil, limit, as: client.actor,
-                store.options.queryRules, touched: touched, of: store.engine.storeID, now: 0, { false })
+                question.query, after: question.cursor, in: client.database, desiredKeys: nil, limit: limit,
+                as: client.actor, store.options.queryRules, touched: touched, of: store.engine.storeID, now: 0,
+                { false })
         } else {
             page = try store.query(question, in: client.database, limit: limit, as: client.actor)
         }

@@ -25,7 +25,7 @@ import Testing
         _ = try await store.modify(NoteRequest.makingZones(), as: anna)
         let pipeline = store.pipeline
         // Nobody judges anything until all of them wait.
-        pipeline.state.withLock { ($0.isDeciding, $0.isAppending) = (true, true) }
+        pipeline.state.withLock { $0.turns.takeBoth() }
         var tasks: [Task<Answer, any Error>] = []
         for number in 0..<Self.count {
             tasks.append(Task { try await store.modify(Self.request(number), as: anna) })

@@ -14,8 +14,8 @@ import Testing
     private static func submission(_ quality: EnvelopeHeader.QualityOfService, _ name: String) -> Submission {
         let request = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
         return Submission(
-            request, Actor(user: "anna"), OperationInfo(id: name, qualityOfService: quality),
-            .ticket(Ticket<Answer>()))
+            request, as: Actor(user: "anna"), OperationInfo(id: name, qualityOfService: quality),
+            reply: .ticket(Ticket<Answer>()))
     }
 
     private static func names(_ submissions: [Submission]) -> [String] { submissions.map(\.operation.id) }

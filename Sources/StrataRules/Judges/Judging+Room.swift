@@ -2,10 +2,10 @@ import StrataModel
 
 /// Rejects data that fits in no commit, and with it the whole request (docs/rules.md §2.3): commits store rejected
 /// items too.
-extension Rules {
-    func checkRoom(for request: Request, of actor: Actor) throws {
-        try Self.checkRoom(for: actor.user)
-        try Self.checkRoom(for: actor.device)
+extension Judging {
+    func checkRoomForRequest() throws {
+        try Self.checkRoom(for: context.actor.user)
+        try Self.checkRoom(for: context.actor.device)
         try Self.checkRoom(for: request.database.owner)
         for zone in request.names.zones {
             try Self.checkRoom(for: zone.name)

@@ -5,20 +5,18 @@ enum Action {
     case create, change, delete
 }
 
-extension Rules {
-    /// Returns true if an actor may perform an action (docs/rules.md §5.5). Every authorization uses this method.
+extension ActorState {
+    /// Returns true if the actor may perform an action (docs/rules.md §5.5). Every authorization uses this method.
     ///
     /// - Parameters:
     ///   - creator: the ordinal of the stored record's creator; nil for a new record.
     ///   - isUserRecord: true if the record has the type `Users`.
     ///   - grants: the grants of the record's type, which apply in the public database.
     func may(
-        _ actor: ActorState, _ action: Action, creator: UInt64?, isUserRecord: Bool,
-        grants:
-            @autoclosure () throws ->
-            [SchemaGrant], in scope: InternedName.Scope
+        _ action: Action, creator: UInt64?, isUserRecord: Bool, grants: @autoclosure () throws -> [SchemaGrant],
+        in scope: InternedName.Scope
     ) rethrows -> Bool {
-        let isCreator = creator == nil || creator == actor.user
+        let isCreator = creator == nil || creator == user
         if isUserRecord { return action != .delete && isCreator }
         guard scope == .public else { return true }
         let wanted = action == .create ? SchemaGrant.Permissions.create : .write

@@ -4,18 +4,9 @@ import StrataSystem
 import StrataTree
 import StrataViews
 
-/// The state that the pipeline shares with the thread that builds indexes.
-struct IndexBuilding {
-    var isStopping = false
-    var hasStarted = false
-    /// True if the catalog may require work.
-    var hasWork = false
-    /// The progress of the indexes that are being built.
-    var progress: [IndexID: IndexBuild.Progress] = [:]
-}
-
 /// Builds declared indexes alongside requests, and removes indexes that are no longer declared (docs/decisions/0004).
-extension Pipeline {
+/// Belongs to the thread of ``IndexBuilds``.
+final class IndexBuilder {
     /// The maximum time that a slice keeps requests waiting.
     private static let sliceMicroseconds: Int64 = 2_000
     /// The maximum number of rows that a slice removes.
@@ -27,31 +18,14 @@ extension Pipeline {
         case outdated
     }
 
-    /// Wakes the builder, since there may be indexes to build or to remove.
-    func wakeBuilder() {
-        let starts = building.withLock { building in
-            building.hasWork = true
-            defer { building.hasStarted = true }
-            return !building.hasStarted && !building.isStopping
-        }
-        building.notifyAll()
-        guard starts else { return }
-        do { try builder.start(name: "strata-indexes") { [self] in runBuilder() } } catch { giveUpBuilding(error) }
-    }
+    private let pipeline: Pipeline
+    /// The number of events published by the end of the last slice, and the duration of the slice.
+    private var lastSlice: (events: UInt64, microseconds: Int64) = (0, 0)
 
-    private func giveUpBuilding(_ error: any Error) {
-        state.withLock { $0.indexes.buildFailure = error }
-        state.notifyAll()
-    }
+    fileprivate init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
-    private func runBuilder() {
-        while true {
-            let goesOn = building.wait { building -> Bool? in
-                if building.isStopping { return false }
-                defer { building.hasWork = false }
-                return building.hasWork ? true : nil
-            }
-            guard goesOn else { return }
+    fileprivate func run() {
+        while pipeline.builds.awaitWork() {
             while let task = nextTask() {
                 do { try run(task) } catch Interruption.stopped { return } catch Interruption.outdated {
                     continue
@@ -68,44 +42,39 @@ extension Pipeline {
     }
 
     private func nextTask() -> Task? {
-        state.withLock { state in
+        pipeline.state.withLock { state in
             guard !state.isClosed, state.refusal == nil, state.indexes.hasBuilds else { return nil }
             let indexes = state.indexes
             return Task(
-                views: views, base: indexes.mark.keeper.base, leaving: indexes.catalog.leaving,
+                views: pipeline.views, base: indexes.mark.keeper.base, leaving: indexes.catalog.leaving,
                 wanted: indexes.catalog.building)
         }
     }
 
     /// Folds the views again after a damaged page, so that the indexes are built from the new ones.
     private func recover(from error: any Error, _ task: Task) {
-        guard let error = error as? StrataError, Views.isDamage(error) else { return giveUpBuilding(error) }
-        do { _ = try viewsWithout(task.base, because: error) } catch { giveUpBuilding(error) }
+        guard let error = error as? StrataError, Views.isDamage(error) else { return pipeline.giveUpBuilding(error) }
+        do { _ = try pipeline.viewsWithout(task.base, because: error) } catch { pipeline.giveUpBuilding(error) }
     }
 
     private func run(_ task: Task) throws {
         defer {
-            building.withLock { $0.progress = [:] }
-            state.withLock { $0.indexes.isBuildEnding = false }
-            state.notifyAll()
+            pipeline.builds.forgetProgress()
+            pipeline.state.withLock { $0.indexes.isBuildEnding = false }
+            pipeline.state.notifyAll()
         }
         for id in task.leaving + task.wanted { try clear(id, task) }
         for id in task.leaving { _ = try slice(task) { fork, _, _ in try IndexBuild.forget(id, in: fork) } }
         guard !task.wanted.isEmpty else { return }
-        let sorter = RunSorter(memoryBytes: buildMemoryBytes, spill: rebuilder?.spill)
+        let sorter = RunSorter(memoryBytes: pipeline.buildMemoryBytes, spill: pipeline.live.rebuilder?.spill)
         let build = IndexBuild(task.wanted, from: task.base, sorter)
-        note(build.progress, of: task)
-        let isRead = try build.read { [building] in
-            building.withLock { state in
-                for id in task.wanted { state.progress[id] = build.progress }
-                return state.isStopping
-            }
-        }
+        pipeline.builds.note(build.progress, of: task.wanted)
+        let isRead = try build.read { [builds = pipeline.builds] in builds.note(build.progress, of: task.wanted) }
         guard isRead else { throw Interruption.stopped }
         while try slice(task, { fork, _, isOver in try build.load(into: fork, isOver) }) {
-            note(build.progress, of: task)
+            pipeline.builds.note(build.progress, of: task.wanted)
         }
-        state.withLock { $0.indexes.isBuildEnding = true }
+        pipeline.state.withLock { $0.indexes.isBuildEnding = true }
         while true {
             var isAhead = false
             let hasMore = try slice(task) { fork, keeper, isOver in
@@ -114,20 +83,16 @@ extension Pipeline {
                 isAhead = hasMore && keeper.isUnderWay && !isOver()
                 return hasMore
             }
-            note(build.progress, of: task)
+            pipeline.builds.note(build.progress, of: task.wanted)
             if !hasMore { break }
             if isAhead { try endCatchUp(task) }
         }
         FreedMemory.giveBack()
     }
 
-    private func note(_ progress: IndexBuild.Progress, of task: Task) {
-        building.withLock { state in for id in task.wanted { state.progress[id] = progress } }
-    }
-
     private func clear(_ id: IndexID, _ task: Task) throws {
         var database: UInt64 = 0
-        note(IndexBuild.Progress(.clearing), of: task)
+        pipeline.builds.note(IndexBuild.Progress(.clearing), of: task.wanted)
         while try slice(
             task, { fork, _, _ in try IndexBuild.clear(id, from: &database, in: fork, limit: Self.clearedRows) })
         {}
@@ -139,19 +104,19 @@ extension Pipeline {
     private func slice<Result>(
         _ task: Task, _ body: (Fork, IndexCatchUp, () -> Bool) throws -> Result
     ) throws -> Result {
-        awaitRoom()
+        pipeline.awaitRoom()
         let began = try takeTurns()
         defer { releaseTurns(since: began) }
         return try publishSlice(task) { fork, keeper in
-            try body(fork, keeper) { [time = platform.time] in
+            try body(fork, keeper) { [time = pipeline.platform.time] in
                 time.nowMicroseconds() - began >= Self.sliceMicroseconds
             }
         }
     }
 
     private func publishSlice<Result>(_ task: Task, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
-        guard views === task.views else { throw Interruption.outdated }
-        return try publishSlice(of: task.views, body)
+        guard pipeline.views === task.views else { throw Interruption.outdated }
+        return try pipeline.publishSlice(of: task.views, body)
     }
 
     /// Completes a running catch-up, in slices.
@@ -159,34 +124,44 @@ extension Pipeline {
         while true {
             let began = try takeTurns()
             defer { releaseTurns(since: began) }
-            guard views === task.views else { throw Interruption.outdated }
-            guard state.withLock({ $0.indexes.mark.isUnderWay }) else { return }
-            _ = advancePublished(limit: IndexState.idleSliceRecords)
+            guard pipeline.views === task.views else { throw Interruption.outdated }
+            guard pipeline.state.withLock({ $0.indexes.mark.isUnderWay }) else { return }
+            _ = pipeline.advancePublished(limit: IndexState.idleSliceRecords)
         }
     }
 
     /// Takes both turns; returns the time at which they were taken.
     private func takeTurns() throws -> Int64 {
         try rest()
-        guard claimTurns() else { throw Interruption.stopped }
-        return platform.time.nowMicroseconds()
+        guard pipeline.claimTurns() else { throw Interruption.stopped }
+        return pipeline.platform.time.nowMicroseconds()
     }
 
     private func releaseTurns(since began: Int64) {
-        let microseconds = max(0, platform.time.nowMicroseconds() - began)
-        lastSlice = (state.withLock { $0.indexes.publishedEvents }, microseconds)
-        returnTurns()
+        let microseconds = max(0, pipeline.platform.time.nowMicroseconds() - began)
+        lastSlice = (pipeline.state.withLock { $0.indexes.publishedEvents }, microseconds)
+        pipeline.returnTurns()
     }
 
     /// Waits as long as the last slice took if other threads are at work, so that they keep at least half of the time.
     private func rest() throws {
         let (events, microseconds) = lastSlice
-        let isAlone = state.withLock { state in
-            let isIdle = !state.isDeciding && !state.isAppending && state.queue.isEmpty
-            return isIdle && state.indexes.publishedEvents == events
+        let isAlone = pipeline.state.withLock { state in
+            state.turns.areFree && state.queue.isEmpty && state.indexes.publishedEvents == events
         }
         let milliseconds = isAlone ? 0 : Int(min(microseconds, 100_000) + 999) / 1_000
-        let isStopping = building.wait(milliseconds: milliseconds) { $0.isStopping ? true : nil } ?? false
-        if isStopping { throw Interruption.stopped }
+        if pipeline.builds.rest(milliseconds: milliseconds) { throw Interruption.stopped }
+    }
+}
+
+extension Pipeline {
+    /// Wakes the thread that builds indexes, since there may be indexes to build or to remove.
+    func wakeBuilder() {
+        do { try builds.wake { [self] in IndexBuilder(self).run() } } catch { giveUpBuilding(error) }
+    }
+
+    fileprivate func giveUpBuilding(_ error: any Error) {
+        state.withLock { $0.indexes.buildFailure = error }
+        state.notifyAll()
     }
 }

@@ -1,0 +1,37 @@
+import StrataModel
+import StrataStore
+import StrataSystem
+
+/// Owns what all clients of a store use: the engine's store, the faults injected into it, its long-lived operations and
+/// its staged assets.
+final class OpenedStore: Sendable {
+    let store: Store
+    let disturbances: FaultInjector
+    let longLived: LongLivedOperations
+    let stagedAssets: StagedAssets
+    let options: CloudStore.Options
+
+    init(_ options: CloudStore.Options, at path: String?, _ open: () throws -> Store) throws {
+        self.options = options
+        do {
+            store = try open()
+            let files = try path.map { try RealFileSystem().anchored(at: $0) }
+            longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
+            disturbances = FaultInjector.of(store)
+            stagedAssets = StagedAssets(of: store)
+            longLived.removeDrafts()
+            // A process that died during an erasure may have left them.
+            try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    func close() throws {
+        defer {
+            disturbances.wakeAll()
+            stagedAssets.removeAll()
+        }
+        do { try store.close() } catch { throw CKError(engine: error) }
+    }
+}

@@ -1,0 +1,39 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Looks up a database and its zones in the names and trees of a state.
+extension Place {
+    init(_ database: DatabaseID, as actor: Actor, _ names: NameDirectory, in trees: Snapshot) throws {
+        let database = try Self.database(database, as: actor)
+        let owner = database.owner
+        let user = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
+        let isKnown = owner.isEmpty || user != 0
+        let ordinal = isKnown ? try names.ordinal(of: .database(database.scope, owner: user), in: trees) ?? 0 : 0
+        self.init(
+            database: database, ordinal: ordinal,
+            lookup: ZoneLookup(scope: database.scope, database: ordinal, owner: user),
+            recordName: UserRecord.name(of: owner.isEmpty ? actor.user : owner))
+    }
+
+    /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.
+    func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+        let (ordinal, refusal) = try lookup.zone(
+            id, isOwn: ZoneLookup.isOwner(id.owner, recordName: recordName),
+            ordinal: { try names.ordinal(of: $0, in: trees) }, status: { try trees.zoneStatus(self.ordinal, $0) })
+        return (ordinal == 0 ? nil : ordinal, refusal)
+    }
+
+    /// Returns a zone that exists now.
+    ///
+    /// - Throws: ``Refusal`` if it does not exist.
+    func zoneToFollow(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
+    {
+        let (ordinal, refusal) = try zone(id, trees, names)
+        guard let ordinal, let row = try trees.zoneRow(self.ordinal, ordinal), refusal == nil else {
+            throw refusal ?? .missingZone(id.name)
+        }
+        return (ordinal, row)
+    }
+}
