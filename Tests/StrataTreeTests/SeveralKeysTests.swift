@@ -31,7 +31,7 @@ struct SeveralKeysTests {
 
     private func values(of keys: KeyList, _ range: Range<Int>, _ snapshot: Snapshot) throws -> [[UInt8]?] {
         var (values, next): ([[UInt8]?], Int) = ([], range.lowerBound)
-        try snapshot.getEach(Self.id, keys, range) { index, value in
+        try snapshot.getEach(Self.id, keys, in: range) { index, value in
             #expect(index == next)
             next += 1
             values.append(value.map { [UInt8]($0) })
@@ -49,7 +49,7 @@ struct SeveralKeysTests {
         try tree.publishAndCheck()
         for limit in [1, 31, 32, 33, 99] {
             var seen = 0
-            let goesOn = try tree.store.snapshot().getEach(Self.id, keys, keys.indices) { _, _ in
+            let goesOn = try tree.store.snapshot().getEach(Self.id, keys, in: keys.indices) { _, _ in
                 seen += 1
                 return seen < limit
             }

@@ -40,7 +40,7 @@ struct BaseWriter: ~Copyable {
         end.time = header.time
         var body = ByteWriter(reserving: 16)
         body.append(count)
-        body.append(UInt64(position + SegmentSealer.endBytes))
+        body.append(UInt64(position + BlockHeader.endBlockBytes))
         try writer.append(end, body.bytes, compresses: false)
         try writer.flush()
         try file.sync()

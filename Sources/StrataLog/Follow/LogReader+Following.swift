@@ -26,7 +26,14 @@ extension LogReader {
     /// ```
     /// - Throws: the error that keeps the log from being read further.
     package func waitForEnd(past offset: UInt64) async throws {
-        if end.offset <= offset { try await watch.wait(past: offset, of: self) }
+        if end.offset <= offset {
+            try await watch.wait(past: offset, end: { [self] in end.offset }) { [weak self] milliseconds in
+                // Held only during a look, so that the thread does not keep the reader alive.
+                guard let self else { return false }
+                _ = try wait(past: end.offset, milliseconds: milliseconds)
+                return true
+            }
+        }
     }
 
     /// Ends all waits in ``waitForEnd(past:)``, present and future, and with them the followers. Reading remains

@@ -17,15 +17,22 @@ final class LogWatch: Sendable {
     private let state = Monitor(State())
     private let waiters = EndWaiters()
 
-    /// Returns once the reader sees a commit after `offset`, waiting was stopped, or the task is cancelled.
-    func wait(past offset: UInt64, of reader: LogReader) async throws {
-        guard try begin(reader) else { return }
+    /// Returns once a commit after `offset` is seen, waiting was stopped, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - end: The offset of the last commit that the reader sees.
+    ///   - look: Waits for news for that many milliseconds; returns false once the reader is gone.
+    func wait(
+        past offset: UInt64, end seen: @escaping @Sendable () -> UInt64,
+        look: @escaping @Sendable (_ milliseconds: Int) throws -> Bool
+    ) async throws {
+        guard try begin(look) else { return }
         defer { end() }
         let state = state
         await waiters.wait(past: offset) {
-            reader.end.offset > offset || state.withLock { $0.failure != nil || $0.isStopping }
+            seen() > offset || state.withLock { $0.failure != nil || $0.isStopping }
         }
-        if reader.end.offset <= offset, let failure = state.withLock({ $0.failure }) { throw failure }
+        if seen() <= offset, let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     func wake(end: UInt64) { waiters.wake(end: end, isClosed: false) }
@@ -38,7 +45,7 @@ final class LogWatch: Sendable {
     }
 
     /// Registers a waiting task; returns false if waiting was stopped.
-    private func begin(_ reader: LogReader) throws -> Bool {
+    private func begin(_ look: @escaping @Sendable (Int) throws -> Bool) throws -> Bool {
         let needsThread = state.withLock { state -> Bool? in
             if state.isStopping { return nil }
             if state.waitingCount == 0 { state.failure = nil }
@@ -48,13 +55,13 @@ final class LogWatch: Sendable {
         }
         state.notifyAll()
         guard let needsThread else { return false }
-        if needsThread { try startThread(reader) }
+        if needsThread { try startThread(look) }
         return true
     }
 
-    private func startThread(_ reader: LogReader) throws {
+    private func startThread(_ look: @escaping @Sendable (Int) throws -> Bool) throws {
         do {
-            try WorkerThread(name: "strata-follow") { [weak reader, self] in run { reader } }.detach()
+            try WorkerThread(name: "strata-follow") { [self] in run(look) }.detach()
         } catch {
             state.withLock { state in
                 state.hasThread = false
@@ -66,11 +73,10 @@ final class LogWatch: Sendable {
 
     private func end() { state.withLock { $0.waitingCount -= 1 } }
 
-    /// - Parameter reader: held only during a look, so that the thread does not keep it alive.
-    private func run(_ reader: () -> LogReader?) {
-        while isNeeded(), let reader = reader() {
+    private func run(_ look: (Int) throws -> Bool) {
+        while isNeeded() {
             do {
-                _ = try reader.wait(past: reader.end.offset, milliseconds: Self.lookMilliseconds)
+                guard try look(Self.lookMilliseconds) else { return }
             } catch {
                 state.withLock { $0.failure = error }
                 waiters.wake(end: 0, isClosed: true)

@@ -71,7 +71,7 @@ package struct FrameHeader: Sendable, Equatable {
         func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
             Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
         }
-        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String)
+        func error(_ code: StrataError.Code, _ message: StaticString, expected: String, found: String)
             -> StrataError
         {
             StrataError(code, message, .init(position: UInt64(position), expected: expected, found: found))
@@ -80,16 +80,16 @@ package struct FrameHeader: Sendable, Equatable {
         guard magic == LogFormat.frameMagic else {
             return .invalid(
                 error(
-                    .wrongMagic, "No frame begins at this position.", hexadecimal(LogFormat.frameMagic),
-                    hexadecimal(magic)))
+                    .wrongMagic, "No frame begins at this position.", expected: hexadecimal(LogFormat.frameMagic),
+                    found: hexadecimal(magic)))
         }
         let stored = number(60, UInt32.self)
         let checksum = checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             return .invalid(
                 error(
-                    .badChecksum, "The checksum of a frame's header does not match.", hexadecimal(checksum),
-                    hexadecimal(stored)))
+                    .badChecksum, "The checksum of a frame's header does not match.", expected: hexadecimal(checksum),
+                    found: hexadecimal(stored)))
         }
         guard let kind = Kind(rawValue: bytes[4]), let codec = Codec(rawValue: bytes[5]),
             number(6, UInt16.self) & mandatoryFlags == 0
@@ -97,8 +97,8 @@ package struct FrameHeader: Sendable, Equatable {
             return .unsupported(
                 error(
                     .newerFormat, "A frame has a kind, codec or flag unknown to this version.",
-                    "kind 1 to 4, codec 0 or 1, no flags",
-                    "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))"))
+                    expected: "kind 1 to 4, codec 0 or 1, no flags",
+                    found: "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))"))
         }
         let header = FrameHeader(
             kind: kind, codec: codec, offset: number(8, UInt64.self),
@@ -111,8 +111,8 @@ package struct FrameHeader: Sendable, Equatable {
             return .invalid(
                 error(
                     .impossibleLength, "The lengths in a frame's header are invalid.",
-                    "at most \(LogFormat.maximumPieceBytes) bytes raw, and stored as the codec allows",
-                    "raw \(header.rawLength), stored \(header.storedLength)"))
+                    expected: "at most \(LogFormat.maximumPieceBytes) bytes raw, and stored as the codec allows",
+                    found: "raw \(header.rawLength), stored \(header.storedLength)"))
         }
         return .valid(header)
     }

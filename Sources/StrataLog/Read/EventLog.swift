@@ -99,12 +99,6 @@ extension EventLog {
 /// Returns another payload for the commit at an offset; nil if it stays as it is.
 package typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
-/// A cursor that returns commits one after another.
-package protocol CommitCursor {
-    /// Returns the next commit; nil at the end, where a later call may return more.
-    mutating func next() throws -> Commit?
-}
-
 /// The result of a successful append.
 package struct Appended: Sendable, Equatable {
     /// The positions of the accepted commits, which are a prefix of those given.

@@ -43,7 +43,8 @@ struct FrameLoader {
         in bytes: [UInt8], at place: Int, _ position: Int, offset: UInt64
     ) throws -> FrameHeader {
         guard place + LogFormat.frameHeaderBytes <= bytes.count else {
-            throw damaged(.impossibleLength, "The file ends inside a commit.", offset, position + place)
+            throw damaged(
+                .impossibleLength, "The file ends inside a commit.", offset: offset, position: position + place)
         }
         let decoded = bytes.withUnsafeBytes { bytes in
             FrameHeader.decode(
@@ -55,7 +56,8 @@ struct FrameLoader {
             return header
         case .valid:
             throw damaged(
-                .brokenSequence, "The expected commit was replaced by another frame.", offset, position + place)
+                .brokenSequence, "The expected commit was replaced by another frame.", offset: offset,
+                position: position + place)
         case .invalid(let error), .unsupported(let error):
             throw error.located(path: file.path, segment: segment.firstOffset, offset: offset)
         }
@@ -97,7 +99,9 @@ struct FrameLoader {
                 piece.count == Int(header.rawLength), header.kind == .part, header.id == first.id,
                 prefix.payloadBytes == payloadBytes ?? prefix.payloadBytes
             else {
-                throw damaged(.brokenSequence, "The parts of a commit are incomplete.", first.offset, position + place)
+                throw damaged(
+                    .brokenSequence, "The parts of a commit are incomplete.", offset: first.offset,
+                    position: position + place)
             }
             if index == 0 { payload.reserveCapacity(Int(prefix.payloadBytes)) }
             payloadBytes = prefix.payloadBytes
@@ -128,7 +132,8 @@ struct FrameLoader {
         _ header: FrameHeader, _ bytes: [UInt8], at place: Int, _ position: Int
     ) throws -> Range<Int> {
         guard place + header.frameBytes <= bytes.count else {
-            throw damaged(.impossibleLength, "The file ends inside a commit.", header.offset, position + place)
+            throw damaged(
+                .impossibleLength, "The file ends inside a commit.", offset: header.offset, position: position + place)
         }
         let start = place + LogFormat.frameHeaderBytes
         try located(header) {
@@ -148,7 +153,7 @@ struct FrameLoader {
     }
 
     private func damaged(
-        _ code: StrataError.Code, _ message: StaticString, _ offset: UInt64, _ position: Int
+        _ code: StrataError.Code, _ message: StaticString, offset: UInt64, position: Int
     ) -> StrataError {
         StrataError(
             code, message,

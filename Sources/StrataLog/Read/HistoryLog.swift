@@ -40,5 +40,3 @@ extension HistoryLog {
         return try chain(at: position.offset) == position.chain
     }
 }
-
-extension LogReader: HistoryLog {}

@@ -12,7 +12,7 @@ import StrataSystem
 /// var cursor = try reader.read(from: 1)
 /// while let commit = try cursor.next() { print(commit.offset) }
 /// ```
-package final class LogReader: Sendable {
+package final class LogReader: HistoryLog, Sendable {
     /// Bytes after the last whole commit that do not form one.
     package struct UnfinishedTail: Sendable, Equatable {
         package var path: String

@@ -70,7 +70,7 @@ package final class MemoryLog: EventLog {
                 error as? StrataError
                     ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))
         }
-        let result = state.withLock { append(commits, touches, expecting, &$0) }
+        let result = state.withLock { append(commits, touches, expecting: expecting, to: &$0) }
         wakeWaiters()
         return try result.get()
     }
@@ -81,10 +81,10 @@ package final class MemoryLog: EventLog {
     }
 
     private func append(
-        _ commits: [NewCommit], _ touches: [[Touch]], _ expecting: Position, _ state: inout State
+        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, to state: inout State
     ) -> Result<Appended, AppendFailure> {
         if state.isClosed { return .failure(.notWritten(Self.closedError)) }
-        if expecting != state.end { return appendBehindKnown(commits, touches, expecting, &state) }
+        if expecting != state.end { return appendBehindKnown(commits, touches, expecting: expecting, to: &state) }
         if let failure = orderFailure(commits, state) { return .failure(failure) }
         return .success(Appended(positions: zip(commits, touches).map { insert($0, $1, &state) }))
     }
@@ -104,7 +104,7 @@ package final class MemoryLog: EventLog {
     }
 
     private func appendBehindKnown(
-        _ commits: [NewCommit], _ touches: [[Touch]], _ expecting: Position, _ state: inout State
+        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, to state: inout State
     ) -> Result<Appended, AppendFailure> {
         let start =
             expecting == state.floor
@@ -114,7 +114,7 @@ package final class MemoryLog: EventLog {
         guard let last = known.last else { return .failure(.conflict(state.end)) }
         if known.count == commits.count || last != state.end { return .success(Appended(positions: known)) }
         let rest = Array(commits[known.count...])
-        switch append(rest, Array(touches[known.count...]), state.end, &state) {
+        switch append(rest, Array(touches[known.count...]), expecting: state.end, to: &state) {
         case .success(let more): return .success(Appended(positions: known + more.positions))
         case .failure: return .success(Appended(positions: known))
         }

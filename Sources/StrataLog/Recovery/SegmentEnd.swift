@@ -21,7 +21,7 @@ struct SegmentEnd {
     init?(ofSealed segment: SegmentFile) {
         guard segment.header.form == .blocks, let seal = segment.seal else { return nil }
         self.init(
-            kind: .closed, position: seal.position + SegmentSealer.endBytes, end: seal.end, time: seal.time,
+            kind: .closed, position: seal.position + BlockHeader.endBlockBytes, end: seal.end, time: seal.time,
             endsWithMark: false)
     }
 
@@ -47,26 +47,28 @@ struct SegmentEnd {
     ) throws -> SegmentEnd {
         var endsWithMark = false
         while true {
+            let (place, error): (RecoveryTable.Place, StrataError?)
             switch try scanner.next() {
             case .commit(let commit):
                 endsWithMark = false
                 try visit(commit)
-            case .mark: endsWithMark = true
-            case .seal: return try judge(scanner, .seal, nil, isNewest: isNewest, endsWithMark)
-            case .stop(.nothing): return try judge(scanner, .nothing, nil, isNewest: isNewest, endsWithMark)
-            case .stop(.invalid(let error)):
-                return try judge(scanner, .invalid, error, isNewest: isNewest, endsWithMark)
-            case .stop(.cannotFollow(let error)):
-                return try judge(scanner, .cannotFollow, error, isNewest: isNewest, endsWithMark)
-            case .stop(.unsupported(let error)):
-                return try judge(scanner, .unsupported, error, isNewest: isNewest, endsWithMark)
+                continue
+            case .mark:
+                endsWithMark = true
+                continue
+            case .seal: (place, error) = (.seal, nil)
+            case .stop(.nothing): (place, error) = (.nothing, nil)
+            case .stop(.invalid(let found)): (place, error) = (.invalid, found)
+            case .stop(.cannotFollow(let found)): (place, error) = (.cannotFollow, found)
+            case .stop(.unsupported(let found)): (place, error) = (.unsupported, found)
             }
+            return try judge(scanner, place, error, isNewest: isNewest, endsWithMark: endsWithMark)
         }
     }
 
     private static func judge(
         _ scanner: SegmentScanner, _ place: RecoveryTable.Place, _ error: StrataError?, isNewest: Bool,
-        _ endsWithMark: Bool
+        endsWithMark: Bool
     ) throws -> SegmentEnd {
         let restIsZero = try scanner.restIsZero(from: scanner.position)
         let hasWitness = try place != .seal && !restIsZero && scanner.hasWitness()

@@ -1,24 +1,6 @@
 import StrataModel
 import StrataSystem
 
-/// The rewriting of a sealed segment with its commits up to a position.
-struct SealedRewrite: Sendable, Equatable {
-    var end: Position
-    var time: Int64
-    /// The names that the segment itself still provides.
-    var names: [UsedNames.Key: InternedName]
-    /// The names that the log introduces up to `end`, if it was read from its beginning.
-    var table: NameTable?
-
-    static func == (left: SealedRewrite, right: SealedRewrite) -> Bool {
-        left.end == right.end && left.time == right.time && left.names == right.names
-    }
-
-    func name(of key: UsedNames.Key) -> InternedName? {
-        names[key] ?? table?.name(key.namespace, key.ordinal).map { InternedName(ordinal: key.ordinal, name: $0) }
-    }
-}
-
 /// Segments of form 2.
 extension DamageScan {
     /// A segment as far as it has been read.
@@ -39,7 +21,7 @@ extension DamageScan {
 
     /// Reads a sealed segment block by block, and compares its description of the commits with the commits.
     mutating func scanBlocks(
-        _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ progress: (Int) -> Void
+        _ header: SegmentHeader, in window: FileWindow, of index: Int, _ progress: (Int) -> Void
     ) throws {
         var reading = SealedReading(content: SealedContent(header), end: header.before, time: header.timeBefore)
         if report.damage == nil { report.end = reading.end }

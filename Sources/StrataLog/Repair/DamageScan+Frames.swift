@@ -13,7 +13,7 @@ extension DamageScan {
 
     /// Reads a segment's frames to its end, or to the first damaged one, and then searches the rest.
     mutating func scan(
-        _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ progress: (Int) -> Void
+        _ header: SegmentHeader, in window: FileWindow, of index: Int, _ progress: (Int) -> Void
     ) throws {
         var scanner = SegmentScanner(header, window)
         var whole = WholePart(end: header.before, time: header.timeBefore, position: header.byteCount)
@@ -43,7 +43,7 @@ extension DamageScan {
             }
         } catch let error as StrataError where error.isDamage {
             if !isPayloadFault { whole.position = scanner.position }
-            try noteFault(error, header, window, index, whole, canBeSeal: !isPayloadFault)
+            try noteFault(error, header, in: window, of: index, after: whole, canBeSeal: !isPayloadFault)
         }
     }
 
@@ -80,12 +80,12 @@ extension DamageScan {
     }
 
     private mutating func noteFault(
-        _ error: StrataError, _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ whole: WholePart,
+        _ error: StrataError, _ header: SegmentHeader, in window: FileWindow, of index: Int, after whole: WholePart,
         canBeSeal: Bool
     ) throws {
         var search = FrameSearch(header, window)
         try search.run(from: whole.position, isFault: true)
-        let seal = canBeSeal ? try certainSeal(whole, header, window, index, search) : nil
+        let seal = canBeSeal ? try certainSeal(after: whole, header, in: window, of: index, search) : nil
         note(error, cut: seal == nil ? .within(segment: index, keptBytes: whole.position) : nil)
         take(search.found, index)
         if let seal {
@@ -98,7 +98,7 @@ extension DamageScan {
 
     /// Returns the seal that belongs after the last commit, if the successor's header says that the segment ends there.
     private func certainSeal(
-        _ whole: WholePart, _ header: SegmentHeader, _ window: FileWindow, _ index: Int, _ search: FrameSearch
+        after whole: WholePart, _ header: SegmentHeader, in window: FileWindow, of index: Int, _ search: FrameSearch
     ) throws -> SegmentFile.Seal? {
         guard search.found.standing.isEmpty, whole.end.offset >= header.firstOffset,
             try isEndVouchedFor(whole.end, whole.time, of: index)

@@ -43,7 +43,7 @@ struct DamageScan {
 
     let paths: StorePaths
     let files: any FileSystem
-    var report = LogVerifier.Report()
+    var report = VerificationReport()
     var segments: [Segment] = []
     var cut: Cut?
     var mends: [RepairStep] = []
@@ -162,8 +162,8 @@ struct DamageScan {
             let header = try checkedHeader(try readHeader(file, index), index)
             if report.damage == nil { report.segmentCount += 1 }
             switch header.form {
-            case .frames: try scan(header, window, index) { progress(done + $0, total) }
-            case .blocks: try scanBlocks(header, window, index) { progress(done + $0, total) }
+            case .frames: try scan(header, in: window, of: index) { progress(done + $0, total) }
+            case .blocks: try scanBlocks(header, in: window, of: index) { progress(done + $0, total) }
             }
         } catch let error as StrataError where error.isDamage {
             noteHeader(error, index)

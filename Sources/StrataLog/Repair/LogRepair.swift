@@ -13,82 +13,21 @@ import StrataSystem
 /// try LogRepair.apply(at: "Notes.strata")
 /// ```
 package enum LogRepair {
-    /// One step of a repair; the steps are listed in the order of their execution.
-    package struct Step: Sendable, Equatable {
-        package enum Kind: String, Sendable, CaseIterable {
-            /// A copy of the file is kept under another name, because the file is about to be changed.
-            case copy
-            /// The whole file is taken out of the log.
-            case move
-            /// The file is truncated at `position`.
-            case cut
-            /// The segment's header is rewritten; its checksum proves the content.
-            case header
-            /// The segment, which is sealed, is rewritten from its whole commits.
-            case rewrite
-            /// A closing frame is written at `position`; it follows from the commits and the next segment.
-            case seal
-            /// `FLOOR` is rewritten, from the start of the first segment or the horizon of a base.
-            case floor
-        }
-
-        package var kind: Kind
-        package var path: String
-        /// The path under which it is kept.
-        package var target: String?
-        package var position: Int?
-
-        var seal: SegmentFile.Seal?
-        var floor: FloorMark?
-        var header: [UInt8] = []
-        var rewrite: SealedRewrite?
-
-        init(
-            _ kind: Kind, _ path: String, to target: String? = nil, at position: Int? = nil,
-            seal: SegmentFile.Seal? = nil, floor: FloorMark? = nil, header: [UInt8] = [], rewrite: SealedRewrite? = nil
-        ) {
-            (self.kind, self.path, self.target, self.position) = (kind, path, target, position)
-            (self.seal, self.floor, self.header, self.rewrite) = (seal, floor, header, rewrite)
-        }
-    }
-
-    /// The steps and the outcome of a repair.
-    package struct Plan: Sendable {
-        package var report: LogVerifier.Report
-        /// Empty if the log is whole or cannot be repaired.
-        package var steps: [Step] = []
-        /// The reason why the log cannot be repaired, and what can be done instead.
-        package var obstacle: String?
-        /// The last commit of the repaired log.
-        package var end: Position
-        /// Offsets that the repaired log no longer has, up to the last one that is named anywhere.
-        package var lostOffsets = OffsetRanges()
-        /// The lost offsets whose commits are whole in files that are kept.
-        package var keptAsideOffsets = OffsetRanges()
-        /// The directory in which files are kept, which is that of the log.
-        package var directory: String
-        /// The file that describes the repair; nil if nothing is done.
-        package var note: String?
-
-        /// True if there is nothing to repair.
-        package var isWhole: Bool { report.damage == nil }
-    }
-
     /// Returns what ``apply(at:platform:progress:)`` would do. Only reads, and takes no lock.
     package static func plan(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-    ) throws -> Plan {
+    ) throws -> RepairPlan {
         try RepairPlanner(survey: DamageScan.run(at: StorePaths(path), platform.files, progress)).plan()
     }
 
     /// Repairs the log. Power may be lost at any moment, and the repair can be run again. Does nothing if the log is
-    /// whole (``Plan/isWhole``) or cannot be repaired (``Plan/obstacle``).
+    /// whole (``RepairPlan/isWhole``) or cannot be repaired (``RepairPlan/obstacle``).
     ///
     /// - Throws: `.locked` while a program has the store open for writing, or the operating system's error.
     @discardableResult
     package static func apply(
         at path: String, platform: Platform = Platform(), progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-    ) throws -> Plan {
+    ) throws -> RepairPlan {
         let paths = StorePaths(path)
         // A lock would create a file where there is no store.
         guard try platform.files.exists(paths.identity) else { return try plan(at: path, platform: platform) }
@@ -107,8 +46,8 @@ struct RepairPlanner {
 
     init(survey: DamageScan) { self.survey = survey }
 
-    func plan() throws -> LogRepair.Plan {
-        var plan = LogRepair.Plan(report: survey.report, end: survey.report.end, directory: paths.log)
+    func plan() throws -> RepairPlan {
+        var plan = RepairPlan(report: survey.report, end: survey.report.end, directory: paths.log)
         guard survey.report.damage != nil else { return plan }
         plan.obstacle = obstacle()
         if plan.obstacle != nil { return plan }
@@ -161,10 +100,10 @@ struct RepairPlanner {
 
     /// Copies come first, so that everything changed is kept. Then files leave, from the end on, so that the log never
     /// lacks its middle. The changes come last.
-    private func steps(_ suffix: String, hasFloor: Bool) -> [LogRepair.Step] {
-        var copies: [LogRepair.Step] = []
-        var moves: [LogRepair.Step] = []
-        var changes: [LogRepair.Step] = []
+    private func steps(_ suffix: String, hasFloor: Bool) -> [RepairPlan.Step] {
+        var copies: [RepairPlan.Step] = []
+        var moves: [RepairPlan.Step] = []
+        var changes: [RepairPlan.Step] = []
         func path(_ index: Int) -> String { survey.segments[index].path }
         func keep(_ path: String) {
             if !copies.contains(where: { $0.path == path }) { copies.append(.init(.copy, path, to: path + suffix)) }

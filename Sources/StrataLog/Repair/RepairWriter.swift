@@ -13,10 +13,10 @@ struct RepairWriter {
         self.platform = platform
     }
 
-    func carryOut(_ plan: LogRepair.Plan) throws {
+    func carryOut(_ plan: RepairPlan) throws {
         guard let note = plan.note else { return }
         try files.replace(note, in: paths.log, with: RepairNote(plan, at: platform.time.nowMicroseconds()).bytes)
-        let kinds: [[LogRepair.Step.Kind]] = [[.copy], [.move], [.header, .rewrite, .seal, .cut, .floor]]
+        let kinds: [[RepairPlan.Step.Kind]] = [[.copy], [.move], [.header, .rewrite, .seal, .cut, .floor]]
         for group in kinds {
             let steps = plan.steps.filter { group.contains($0.kind) }
             for step in steps { try carryOut(step) }
@@ -25,7 +25,7 @@ struct RepairWriter {
         }
     }
 
-    private func carryOut(_ step: LogRepair.Step) throws {
+    private func carryOut(_ step: RepairPlan.Step) throws {
         switch (step.kind, step.target, step.position) {
         case (.copy, let target?, _): try copy(step.path, to: target)
         case (.move, let target?, _): try files.rename(step.path, to: target)
@@ -48,7 +48,7 @@ struct RepairWriter {
         try file.sync()
     }
 
-    private func writeSeal(_ step: LogRepair.Step, at position: Int) throws {
+    private func writeSeal(_ step: RepairPlan.Step, at position: Int) throws {
         guard let seal = step.seal else { preconditionFailure("a seal must be known before it is written") }
         try change(step.path) { file in
             let header = try SegmentHeader.read(file)
@@ -61,7 +61,7 @@ struct RepairWriter {
         }
     }
 
-    private func rewrite(_ step: LogRepair.Step) throws {
+    private func rewrite(_ step: RepairPlan.Step) throws {
         guard let rewrite = step.rewrite else {
             preconditionFailure("the content that stays must be known before it is written")
         }
@@ -109,7 +109,7 @@ struct RepairNote {
     private var lines: [String] = []
 
     /// - Parameter time: microseconds since 1970.
-    init(_ plan: LogRepair.Plan, at time: Int64) {
+    init(_ plan: RepairPlan, at time: Int64) {
         lines = [
             "A repair of this log, \(time) microseconds after 1970-01-01T00:00:00Z. If the files of a step",
             "do not exist, the repair was interrupted before it, and another one may have been run since.", "",
@@ -130,7 +130,7 @@ struct RepairNote {
     private static func text(_ offsets: OffsetRanges) -> String { offsets.isEmpty ? "none is known" : "\(offsets)" }
 }
 
-extension LogRepair.Step: CustomStringConvertible {
+extension RepairPlan.Step: CustomStringConvertible {
     /// `move 00000000000000000006.seg to 00000000000000000006.seg.repaired-1`.
     package var description: String {
         func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }

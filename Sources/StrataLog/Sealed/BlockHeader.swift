@@ -6,6 +6,8 @@ struct BlockHeader: Sendable, Equatable {
     enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
+    /// The size of a whole end block.
+    static let endBlockBytes = byteCount + 16
     static let magic: UInt32 = 0x6B42_7453  // "StBk" in the order of the bytes
     /// The size of one commit of the largest size, with its row in the table.
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
@@ -63,34 +65,36 @@ struct BlockHeader: Sendable, Equatable {
         func number<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
             Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
         }
-        func error(_ code: StrataError.Code, _ message: StaticString, _ expected: String, _ found: String)
+        func error(_ code: StrataError.Code, _ message: StaticString, expected: String, found: String)
             -> StrataError
         {
             StrataError(code, message, .init(position: UInt64(position), expected: expected, found: found))
         }
         guard bytes.count == Self.byteCount else {
             throw error(
-                .impossibleLength, "The file ends inside a block's header.", "\(Self.byteCount) bytes",
-                "\(bytes.count)")
+                .impossibleLength, "The file ends inside a block's header.", expected: "\(Self.byteCount) bytes",
+                found: "\(bytes.count)")
         }
         let magic = number(0, UInt32.self)
         guard magic == Self.magic else {
-            throw error(.wrongMagic, "No block begins at this position.", hexadecimal(Self.magic), hexadecimal(magic))
+            throw error(
+                .wrongMagic, "No block begins at this position.", expected: hexadecimal(Self.magic),
+                found: hexadecimal(magic))
         }
         let stored = number(44, UInt32.self)
         let checksum = Self.checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             throw error(
-                .badChecksum, "The checksum of a block's header does not match.", hexadecimal(checksum),
-                hexadecimal(stored))
+                .badChecksum, "The checksum of a block's header does not match.", expected: hexadecimal(checksum),
+                found: hexadecimal(stored))
         }
         guard let kind = Kind(rawValue: bytes[4]), let codec = FrameHeader.Codec(rawValue: bytes[5]),
             number(6, UInt16.self) & FrameHeader.mandatoryFlags & ~(kind == .commits ? Self.erasuresFlag : 0) == 0
         else {
             throw error(
                 .newerFormat, "A block has a kind, codec or flag unknown to this version.",
-                "kind 1 to 7, codec 0 or 1, no flags except 1 for commits",
-                "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
+                expected: "kind 1 to 7, codec 0 or 1, no flags except 1 for commits",
+                found: "kind \(bytes[4]), codec \(bytes[5]), flags \(number(6, UInt16.self))")
         }
         self.init(kind: kind)
         self.codec = codec
@@ -106,8 +110,8 @@ struct BlockHeader: Sendable, Equatable {
         guard isPossible, rawLength <= Self.maximumRawBytes else {
             throw error(
                 .impossibleLength, "The lengths in a block's header are invalid.",
-                "at most \(Self.maximumRawBytes) bytes raw, and stored as the codec allows",
-                "raw \(rawLength), stored \(storedLength)")
+                expected: "at most \(Self.maximumRawBytes) bytes raw, and stored as the codec allows",
+                found: "raw \(rawLength), stored \(storedLength)")
         }
     }
 }

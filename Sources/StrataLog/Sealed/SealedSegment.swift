@@ -21,7 +21,7 @@ final class SealedSegment: Sendable {
             return
         }
         let start = try Self.indexPosition(segment, file, endingAt: seal.position)
-        let block = try Self.block(segment, file, start..<seal.position, .index)
+        let block = try Self.block(of: segment, in: file, at: start..<seal.position, kind: .index)
         index = try Self.located(segment) {
             try block.bytes.withUnsafeBytes { bytes in
                 try SealedIndex(
@@ -38,16 +38,16 @@ final class SealedSegment: Sendable {
     /// Reads the end block, which is always at the end of the file.
     static func readSeal(_ file: any File, _ header: SegmentHeader) throws -> SegmentFile.Seal {
         let size = try file.size()
-        let position = size - SegmentSealer.endBytes
+        let position = size - BlockHeader.endBlockBytes
         let segment = SegmentFile(path: file.path, header: header, seal: nil)
         guard position >= header.byteCount else {
             throw StrataError(
                 .impossibleLength, "A sealed segment has no end.",
                 .init(
                     segment: header.firstOffset, path: file.path,
-                    expected: "at least \(header.byteCount + SegmentSealer.endBytes) bytes", found: "\(size)"))
+                    expected: "at least \(header.byteCount + BlockHeader.endBlockBytes) bytes", found: "\(size)"))
         }
-        let end = try block(segment, file, position..<size, .end)
+        let end = try block(of: segment, in: file, at: position..<size, kind: .end)
         try located(segment) { try check(end, header, fileBytes: size) }
         return SegmentFile.Seal(
             end: Position(offset: end.header.first, chain: end.header.chain), time: end.header.time,
@@ -76,7 +76,7 @@ final class SealedSegment: Sendable {
     }
 
     private static func indexPosition(_ segment: SegmentFile, _ file: any File, endingAt limit: Int) throws -> Int {
-        let end = try block(segment, file, limit..<limit + SegmentSealer.endBytes, .end)
+        let end = try block(of: segment, in: file, at: limit..<limit + BlockHeader.endBlockBytes, kind: .end)
         let position = end.bytes.count == 16 ? end.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } : 0
         let places = UInt64(segment.header.byteCount)..<UInt64(limit)
         guard places.contains(UInt64(littleEndian: position)) else {
@@ -92,18 +92,19 @@ final class SealedSegment: Sendable {
     // MARK: Blocks
 
     private static func block(
-        _ segment: SegmentFile, _ file: any File, _ range: Range<Int>, _ kind: BlockHeader.Kind
+        of segment: SegmentFile, in file: any File, at range: Range<Int>, kind: BlockHeader.Kind
     ) throws -> Block {
         let bytes = try file.read(count: range.count, at: range.lowerBound)
-        return try bytes.withUnsafeBytes { try block(segment, $0, range, kind) }
+        return try bytes.withUnsafeBytes { try block(of: segment, in: $0, at: range, kind: kind) }
     }
 
-    private static func block(_ segment: SegmentFile, _ window: FileWindow, _ range: Range<Int>) throws -> Block {
-        try block(segment, try window.bytes(at: range.lowerBound, count: range.count), range, .commits)
+    private static func block(of segment: SegmentFile, in window: FileWindow, at range: Range<Int>) throws -> Block {
+        try block(
+            of: segment, in: try window.bytes(at: range.lowerBound, count: range.count), at: range, kind: .commits)
     }
 
     private static func block(
-        _ segment: SegmentFile, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ kind: BlockHeader.Kind
+        of segment: SegmentFile, in bytes: UnsafeRawBufferPointer, at range: Range<Int>, kind: BlockHeader.Kind
     ) throws -> Block {
         try located(segment) {
             let block = try Block(decoding: bytes, salt: segment.header.salt, position: range.lowerBound)
@@ -119,7 +120,7 @@ final class SealedSegment: Sendable {
     private func block(_ range: Range<Int>, _ kind: BlockHeader.Kind, isKept: Bool = true) throws -> Block {
         let key = BlockCache.Key(salt: segment.header.salt, firstOffset: segment.firstOffset, range.lowerBound)
         if let known = cache[key] { return known }
-        let block = try Self.block(segment, file, range, kind)
+        let block = try Self.block(of: segment, in: file, at: range, kind: kind)
         if isKept { cache[key] = block }
         return block
     }
@@ -140,7 +141,8 @@ final class SealedSegment: Sendable {
         let next = number + 1 < index.commits.count ? index.commits[number + 1].firstOffset : lastOffset + 1
         return try Self.located(segment) {
             let block = try CommitBlock(
-                try window.map { try Self.block(segment, $0, entry.range) } ?? block(entry.range, .commits))
+                try window.map { try Self.block(of: segment, in: $0, at: entry.range) }
+                    ?? block(entry.range, .commits))
             guard block.firstOffset == entry.firstOffset, UInt64(block.count) == next - entry.firstOffset,
                 block.block.header.time == entry.time
             else {

@@ -199,8 +199,6 @@ struct SegmentSealer: ~Copyable {
         }
     }
 
-    static let endBytes = BlockHeader.byteCount + 16
-
     /// Writes the index and the end block; returns the position of the end block.
     private mutating func writeEnd(_ found: SegmentFile.Seal) throws -> Int {
         index.position = writer.position
@@ -213,7 +211,7 @@ struct SegmentSealer: ~Copyable {
         header.time = found.time
         var body = ByteWriter(reserving: 16)
         body.append(UInt64(index.position))
-        body.append(UInt64(position + Self.endBytes))
+        body.append(UInt64(position + BlockHeader.endBlockBytes))
         try writer.append(header, body.bytes, compresses: false)
         try writer.flush()
         return position

@@ -32,9 +32,9 @@ extension SegmentedLog {
                         ?? StrataError(.inputOutput, "The store's directory cannot be checked.", cause: error))
             }
             guard expecting == writer.end else {
-                return try appendBehindKnown(commits, touches, expecting: expecting, isDurable, &writer)
+                return try appendBehindKnown(commits, touches, expecting: expecting, isDurable: isDurable, to: &writer)
             }
-            return try append(commits[...], touches[...], isDurable, &writer)
+            return try append(commits[...], touches[...], isDurable: isDurable, to: &writer)
         }
     }
 
@@ -57,8 +57,8 @@ extension SegmentedLog {
 
     /// Counts commits that are in the log already as appended, and appends the rest after them.
     private func appendBehindKnown(
-        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, _ isDurable: Bool,
-        _ writer: inout SegmentWriter
+        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, isDurable: Bool,
+        to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         let known: [Position]
         do { known = try catalog.positions(of: commits.map(\.id), after: expecting) } catch {
@@ -67,7 +67,7 @@ extension SegmentedLog {
         guard let last = known.last else { throw .conflict(writer.end) }
         if known.count == commits.count || last != writer.end { return Appended(positions: known) }
         do {
-            let more = try append(commits[known.count...], touches[known.count...], isDurable, &writer)
+            let more = try append(commits[known.count...], touches[known.count...], isDurable: isDurable, to: &writer)
             return Appended(positions: known + more.positions)
         } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
     }
@@ -91,8 +91,8 @@ extension SegmentedLog {
 
     /// Fills segment after segment, until all commits are appended or one fails; commits appended by then stay.
     private func append(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
-        _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, isDurable: Bool,
+        to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         try checkOrder(commits, writer)
         var positions: [Position] = []
@@ -101,7 +101,7 @@ extension SegmentedLog {
         while next < commits.endIndex {
             do {
                 if writer.isSealed { try switchSegment(&writer) }
-                let run = try appendRun(commits[next...], touches[next...], isDurable, &writer)
+                let run = try appendRun(commits[next...], touches[next...], isDurable: isDurable, to: &writer)
                 // An empty segment takes any commit, so the next run is not empty again.
                 if run.isEmpty { try switchSegment(&writer) }
                 positions += run
@@ -117,8 +117,8 @@ extension SegmentedLog {
 
     /// Appends as many commits as the segment has room for: writes them, syncs them if required, and publishes them.
     private func appendRun(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ isDurable: Bool,
-        _ writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, isDurable: Bool,
+        to writer: inout SegmentWriter
     ) throws(AppendFailure) -> [Position] {
         let durableOffset = catalog.read { $0.durableEnd.offset }
         var positions: [Position] = []
@@ -152,7 +152,7 @@ extension SegmentedLog {
         writer.end = end
         writer.time = run.last?.time ?? writer.time
         writer.endsWithMark = false
-        publish(run, touches, positions, ranges, isDurable: isDurable)
+        publish(run, touches, positions: positions, ranges: ranges, isDurable: isDurable)
         space.didWrite(upTo: written)
         return positions
     }
@@ -169,8 +169,8 @@ extension SegmentedLog {
     }
 
     private func publish(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, _ positions: [Position],
-        _ ranges: [Range<Int>], isDurable: Bool
+        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, positions: [Position],
+        ranges: [Range<Int>], isDurable: Bool
     ) {
         guard let end = positions.last, let last = commits.last else { return }
         catalog.publish { state in

@@ -1,12 +1,6 @@
 import StrataModel
 import StrataSystem
 
-/// The results of opening that exist before the log object does.
-struct OpenedLog {
-    var identity: StoreIdentity
-    var report: RecoveryReport
-}
-
 extension SegmentedLog {
     /// Opens a store's log for writing, or creates the store; judges and mends what a crash left (docs/format.md §10).
     ///
@@ -80,7 +74,7 @@ private struct LogOpener {
         var segments = directory.segments
         var file = try files.open(newest.path, .write)
         var index = SegmentIndex(firstOffset: newest.firstOffset, endPosition: newest.header.byteCount)
-        var found = try readNewest(newest, file, directory, witnesses, &index, &report)
+        var found = try readNewest(newest, file, in: directory, witnesses: witnesses, into: &index, report: &report)
         report.removedFiles = try removeLeftovers(directory.leftovers)
         if case .closed = found.kind {
             segments[segments.count - 1].seal = found.seal
@@ -93,12 +87,13 @@ private struct LogOpener {
             found.endsWithMark = false
             report.madeSuccessor = true
         }
-        return try makeLog(directory, segments, file, index, found, report, lock)
+        return try makeLog(
+            in: directory, segments: segments, newestFile: file, index: index, found: found, report: report, lock: lock)
     }
 
     private func makeLog(
-        _ directory: LogDirectory, _ segments: [SegmentFile], _ file: any File, _ index: SegmentIndex,
-        _ found: SegmentEnd, _ report: RecoveryReport, _ lock: StoreLock
+        in directory: LogDirectory, segments: [SegmentFile], newestFile file: any File, index: SegmentIndex,
+        found: SegmentEnd, report: RecoveryReport, lock: StoreLock
     ) throws -> SegmentedLog {
         let segment = segments[segments.count - 1]
         let floor =
@@ -127,8 +122,8 @@ private struct LogOpener {
 
     /// Reads all of the newest segment, and overwrites an unfinished write with zeros.
     private func readNewest(
-        _ segment: SegmentFile, _ file: any File, _ directory: LogDirectory, _ witnesses: [EndWitness],
-        _ index: inout SegmentIndex, _ report: inout RecoveryReport
+        _ segment: SegmentFile, _ file: any File, in directory: LogDirectory, witnesses: [EndWitness],
+        into index: inout SegmentIndex, report: inout RecoveryReport
     ) throws -> SegmentEnd {
         if let sealed = SegmentEnd(ofSealed: segment) {
             try checkEnd(sealed.end, directory, witnesses)

@@ -207,6 +207,12 @@ package final class SegmentedLog: EventLog {
     }
 }
 
+/// The results of opening that exist before the log object does.
+struct OpenedLog {
+    var identity: StoreIdentity
+    var report: RecoveryReport
+}
+
 /// Takes the place of a closed log's file.
 final class ClosedFile: File {
     let path: String

@@ -59,7 +59,7 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
         let context: Context
         let cause: (any Error)?
 
-        init(_ code: Code, _ message: StaticString, _ context: Context, _ cause: (any Error)?) {
+        init(_ code: Code, _ message: StaticString, _ context: Context, cause: (any Error)?) {
             self.code = code
             self.message = message
             self.context = context
@@ -75,11 +75,11 @@ public struct StrataError: Error, Sendable, CustomStringConvertible {
 
     public var context: Context {
         get { content.context }
-        set { content = Content(content.code, content.message, newValue, content.cause) }
+        set { content = Content(content.code, content.message, newValue, cause: content.cause) }
     }
 
     public init(_ code: Code, _ message: StaticString, _ context: Context = Context(), cause: (any Error)? = nil) {
-        content = Content(code, message, context, cause)
+        content = Content(code, message, context, cause: cause)
     }
 
     /// The error on one line: the sentence, then the known parts of the context.

@@ -34,20 +34,6 @@ extension EventBody {
     }
 }
 
-extension EventKind {
-    /// The body type of this kind; nil if this release knows none.
-    package var body: (any EventBody.Type)? { Self.bodies.first { $0.kind == self } }
-
-    static let bodies: [any EventBody.Type] = [
-        DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, RecordErasedEvent.self,
-        ZoneSavedEvent.self, ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self,
-        SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self,
-        BaseMarkerEvent.self,
-        TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
-        ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
-    ]
-}
-
 /// The keyed field that every event of a base may have: its original position in the log.
 enum CommonField {
     static let original: UInt64 = 2

@@ -56,18 +56,18 @@ package struct RecordMerger: Sendable {
         let oldHeader = try old?.header()
         try old?.require(name: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
         try old?.require(type: event.type)
-        let start = writer.append(try Self.header(event, rest, place, oldHeader))
+        let start = writer.append(try Self.header(of: event, rest, at: place, after: oldHeader))
         let links = event.isFull ? nil : try old?.links()
         let isParentLoose = rest.parent == nil ? links?.isParentLoose == true : rest.isParentLoose
         if !isParentLoose {
-            Self.appendLink(StateField.parent, event, rest.parent, old, links?.parent, into: &writer)
+            Self.appendLink(StateField.parent, rest.parent, of: event, or: links?.parent, of: old, into: &writer)
         }
-        Self.appendLink(StateField.share, event, rest.share, old, links?.share, into: &writer)
+        Self.appendLink(StateField.share, rest.share, of: event, or: links?.share, of: old, into: &writer)
         if event.name.count > RecordState.longestKeyName {
             writer.appendField(StateField.longName, raw: UnsafeRawBufferPointer(rebasing: event.bytes[event.name]))
         }
         if isParentLoose {
-            Self.appendLink(StateField.looseParent, event, rest.parent, old, links?.parent, into: &writer)
+            Self.appendLink(StateField.looseParent, rest.parent, of: event, or: links?.parent, of: old, into: &writer)
         }
         writer.finishHeader(from: start)
         builder.removeAll()
@@ -83,7 +83,7 @@ package struct RecordMerger: Sendable {
     }
 
     private static func header(
-        _ event: RecordSavedView, _ rest: RecordSavedView.Rest, _ place: EventPlace, _ old: RecordHeader?
+        of event: RecordSavedView, _ rest: RecordSavedView.Rest, at place: EventPlace, after old: RecordHeader?
     ) throws -> RecordHeader {
         let kept = event.change == .touch ? old : nil
         let modified = rest.modified ?? kept?.modified ?? place.time
@@ -104,7 +104,7 @@ package struct RecordMerger: Sendable {
     }
 
     private static func appendLink(
-        _ key: UInt64, _ event: RecordSavedView, _ change: Range<Int>?, _ old: RecordStateView?, _ kept: Range<Int>?,
+        _ key: UInt64, _ change: Range<Int>?, of event: RecordSavedView, or kept: Range<Int>?, of old: RecordStateView?,
         into writer: inout ByteWriter
     ) {
         let source = change == nil ? old?.bytes : event.bytes

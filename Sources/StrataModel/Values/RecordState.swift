@@ -86,20 +86,6 @@ package struct RecordState: Sendable, Hashable {
         for field in fields { try builder.append(field.field, field.value) }
         builder.finish(into: &writer)
     }
-
-    package init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            let view = try RecordStateView(bytes, in: 0..<bytes.count)
-            let links = try view.links()
-            var state = RecordState(
-                header: try view.header(), parent: try links.parent.map { try view.key($0) },
-                share: try links.share.map { try view.key($0) },
-                longName: links.longName.map { String(decoding: bytes[$0], as: UTF8.self) },
-                fields: try view.allFields())
-            state.isParentLoose = links.isParentLoose
-            return state
-        }
-    }
 }
 
 /// A key of a record, with its value.

@@ -187,6 +187,22 @@ package struct RecordStateView {
     }
 }
 
+extension RecordState {
+    package init(decoding bytes: ArraySlice<UInt8>) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            let links = try view.links()
+            var state = RecordState(
+                header: try view.header(), parent: try links.parent.map { try view.key($0) },
+                share: try links.share.map { try view.key($0) },
+                longName: links.longName.map { String(decoding: bytes[$0], as: UTF8.self) },
+                fields: try view.allFields())
+            state.isParentLoose = links.isParentLoose
+            return state
+        }
+    }
+}
+
 extension KeyedFields.Field {
     /// Returns the range of a name that is too long for a key.
     fileprivate mutating func longName() throws -> Range<Int> {

@@ -86,8 +86,8 @@ final class QueryExecutor {
     private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
         var keys = KeyList()
         swap(&keys, &waiting)
-        let goesOn = try scene.trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
-            guard let match = try match(keys, index, state, needsPlace) else { return true }
+        let goesOn = try scene.trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
+            guard let match = try match(keys, at: index, state: state, needsPlace: needsPlace) else { return true }
             return body(match)
         }
         keys.removeAll()
@@ -98,7 +98,7 @@ final class QueryExecutor {
 
     /// The record, if it matches.
     private func match(
-        _ keys: KeyList, _ index: Int, _ state: UnsafeRawBufferPointer?, _ needsPlace: Bool
+        _ keys: KeyList, at index: Int, state: UnsafeRawBufferPointer?, needsPlace: Bool
     ) throws -> QueryMatch? {
         recordsRead += 1
         guard let state else {
@@ -163,7 +163,7 @@ final class QueryExecutor {
     /// Reads the records of the first places, which are known to match, now that the places are final.
     private func append(_ top: inout TopPlaces) throws {
         let (places, records) = try top.sorted(plan.order.ties)
-        try scene.trees.getEach(ViewTree.records, records, records.indices) { index, state in
+        try scene.trees.getEach(ViewTree.records, records, in: records.indices) { index, state in
             guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
             let place = overlay.isEmpty ? [] : places[index]
             return append(QueryMatch(place: place, key: records[index], state: [UInt8](state)))

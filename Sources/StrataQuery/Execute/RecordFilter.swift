@@ -71,34 +71,34 @@ struct RecordJudge {
 
     func holds(_ key: UnsafeRawBufferPointer, _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         if case .constant(let isTrue) = filter { return isTrue }
-        let holds = try holds(filter, try view.fields(), key, view, bytes)
+        let holds = try holds(filter, in: try view.fields(), key: key, view: view, bytes: bytes)
         try failure.rethrow()
         return holds
     }
 
     private func holds(
-        _ filter: RecordFilter, _ table: FieldTable, _ key: UnsafeRawBufferPointer, _ view: RecordStateView,
-        _ bytes: UnsafeRawBufferPointer
+        _ filter: RecordFilter, in table: FieldTable, key: UnsafeRawBufferPointer, view: RecordStateView,
+        bytes: UnsafeRawBufferPointer
     ) throws -> Bool {
         switch filter {
         case .constant(let isTrue): return isTrue
         case .all(let parts):
-            for part in parts where !(try holds(part, table, key, view, bytes)) { return false }
+            for part in parts where !(try holds(part, in: table, key: key, view: view, bytes: bytes)) { return false }
             return true
         case .any(let parts):
-            for part in parts where try holds(part, table, key, view, bytes) { return true }
+            for part in parts where try holds(part, in: table, key: key, view: view, bytes: bytes) { return true }
             return false
-        case .not(let part): return !(try holds(part, table, key, view, bytes))
+        case .not(let part): return !(try holds(part, in: table, key: key, view: view, bytes: bytes))
         case .test(let test, let comparison):
             if let holds = try test.holds(table, bytes) { return holds }
-            return general(comparison, key, view, bytes)
-        case .general(let comparison): return general(comparison, key, view, bytes)
+            return general(comparison, key: key, view: view, bytes: bytes)
+        case .general(let comparison): return general(comparison, key: key, view: view, bytes: bytes)
         }
     }
 
     private func general(
-        _ comparison: PredicateComparison, _ key: UnsafeRawBufferPointer, _ view: RecordStateView,
-        _ bytes: UnsafeRawBufferPointer
+        _ comparison: PredicateComparison, key: UnsafeRawBufferPointer, view: RecordStateView,
+        bytes: UnsafeRawBufferPointer
     ) -> Bool {
         let subject = RecordSubject(scene: scene, key: key, view: view, bytes: bytes, failure: failure)
         return PredicateEvaluator(subject: subject, now: scene.now, failure).answer(.comparison(comparison))

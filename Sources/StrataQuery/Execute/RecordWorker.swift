@@ -86,7 +86,7 @@ final class RecordWorker {
     }
 
     func read(_ keys: KeyList, _ range: Range<Int>) throws {
-        try task.scene.trees.getEach(ViewTree.records, keys, range) { index, state in
+        try task.scene.trees.getEach(ViewTree.records, keys, in: range) { index, state in
             try countRecord()
             guard let state else {
                 if task.hasNamedRecords { return true }

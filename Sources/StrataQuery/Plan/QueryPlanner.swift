@@ -50,7 +50,7 @@ struct QueryPlanner {
         let best = candidates.min { $0.cost < $1.cost }
         if best == nil || best.map({ $0.cost > Cost.small }) == true {
             let total = try recordCount()
-            candidates += try orderedScans(conjuncts, accesses, total, &missing)
+            candidates += try orderedScans(conjuncts, accesses, of: total, missing: &missing)
             candidates.append(try zoneScan(conjuncts, accesses, total))
             if let all = try membership(conjuncts, accesses, total) { candidates.append(all) }
         }
@@ -427,8 +427,8 @@ extension QueryPlanner {
 
     /// Reads the index of the first sort key until the page is full.
     private func orderedScans(
-        _ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double,
-        _ missing: inout [QueryPlan.MissingIndex]
+        _ conjuncts: [PredicateTree], _ accesses: [Access], of total: Double,
+        missing: inout [QueryPlan.MissingIndex]
     ) throws -> [Candidate] {
         guard let wanted, let first = wanted.keys.first, let subject = try scene.subject(of: first.name) else {
             return []

@@ -28,13 +28,13 @@ struct FieldTest {
         else { return nil }
         self.field = field.field
         kind = field.kind
-        guard let question = Self.question(relation, value, comparison.options, field.kind) else { return nil }
+        guard let question = Self.question(relation, value, comparison.options, kind: field.kind) else { return nil }
         self.question = question
     }
 
     private static func question(
         _ relation: PredicateComparison.Relation, _ value: PredicateValue, _ options: TextFolding.Options,
-        _ kind: FieldKind
+        kind: FieldKind
     ) -> Question? {
         if value == .null {
             return relation == .equal ? .isMissing : nil
@@ -49,7 +49,7 @@ struct FieldTest {
             return NumberRange(relation, number).map(Question.double)
         case (.double, .int64(let number)):
             guard let exact = Double(exactly: number) else { return nil }
-            return question(relation, .double(exact), options, kind)
+            return question(relation, .double(exact), options, kind: kind)
         case (.string, .string(let text)): return textQuestion(relation, text, options)
         case (_, .list(let values)) where relation == .isIn && options.isEmpty: return membershipQuestion(values, kind)
         default: return nil

@@ -212,7 +212,7 @@ struct ZoneFeed {
             let together = rest.prefix(limit + Snapshot.keysTogether)
             var keys = KeyList()
             for entry in together { keys.append(RecordKey.viewKey(zone: zone, name: entry.key)) }
-            let goesOn = try trees.getEach(ViewTree.records, keys, keys.indices) { index, state in
+            let goesOn = try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
                 try take(together[together.startIndex + index], state, &reading)
             }
             guard goesOn else { return false }

@@ -42,7 +42,7 @@ enum RepairCommand: Command {
         return plan.isWhole || isApplied && plan.obstacle == nil ? .success : .no
     }
 
-    private static func write(_ plan: LogRepair.Plan, isApplied: Bool, to output: Output) {
+    private static func write(_ plan: RepairPlan, isApplied: Bool, to output: Output) {
         guard let damage = plan.report.damage else {
             output.write("nothing to repair: the log is intact up to its end, \(plan.end)")
             return
@@ -70,7 +70,7 @@ enum RepairCommand: Command {
                 : "nothing was changed: copy the store, then run it again with --apply")
     }
 
-    private static func writeJSON(_ plan: LogRepair.Plan, isApplied: Bool, to output: Output) {
+    private static func writeJSON(_ plan: RepairPlan, isApplied: Bool, to output: Output) {
         var json = JSONWriter(output)
         json.beginObject()
         json.field("ok", plan.isWhole)

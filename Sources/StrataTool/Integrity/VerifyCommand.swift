@@ -62,7 +62,7 @@ enum VerifyCommand: Command {
         }
     }
 
-    private static func write(_ report: LogVerifier.Report, isDeep: Bool, to output: Output) {
+    private static func write(_ report: VerificationReport, isDeep: Bool, to output: Output) {
         let extent =
             [
                 report.commitCount.counted("commit"), report.eventCount.counted("event"),
@@ -92,7 +92,7 @@ enum VerifyCommand: Command {
         }
     }
 
-    private static func writeJSON(_ report: LogVerifier.Report, _ deep: DeepReport?, to output: Output) {
+    private static func writeJSON(_ report: VerificationReport, _ deep: DeepReport?, to output: Output) {
         var json = JSONWriter(output)
         json.beginObject()
         json.field("ok", report.damage == nil && deep?.isWhole != false)

@@ -45,14 +45,15 @@ package final class CheckedPageFile: Sendable {
         for index in PageStore.newestFirst(file) {
             let reading = try SlotReading.read(index, of: file, rules, skipsRuns: true, isValid: isValid)
             guard let header = reading.header, let record = reading.record else { continue }
-            return try CheckedPageFile(file, header, record, options, files, directory)
+            return try CheckedPageFile(
+                file, header: header, record: record, options: options, files: files, directory: directory)
         }
         return nil
     }
 
     private init(
-        _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ options: PageStoreOptions,
-        _ files: any FileSystem, _ directory: String
+        _ file: PageFile, header: CheckpointHeader, record: CheckpointRecord, options: PageStoreOptions,
+        files: any FileSystem, directory: String
     ) throws {
         (self.file, self.files, self.directory) = (file, files, directory)
         let memory = try PageMemory(

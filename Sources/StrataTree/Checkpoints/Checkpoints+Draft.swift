@@ -20,7 +20,7 @@ struct CheckpointDraft: Sendable {
 extension Checkpoints {
     /// Pins the state and plans the checkpoint, without touching the file.
     func draft(
-        _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ before: CheckpointSlots
+        _ snapshot: Snapshot, at position: Position, opaque: [UInt8], after before: CheckpointSlots
     ) throws -> CheckpointDraft {
         let owner = core.nextEpoch()
         let otherBytes = CheckpointRecord.otherBytes(trees: snapshot.roots.ids.count, opaque: opaque.count)

@@ -49,7 +49,7 @@ final class Checkpoints: Sendable {
     func replace(_ snapshot: Snapshot, at position: Position, _ body: (_ sequence: UInt64) throws -> Void) throws {
         try inTurn {
             let before = state.withLock { $0 }
-            try check(snapshot, position, [], before)
+            try check(snapshot, at: position, opaque: [], after: before)
             try body(before.lastSequence + 1)
             state.withLock { $0.isReplaced = true }
         }
@@ -72,9 +72,9 @@ final class Checkpoints: Sendable {
         _ snapshot: Snapshot, at position: Position, opaque: [UInt8], isPaced: Bool
     ) throws -> Checkpoint {
         let before = state.withLock { $0 }
-        try check(snapshot, position, opaque, before)
+        try check(snapshot, at: position, opaque: opaque, after: before)
         try settleSlots(before)
-        var draft = try draft(snapshot, position, opaque, before)
+        var draft = try draft(snapshot, at: position, opaque: opaque, after: before)
         var moved: [MovedPage] = []
         do {
             try writePages(&draft, isPaced: isPaced, &moved)
@@ -113,7 +113,7 @@ final class Checkpoints: Sendable {
     }
 
     private func check(
-        _ snapshot: Snapshot, _ position: Position, _ opaque: [UInt8], _ state: CheckpointSlots
+        _ snapshot: Snapshot, at position: Position, opaque: [UInt8], after state: CheckpointSlots
     ) throws {
         if state.isReplaced {
             throw StrataError(.closed, "The page file was replaced by another one.", .init(path: file.path))

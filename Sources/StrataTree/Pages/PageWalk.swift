@@ -25,8 +25,8 @@ struct PageWalk {
             if seen.count % Self.pulsedPages == 0 { try pulse(seen.count) }
             do {
                 try read(number) { page in
-                    try check(page, number, level, checkpoint)
-                    try collect(page, level, checkpoint, &waiting)
+                    try check(page, number: number, level: level, of: checkpoint)
+                    try collect(page, level: level, of: checkpoint, into: &waiting)
                 }
             } catch let error as StrataError where error.isOfPage { errors.append(error) }
         }
@@ -43,7 +43,7 @@ struct PageWalk {
     }
 
     /// - Parameter level: nil for a page of a long value.
-    private func check(_ page: Page, _ number: PageNumber, _ level: Int?, _ checkpoint: Checkpoint) throws {
+    private func check(_ page: Page, number: PageNumber, level: Int?, of checkpoint: Checkpoint) throws {
         do { try PageCheck.check(page, number: number) } catch let error as StrataError {
             throw error.located(path: file.path)
         }
@@ -51,18 +51,18 @@ struct PageWalk {
         guard isInPlace else {
             throw malformed(
                 number, "A tree refers to a page of another kind or level.",
-                level.map { "level \($0)" } ?? "a long value",
-                "level \(page.level) of kind \(page.kind.map { "\($0)" } ?? "none")")
+                expected: level.map { "level \($0)" } ?? "a long value",
+                found: "level \(page.level) of kind \(page.kind.map { "\($0)" } ?? "none")")
         }
         guard page.birth <= checkpoint.epoch else {
             throw malformed(
-                number, "A page is newer than the checkpoint that refers to it.", "at most epoch \(checkpoint.epoch)",
-                "\(page.birth)")
+                number, "A page is newer than the checkpoint that refers to it.",
+                expected: "at most epoch \(checkpoint.epoch)", found: "\(page.birth)")
         }
     }
 
     private func collect(
-        _ page: Page, _ level: Int?, _ checkpoint: Checkpoint, _ waiting: inout [(number: PageNumber, level: Int?)]
+        _ page: Page, level: Int?, of checkpoint: Checkpoint, into waiting: inout [(number: PageNumber, level: Int?)]
     ) throws {
         guard let level else { return }
         for index in 0..<page.count {
@@ -73,7 +73,7 @@ struct PageWalk {
                 guard Int(run.first) + run.count <= checkpoint.pageCount else {
                     throw malformed(
                         page.number, "A long value is stored after the end of the file.",
-                        "\(checkpoint.pageCount) pages", "\(run.first) + \(run.count)")
+                        expected: "\(checkpoint.pageCount) pages", found: "\(run.first) + \(run.count)")
                 }
                 waiting += run.range.map { ($0, nil) }
             }
@@ -81,7 +81,7 @@ struct PageWalk {
     }
 
     private func malformed(
-        _ number: PageNumber, _ message: StaticString, _ expected: String, _ found: String
+        _ number: PageNumber, _ message: StaticString, expected: String, found: String
     ) -> StrataError {
         StrataError(
             .malformed, message,

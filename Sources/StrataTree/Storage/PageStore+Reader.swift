@@ -51,7 +51,7 @@ extension PageStore {
                 if let record = try choice.record(of: candidate, in: file, isValid: isValid) {
                     // The file may have grown since it was opened.
                     try file.mapAll()
-                    return try reader(file, candidate, record, options, scratch)
+                    return try reader(file, of: candidate, record: record, options: options, scratch: scratch)
                 }
             }
             if !isOutdated { break }
@@ -67,8 +67,8 @@ extension PageStore {
     }
 
     private static func reader(
-        _ file: PageFile, _ choice: ReaderChoice.Candidate, _ record: CheckpointRecord, _ options: PageStoreOptions,
-        _ scratch: SpillPlace?
+        _ file: PageFile, of choice: ReaderChoice.Candidate, record: CheckpointRecord, options: PageStoreOptions,
+        scratch: SpillPlace?
     ) throws -> OpenedPageReader {
         let memory = try PageMemory(
             capacity: file.capacity, slotCapacity: options.maximumArenaPages, source: file,

@@ -51,7 +51,7 @@ struct PageStoreOpening {
         }
         slots.readers = live
         let lastEpoch = max(readings.compactMap(\.header?.epoch).max() ?? 0, live.last ?? 0)
-        let store = try restore(file, header, record, slots, lastEpoch: lastEpoch)
+        let store = try restore(file, header: header, record: record, slots: slots, lastEpoch: lastEpoch)
         return OpenedPageStore(
             store: store, checkpoint: Checkpoint(header, opaque: record.opaque),
             finding: reasons.isEmpty ? .whole : .otherSlot, reasons: reasons)
@@ -80,7 +80,7 @@ struct PageStoreOpening {
     }
 
     private func restore(
-        _ file: PageFile, _ header: CheckpointHeader, _ record: CheckpointRecord, _ slots: CheckpointSlots,
+        _ file: PageFile, header: CheckpointHeader, record: CheckpointRecord, slots: CheckpointSlots,
         lastEpoch: UInt64
     ) throws -> PageStore {
         var ledger = PageLedger(pageCount: header.pageCount, capacity: file.capacity)

@@ -18,7 +18,7 @@ extension Fork {
     ) throws {
         var root = roots[id]
         var removed: UInt64 = 0
-        if let page = try trim(root.page, level: root.level, lower, upper, &removed) {
+        if let page = try trim(root.page, level: root.level, from: lower, to: upper, removed: &removed) {
             root.page = page
         } else {
             root.page = 0
@@ -36,15 +36,15 @@ extension Fork {
 
     /// Trims a subtree; returns nil if nothing remains of it.
     private func trim(
-        _ number: PageNumber, level: Int, _ lower: UnsafeRawBufferPointer?, _ upper: UnsafeRawBufferPointer?,
-        _ removed: inout UInt64
+        _ number: PageNumber, level: Int, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
+        removed: inout UInt64
     ) throws -> PageNumber? {
         if lower == nil, upper == nil {
             try drop(number, level: level, &removed)
             return nil
         }
         let page = try core.memory.page(number, level: level)
-        if page.isLeaf { return try trimLeaf(number, page, lower, upper, &removed) }
+        if page.isLeaf { return try trimLeaf(number, page, from: lower, to: upper, removed: &removed) }
         let first = lower.map { page.search(branch: $0) } ?? 0
         let last = upper.map { page.search(branch: $0) } ?? page.count - 1
         let own = try ownCopy(number, page)
@@ -52,7 +52,8 @@ extension Fork {
         for index in first...last {
             let child = own.page.child(index)
             let kept = try trim(
-                child, level: level - 1, index == first ? lower : nil, index == last ? upper : nil, &removed)
+                child, level: level - 1, from: index == first ? lower : nil, to: index == last ? upper : nil,
+                removed: &removed)
             if let kept { own.editor.set(child: kept, at: index) } else { left.append(index) }
         }
         for index in left.reversed() {
@@ -64,8 +65,8 @@ extension Fork {
     }
 
     private func trimLeaf(
-        _ number: PageNumber, _ page: Page, _ lower: UnsafeRawBufferPointer?, _ upper: UnsafeRawBufferPointer?,
-        _ removed: inout UInt64
+        _ number: PageNumber, _ page: Page, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
+        removed: inout UInt64
     ) throws -> PageNumber? {
         let first = lower.map { page.search(leaf: $0).index } ?? 0
         let end = upper.map { page.search(leaf: $0).index } ?? page.count

@@ -12,12 +12,12 @@ extension Snapshot {
     /// therefore prefetched while others are processed.
     @discardableResult
     package func getEach(
-        _ id: TreeID, _ keys: KeyList, _ range: Range<Int>,
+        _ id: TreeID, _ keys: KeyList, in range: Range<Int>,
         _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {
         for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.keysTogether) {
             let together = start..<min(range.upperBound, start + Self.keysTogether)
-            guard try core.memory.getEach(roots[id], keys, together, body) else { return false }
+            guard try core.memory.getEach(roots[id], keys, in: together, body) else { return false }
         }
         return true
     }
@@ -36,7 +36,7 @@ extension PageMemory {
     private static let soonReadBytes = 384
 
     fileprivate func getEach(
-        _ root: TreeRoot, _ keys: KeyList, _ range: Range<Int>,
+        _ root: TreeRoot, _ keys: KeyList, in range: Range<Int>,
         _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {
         guard root.page != 0 else {
@@ -54,7 +54,7 @@ extension PageMemory {
                     try findSlots(lookups, key)
                     for (index, lookup) in lookups.enumerated() {
                         let leaf = try page(lookup.leaf, level: 0)
-                        let goesOn = try withValue(leaf, lookup.slot, key(index)) {
+                        let goesOn = try withValue(in: leaf, slot: lookup.slot, key: key(index)) {
                             try body(range.lowerBound + index, $0)
                         }
                         if !goesOn { return false }
@@ -93,7 +93,7 @@ extension PageMemory {
     }
 
     private func withValue(
-        _ leaf: Page, _ slot: Int32, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Bool
+        in leaf: Page, slot: Int32, key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {
         var slot = Int(slot)
         if slot < 0 {

@@ -66,35 +66,35 @@ struct TreeDiff {
         case (.subtree, _): try old.expand(in: memory)
         case (_, .subtree): try new.expand(in: memory)
         case (.entry(let page, let index), .end):
-            guard try withEntry(page, index, oldKey, { try body($0, .removed($1)) }) else { return false }
+            guard try withEntry(page, at: index, key: oldKey, { try body($0, .removed($1)) }) else { return false }
             old.skip()
         case (.end, .entry(let page, let index)):
-            guard try withEntry(page, index, newKey, { try body($0, .added($1)) }) else { return false }
+            guard try withEntry(page, at: index, key: newKey, { try body($0, .added($1)) }) else { return false }
             new.skip()
         case (.entry(let left, let leftIndex), .entry(let right, let rightIndex)):
-            return try compare(left, leftIndex, right, rightIndex, body)
+            return try compare(left, at: leftIndex, with: right, at: rightIndex, body)
         }
         return true
     }
 
     private mutating func compare(
-        _ left: Page, _ leftIndex: Int, _ right: Page, _ rightIndex: Int,
+        _ left: Page, at leftIndex: Int, with right: Page, at rightIndex: Int,
         _ body: (UnsafeRawBufferPointer, EntryChange) throws -> Bool
     ) throws -> Bool {
-        let order = try withKeys(left, leftIndex, right, rightIndex) { Bytes.compare($0, $1) }
+        let order = try withKeys(of: left, at: leftIndex, and: right, at: rightIndex) { Bytes.compare($0, $1) }
         if order < 0 {
-            guard try withEntry(left, leftIndex, oldKey, { try body($0, .removed($1)) }) else { return false }
+            guard try withEntry(left, at: leftIndex, key: oldKey, { try body($0, .removed($1)) }) else { return false }
             old.skip()
         } else if order > 0 {
-            guard try withEntry(right, rightIndex, newKey, { try body($0, .added($1)) }) else { return false }
+            guard try withEntry(right, at: rightIndex, key: newKey, { try body($0, .added($1)) }) else { return false }
             new.skip()
         } else {
             let (a, b) = (left.storedValue(leftIndex), right.storedValue(rightIndex))
             // Equal overflow pages are equal values. Different pages may also hold equal values, which the caller can
             // detect.
             if a.isOverflow != b.isOverflow || a.bytes.count != b.bytes.count || Bytes.compare(a.bytes, b.bytes) != 0 {
-                let goesOn = try withEntry(left, leftIndex, oldKey) { key, before in
-                    try withEntry(right, rightIndex, newKey) { _, after in
+                let goesOn = try withEntry(left, at: leftIndex, key: oldKey) { key, before in
+                    try withEntry(right, at: rightIndex, key: newKey) { _, after in
                         try body(key, .replaced(old: before, new: after))
                     }
                 }
@@ -107,7 +107,7 @@ struct TreeDiff {
     }
 
     private func withKeys<Result>(
-        _ left: Page, _ leftIndex: Int, _ right: Page, _ rightIndex: Int,
+        of left: Page, at leftIndex: Int, and right: Page, at rightIndex: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
     ) throws -> Result {
         // Neither is nil: both have room for a key.
@@ -118,7 +118,7 @@ struct TreeDiff {
     }
 
     private func withEntry<Result>(
-        _ page: Page, _ index: Int, _ buffer: UnsafeMutableRawBufferPointer,
+        _ page: Page, at index: Int, key buffer: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
         // Not nil: the buffer has room for a key.
@@ -196,7 +196,7 @@ extension Snapshot {
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
-        try core.diff(id, old, roots, from: lower, body)
+        try core.diff(of: id, since: old, to: roots, from: lower, body)
     }
 }
 
@@ -214,13 +214,13 @@ extension Fork {
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
-        try core.diff(id, old, roots, from: lower, body)
+        try core.diff(of: id, since: old, to: roots, from: lower, body)
     }
 }
 
 extension PageCore {
     fileprivate func diff(
-        _ id: TreeID, _ old: Snapshot, _ new: TreeRoots, from lower: UnsafeRawBufferPointer?,
+        of id: TreeID, since old: Snapshot, to new: TreeRoots, from lower: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool
     ) throws {
         guard old.core === self else {

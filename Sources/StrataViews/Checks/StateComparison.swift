@@ -30,7 +30,7 @@ final class StateComparison {
         for id in Set(catalog.declared).symmetricDifference(try IndexCatalog(truth).declared).sorted() {
             let kind: ScrubReport.Difference.Kind = catalog[id] == nil ? .missing : .surplus
             id.key.withUnsafeBytes {
-                add(kind, ViewTree.indexCatalog, $0, UnsafeRawBufferPointer(start: nil, count: 0))
+                add(kind, in: ViewTree.indexCatalog, key: $0, row: UnsafeRawBufferPointer(start: nil, count: 0))
             }
         }
         report.comparedIndexes = comparesIndexes
@@ -61,8 +61,10 @@ final class StateComparison {
             var order = 1
             while let next = try truth.withEntry({ expectedKey, expected in
                 let order = Self.order(expectedKey, key)
-                if order < 0 { add(.missing, id, expectedKey, expected) }
-                if order == 0, !expected.elementsEqual(row), !isPruned(id, row) { add(.changed, id, key, expected) }
+                if order < 0 { add(.missing, in: id, key: expectedKey, row: expected) }
+                if order == 0, !expected.elementsEqual(row), !isPruned(id, row) {
+                    add(.changed, in: id, key: key, row: expected)
+                }
                 return order
             }) {
                 order = next
@@ -70,10 +72,12 @@ final class StateComparison {
                 try truth.advance()
                 if order == 0 { break }
             }
-            if order != 0 { add(.surplus, id, key, row) }
+            if order != 0 { add(.surplus, in: id, key: key, row: row) }
             return !report.isFull
         }
-        while !report.isFull, try truth.withEntry({ add(.missing, id, $0, $1) }) != nil { try truth.advance() }
+        while !report.isFull, try truth.withEntry({ add(.missing, in: id, key: $0, row: $1) }) != nil {
+            try truth.advance()
+        }
     }
 
     private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
@@ -87,7 +91,7 @@ final class StateComparison {
 
     /// - Parameter row: the expected row, or the found row of a surplus entry.
     private func add(
-        _ kind: ScrubReport.Difference.Kind, _ id: TreeID, _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer
+        _ kind: ScrubReport.Difference.Kind, in id: TreeID, key: UnsafeRawBufferPointer, row: UnsafeRawBufferPointer
     ) {
         guard !report.isFull, !isPruned(id, row) else { return }
         let maintainer = ViewTree.maintainer(of: id)

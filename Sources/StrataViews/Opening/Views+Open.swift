@@ -38,12 +38,12 @@ extension Views {
             sorter: EventSorter(files: platform.files, path: directory + "/views.sort"),
             maximumPages: options.maximumArenaPages)
         do {
-            return try finish(opened, log, sorting, progress)
+            return try finish(opened, log, sorting: sorting, progress: progress)
         } catch let error as StrataError where opened.store.isDamaged || isDamage(error) {
             // A page of the checkpoint cannot be read; the log holds its contents.
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: error)
-            return try finish(opened, log, sorting, progress)
+            return try finish(opened, log, sorting: sorting, progress: progress)
         }
     }
 
@@ -59,8 +59,8 @@ extension Views {
     }
 
     private static func finish(
-        _ opened: OpenedPageStore, _ log: any EventLog, _ sorting: Replay.Sorting,
-        _ progress: (Replay.Progress) -> Void
+        _ opened: OpenedPageStore, _ log: any EventLog, sorting: Replay.Sorting,
+        progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
         var indexed = opened.store.snapshot()

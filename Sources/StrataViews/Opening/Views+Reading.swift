@@ -33,17 +33,18 @@ extension Views {
         platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions(),
         progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
-        let scratch = Scratch(platform)
-        var reasons: [StrataError] = []
+        var file = PageFileReading(
+            log: log, store: store, directory: directory, platform: platform, options: options)
+        let scratch = file.scratch
         if source == .pageFile {
             do {
-                if let nearest = try fromPageFile(log, store, directory, platform, options, scratch, &reasons) {
+                if let nearest = try file.nearest() {
                     try Replay(log: log, pages: nearest.pages).run(progress: progress)
                     return OpenedViews(
-                        views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: reasons,
+                        views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: file.reasons,
                         checkpointOffset: nearest.keeper.base.foldedOffset(ViewTree.records), keeper: nearest.keeper)
                 }
-            } catch let error as StrataError where isDamage(error) { reasons.append(error) }
+            } catch let error as StrataError where isDamage(error) { file.reasons.append(error) }
         }
         let views = Views(pages: try scratch.pages(options), log: log)
         let sorting = Replay.Sorting(
@@ -51,36 +52,18 @@ extension Views {
             maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
         try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
         return OpenedViews(
-            views: views, finding: reasons.isEmpty ? .missing : .damaged, reasons: reasons, checkpointOffset: 0,
-            keeper: IndexCatchUp(views.pages.snapshot()))
-    }
-
-    /// Returns nil if no checkpoint can be used.
-    private static func fromPageFile(
-        _ log: any EventLog, _ store: Identifier, _ directory: String, _ platform: Platform,
-        _ options: PageStoreOptions, _ scratch: Scratch, _ reasons: inout [StrataError]
-    ) throws -> NearestState? {
-        guard
-            let opened = try openCheckpoint(
-                of: log, store, directory, upTo: log.end.offset, platform, options, scratch, &reasons)
-        else { return nil }
-        var shown = opened.snapshot
-        if try !IndexCatchUp.isComplete(in: shown) {
-            let fork = opened.store.fork()
-            try IndexCatchUp.startAnew(in: fork)
-            shown = try opened.store.publish(fork)
-        }
-        return NearestState(pages: opened.store, keeper: IndexCatchUp(shown))
+            views: views, finding: file.reasons.isEmpty ? .missing : .damaged, reasons: file.reasons,
+            checkpointOffset: 0, keeper: IndexCatchUp(views.pages.snapshot()))
     }
 
     /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
     static func openNearest(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: PageStoreOptions
     ) throws -> NearestState {
-        let scratch = Scratch(platform)
-        var reasons: [StrataError] = []
-        if let found = try fromPageFile(log, store, directory, platform, options, scratch, &reasons) { return found }
-        let pages = try scratch.pages(options)
+        var file = PageFileReading(
+            log: log, store: store, directory: directory, platform: platform, options: options)
+        if let found = try file.nearest() { return found }
+        let pages = try file.scratch.pages(options)
         return NearestState(pages: pages, keeper: IndexCatchUp(pages.snapshot()))
     }
 
@@ -91,16 +74,42 @@ extension Views {
         of log: any EventLog, store: Identifier, in directory: String, upTo offset: UInt64,
         platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
     ) throws -> CheckpointState? {
-        var reasons: [StrataError] = []
-        let opened = try openCheckpoint(
-            of: log, store, directory, upTo: offset, platform, options, Scratch(platform), &reasons)
-        return opened.map { CheckpointState(trees: $0.snapshot, offset: $0.checkpoint.position.offset) }
+        var file = PageFileReading(
+            log: log, store: store, directory: directory, platform: platform, options: options)
+        return try file.checkpoint(upTo: offset).map {
+            CheckpointState(trees: $0.snapshot, offset: $0.checkpoint.position.offset)
+        }
+    }
+}
+
+/// Reads the checkpoints of a page file and notes why one cannot be used.
+private struct PageFileReading {
+    let log: any EventLog
+    let store: Identifier
+    let directory: String
+    let platform: Platform
+    let options: PageStoreOptions
+    let scratch: Scratch
+    var reasons: [StrataError] = []
+
+    init(log: any EventLog, store: Identifier, directory: String, platform: Platform, options: PageStoreOptions) {
+        (self.log, self.store, self.directory) = (log, store, directory)
+        (self.platform, self.options, scratch) = (platform, options, Scratch(platform))
     }
 
-    private static func openCheckpoint(
-        of log: any EventLog, _ store: Identifier, _ directory: String, upTo offset: UInt64, _ platform: Platform,
-        _ options: PageStoreOptions, _ scratch: Scratch, _ reasons: inout [StrataError]
-    ) throws -> OpenedPageReader? {
+    /// Returns the newest usable checkpoint; nil if there is none.
+    mutating func nearest() throws -> NearestState? {
+        guard let opened = try checkpoint(upTo: log.end.offset) else { return nil }
+        var shown = opened.snapshot
+        if try !IndexCatchUp.isComplete(in: shown) {
+            let fork = opened.store.fork()
+            try IndexCatchUp.startAnew(in: fork)
+            shown = try opened.store.publish(fork)
+        }
+        return NearestState(pages: opened.store, keeper: IndexCatchUp(shown))
+    }
+
+    mutating func checkpoint(upTo offset: UInt64) throws -> OpenedPageReader? {
         var logFailure: (any Error)?
         do {
             let opened = try PageStore.openReader(
@@ -112,7 +121,7 @@ extension Views {
                     throw error
                 }
             }
-            _ = try digests(noted: opened.checkpoint.opaque)
+            _ = try Views.digests(noted: opened.checkpoint.opaque)
             return opened
         } catch let error as StrataError {
             if let logFailure { throw logFailure }
@@ -120,17 +129,17 @@ extension Views {
             return nil
         }
     }
+}
 
-    /// The place for pages that do not fit in memory, which is never in the store.
-    private struct Scratch {
-        let files = RealFileSystem()
-        let directory = TemporaryDirectory.path
-        let name: String
+/// The place for pages that do not fit in memory, which is never in the store.
+private struct Scratch {
+    let files = RealFileSystem()
+    let directory = TemporaryDirectory.path
+    let name: String
 
-        func pages(_ options: PageStoreOptions) throws -> PageStore {
-            try .temporary(in: directory, files: files, options: options, name: name + ".spill")
-        }
-
-        init(_ platform: Platform) { name = "strata-\(platform.random.nextIdentifier())" }
+    func pages(_ options: PageStoreOptions) throws -> PageStore {
+        try .temporary(in: directory, files: files, options: options, name: name + ".spill")
     }
+
+    init(_ platform: Platform) { name = "strata-\(platform.random.nextIdentifier())" }
 }

@@ -21,7 +21,8 @@ extension RecordFold {
             var isOutward = parentKey.map { references.collectNew($0, parentKind) } ?? false
             var usedBytes = 0
             var loose = links.isParentLoose ? parent : 0
-            let fields = try sum(of: try view.fields(), bytes, &isOutward, &usedBytes, &loose, in: fork)
+            let fields = try sum(
+                of: try view.fields(), bytes, isOutward: &isOutward, usedBytes: &usedBytes, loose: &loose, in: fork)
             let content = DigestHash.hash(
                 record,
                 words: [
@@ -48,8 +49,8 @@ extension RecordFold {
     }
 
     private mutating func sum(
-        of table: FieldTable, _ bytes: UnsafeRawBufferPointer, _ isOutward: inout Bool, _ usedBytes: inout Int,
-        _ loose: inout UInt128, in fork: Fork
+        of table: FieldTable, _ bytes: UnsafeRawBufferPointer, isOutward: inout Bool, usedBytes: inout Int,
+        loose: inout UInt128, in fork: Fork
     ) throws -> UInt128 {
         var sum: UInt128 = 0
         for index in 0..<table.count {

@@ -34,7 +34,7 @@ struct BaseRepairTests {
     init() throws { forge = try BaseForge() }
 
     /// Repairs, and sees that base and floor are what they were, and the log goes on behind them.
-    private func expectRepaired(_ store: TinyStore, to last: Int, steps: [LogRepair.Step.Kind], _ comment: String)
+    private func expectRepaired(_ store: TinyStore, to last: Int, steps: [RepairPlan.Step.Kind], _ comment: String)
         throws
     {
         let plan = try store.repair()

@@ -6,10 +6,10 @@ import Testing
 @testable import StrataLog
 
 extension TinyStore {
-    func plan() throws -> LogRepair.Plan { try LogRepair.plan(at: path, platform: platform) }
+    func plan() throws -> RepairPlan { try LogRepair.plan(at: path, platform: platform) }
 
     @discardableResult
-    func repair() throws -> LogRepair.Plan { try LogRepair.apply(at: path, platform: platform) }
+    func repair() throws -> RepairPlan { try LogRepair.apply(at: path, platform: platform) }
 
     /// All files but the lock.
     func files() throws -> [String: [UInt8]] {
@@ -33,7 +33,7 @@ struct RepairTests {
     }
 
     /// Repairs, and sees that the log ends with `last`, opens, and goes on.
-    private func expectRepaired(to last: Int, steps: [LogRepair.Step.Kind]) throws {
+    private func expectRepaired(to last: Int, steps: [RepairPlan.Step.Kind]) throws {
         let damaged = store.copy()
         let before = try store.files()
         let plan = try store.plan()

@@ -47,7 +47,7 @@ struct SealedRepairTests {
 
     /// Repairs, and sees that the log ends with `last`, opens, and goes on.
     private func expectRepaired(
-        _ store: TinyStore, to last: Int, steps: [LogRepair.Step.Kind], _ comment: String = ""
+        _ store: TinyStore, to last: Int, steps: [RepairPlan.Step.Kind], _ comment: String = ""
     ) throws {
         let damaged = store.copy()
         let plan = try store.repair()

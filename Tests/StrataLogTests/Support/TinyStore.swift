@@ -35,7 +35,7 @@ struct TinyStore: Sendable {
 
     func reader() throws -> LogReader { try LogReader.open(at: path, platform: platform) }
 
-    func verify() -> LogVerifier.Report { LogVerifier.verify(at: path, platform: platform) }
+    func verify() -> VerificationReport { LogVerifier.verify(at: path, platform: platform) }
 
     /// The store as a loss of power at this moment would leave it.
     func left(keeping: SimulatedDisk.PowerLoss = .random, seed: UInt64 = 1) -> TinyStore {

@@ -1,0 +1,88 @@
+import StrataModel
+import StrataSystem
+
+/// The thread that seals segments, and the lock that keeps two callers from sealing at the same time.
+final class Sealer: Sendable {
+    private struct State {
+        var isStopping = false
+        /// True if a segment was closed since the thread last looked.
+        var hasWork = true
+        var thread: WorkerThread?
+        var failure: StrataError?
+    }
+
+    private let state = Monitor(State())
+    /// Held while a segment is sealed. It counts them, because a lock needs a state that has a size.
+    private let working = Lock(0)
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var failure: StrataError? { state.withLock { $0.failure } }
+
+    func oneAtATime(_ body: () throws -> UInt64?) throws -> UInt64? {
+        try working.withLock { count in
+            let sealed = try body()
+            if sealed != nil { count += 1 }
+            return sealed
+        }
+    }
+
+    func waitUntilIdle() { working.withLock { _ in } }
+
+    /// - Parameter sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if
+    ///   there is none.
+    func start(_ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?) throws {
+        let state = state
+        let thread = try WorkerThread(name: "strata-seal") {
+            WorkerThread.lowerPriority()
+            while true {
+                let goesOn = state.wait { state -> Bool? in
+                    if state.isStopping { return false }
+                    guard state.hasWork else { return nil }
+                    state.hasWork = false
+                    return true
+                }
+                guard goesOn else { return }
+                Self.sealAll(state, sealNext)
+            }
+        }
+        state.withLock { $0.thread = thread }
+    }
+
+    private static func sealAll(_ state: Monitor<State>, _ sealNext: (UInt64) throws -> UInt64?) {
+        var (last, failure): (UInt64, StrataError?) = (0, nil)
+        while !state.withLock({ $0.isStopping }) {
+            do {
+                guard let sealed = try sealNext(last) else { break }
+                last = sealed
+            } catch let error as SealingFailure {
+                // The segment stays as it is, which is just as valid, and must not keep others from being sealed.
+                failure = failure ?? error.cause as? StrataError
+                last = error.firstOffset
+            } catch { break }
+        }
+        let found = failure
+        state.withLock { $0.failure = found }
+    }
+
+    /// Called when a segment was closed.
+    func wake() {
+        state.withLock { $0.hasWork = true }
+        state.notifyAll()
+    }
+
+    func stop() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        state.notifyAll()
+        thread?.join()
+    }
+}
+
+/// The failure to seal a segment, which then stays as it is.
+struct SealingFailure: Error {
+    var firstOffset: UInt64
+    var cause: any Error
+}
