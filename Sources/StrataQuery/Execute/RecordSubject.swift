@@ -111,12 +111,6 @@ struct RecordSubject: PredicateSubject {
     }
 }
 
-/// Names that are placeholders for others.
-enum QueryNaming {
-    /// The current user, as the owner of a zone and as the name of the user's record.
-    static let me = "__defaultOwner__"
-}
-
 extension PredicateValue.Target {
     /// Creates a target without an owner, as for all zones of the queried database.
     init(_ key: RecordKey, zoneName: String) {

@@ -7,6 +7,12 @@ struct Page {
     @inline(__always)
     init(_ base: UnsafeRawPointer) { self.base = base }
 
+    /// Creates a view of a buffer that contains a whole page.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        // Never empty: a page has 4,096 bytes.
+        base = bytes.baseAddress!
+    }
+
     @inline(__always)
     private func load<Number: FixedWidthInteger>(_ place: Int, _: Number.Type) -> Number {
         Number(littleEndian: base.loadUnaligned(fromByteOffset: place, as: Number.self))
@@ -188,11 +194,14 @@ struct Page {
 
     // MARK: Keys
 
-    /// Writes the whole key of an entry to `target`, which has room for the longest key, and returns its length.
-    func copyKey(_ index: Int, to target: UnsafeMutableRawPointer) -> Int {
+    /// Writes the whole key of an entry to a buffer, which has room for the longest key, and returns it there.
+    func copyKey(_ index: Int, to buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+        // Not nil: the buffer has room for a key.
+        let target = buffer.baseAddress!
         let prefix = prefix
         if let start = prefix.baseAddress { target.copyMemory(from: start, byteCount: prefix.count) }
-        return prefix.count + copySuffix(index, to: target + prefix.count)
+        let count = prefix.count + copySuffix(index, to: target + prefix.count)
+        return UnsafeRawBufferPointer(start: target, count: count)
     }
 
     func copySuffix(_ index: Int, to target: UnsafeMutableRawPointer) -> Int {

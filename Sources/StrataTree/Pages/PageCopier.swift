@@ -111,8 +111,7 @@ extension Page {
 
 extension [UInt8] {
     fileprivate func withPage<Result>(_ body: (Page) -> Result) -> Result {
-        // Never empty: a page has 4,096 bytes.
-        withUnsafeBytes { body(Page($0.baseAddress!)) }
+        withUnsafeBytes { body(Page($0)) }
     }
 
     fileprivate mutating func withEditor(_ body: (PageEditor) -> Void) {

@@ -162,8 +162,7 @@ struct PageEditor {
     private func tidy() {
         withUnsafeTemporaryAllocation(byteCount: PageLayout.pageBytes, alignment: 8) { copy in
             copy.copyMemory(from: page.bytes)
-            // Never empty: a page has 4,096 bytes.
-            let old = Page(UnsafeRawPointer(copy.baseAddress!))
+            let old = Page(UnsafeRawBufferPointer(copy))
             var place = PageLayout.pageBytes - old.prefixBytes
             for index in 0..<old.count {
                 let heapBytes = old.heapBytes(index)

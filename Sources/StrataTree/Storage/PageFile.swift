@@ -118,8 +118,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         try raw.withUnsafeBytes { raw in
             for (index, number) in pages.enumerated() {
                 let part = raw.dropping(index * PageLayout.pageBytes).keeping(PageLayout.pageBytes)
-                // Never empty: a page has 4,096 bytes.
-                let page = Page(part.baseAddress!)
+                let page = Page(part)
                 try PageCheck.check(page, number: number)
                 guard page.kind == .record, page.birth == epoch else {
                     throw StrataError(

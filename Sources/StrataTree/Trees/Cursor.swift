@@ -117,8 +117,7 @@ package final class Cursor {
         let last = path[path.count - 1]
         let leaf = try memory.page(last.number, level: 0)
         key = [UInt8](unsafeUninitializedCapacity: PageLayout.maximumKeyBytes) { buffer, count in
-            // Not nil: the buffer has room for a key.
-            count = leaf.copyKey(last.index, to: UnsafeMutableRawPointer(buffer.baseAddress!))
+            count = leaf.copyKey(last.index, to: UnsafeMutableRawBufferPointer(buffer)).count
         }
     }
 
@@ -172,9 +171,7 @@ package final class Cursor {
             let leaf = try memory.page(last.number, level: 0)
             let value = leaf.storedValue(last.index)
             return try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
-                // Not nil: the buffer has room for a key.
-                let count = leaf.copyKey(last.index, to: buffer.baseAddress!)
-                let key = UnsafeRawBufferPointer(buffer).keeping(count)
+                let key = leaf.copyKey(last.index, to: buffer)
                 if value.isOverflow {
                     return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) }
                 }

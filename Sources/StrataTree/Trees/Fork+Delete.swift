@@ -115,11 +115,10 @@ extension Fork {
         let level = parent.page.level - 1
         let left = try core.memory.page(parent.page.child(leftIndex), level: level)
         let right = try core.memory.page(parent.page.child(leftIndex + 1), level: level)
-        // Not nil: the buffer has room for a key.
-        let keyBytes = parent.page.copyKey(leftIndex + 1, to: separatorBuffer.baseAddress!)
+        let separator = parent.page.copyKey(leftIndex + 1, to: separatorBuffer)
         content.start(level: level)
         content.append(left)
-        content.append(right, separator: UnsafeRawBufferPointer(separatorBuffer).keeping(keyBytes))
+        content.append(right, separator: separator)
         let all = 0..<content.entries.count
         guard content.pageBytes(all) <= Self.mergedBytes else { return false }
         let (leftNumber, leftBirth) = (left.number, left.birth)

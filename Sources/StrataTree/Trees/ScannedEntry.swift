@@ -6,9 +6,7 @@ package struct ScannedEntry {
     /// Calls `body` with the key, which is valid only during the call.
     package func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
-            // Not nil: the buffer has room for a key.
-            let count = leaf.copyKey(index, to: buffer.baseAddress!)
-            return try body(UnsafeRawBufferPointer(buffer).keeping(count))
+            try body(leaf.copyKey(index, to: buffer))
         }
     }
 }

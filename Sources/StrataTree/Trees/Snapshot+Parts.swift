@@ -46,8 +46,7 @@ extension PageMemory {
     /// The key that separates a child from the previous one; not defined for the first child.
     private func key(of branch: Page, _ index: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: PageLayout.maximumKeyBytes) { buffer, count in
-            // Not nil: the buffer has room for a key.
-            count = branch.copyKey(index, to: UnsafeMutableRawPointer(buffer.baseAddress!))
+            count = branch.copyKey(index, to: UnsafeMutableRawBufferPointer(buffer)).count
         }
     }
 }

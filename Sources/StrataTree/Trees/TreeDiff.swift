@@ -110,20 +110,14 @@ struct TreeDiff {
         of left: Page, at leftIndex: Int, and right: Page, at rightIndex: Int,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
     ) throws -> Result {
-        // Neither is nil: both have room for a key.
-        let leftBytes = left.copyKey(leftIndex, to: oldKey.baseAddress!)
-        let rightBytes = right.copyKey(rightIndex, to: newKey.baseAddress!)  // As above.
-        return body(
-            UnsafeRawBufferPointer(oldKey).keeping(leftBytes), UnsafeRawBufferPointer(newKey).keeping(rightBytes))
+        body(left.copyKey(leftIndex, to: oldKey), right.copyKey(rightIndex, to: newKey))
     }
 
     private func withEntry<Result>(
         _ page: Page, at index: Int, key buffer: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        // Not nil: the buffer has room for a key.
-        let count = page.copyKey(index, to: buffer.baseAddress!)
-        let key = UnsafeRawBufferPointer(buffer).keeping(count)
+        let key = page.copyKey(index, to: buffer)
         let value = page.storedValue(index)
         if value.isOverflow { return try memory.withOverflow(OverflowReference(value.bytes)) { try body(key, $0) } }
         return try body(key, value.bytes)

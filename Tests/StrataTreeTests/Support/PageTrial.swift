@@ -32,9 +32,7 @@ package enum PageTrial {
     private static func withKey(_ index: Int, of page: Page, _ body: (UnsafeRawBufferPointer) -> Void) {
         let key = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.maximumKeyBytes, alignment: 8)
         defer { key.deallocate() }
-        // Not nil: the buffer has room for a key.
-        let count = page.copyKey(index, to: key.baseAddress!)
-        body(UnsafeRawBufferPointer(key).keeping(count))
+        body(page.copyKey(index, to: key))
     }
 
     /// Every key is found where it stands, and every value lies inside.

@@ -71,7 +71,7 @@ struct TreeChecker {
 
     private func key(_ index: Int, of page: Page) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 2 * PageLayout.maximumKeyBytes) { buffer, count in
-            count = page.copyKey(index, to: UnsafeMutableRawPointer(buffer.baseAddress!))
+            count = page.copyKey(index, to: UnsafeMutableRawBufferPointer(buffer)).count
         }
     }
 
