@@ -26,7 +26,7 @@ struct KeysPageTests {
     func kinds() {
         let folded: Set<EventKind> = [.recordSaved, .recordDeleted, .recordErased, .baseMarker]
         let reserved: Set<EventKind> = [
-            .longLivedOperation, .shareSaved, .participantsChanged, .keyChanged, .continuation,
+            .longLivedOperation, .keyChanged, .continuation,
         ]
         for kind in EventKind.known.map(\.kind) {
             let isMaintained = ViewTree.maintainer(applying: kind) != nil

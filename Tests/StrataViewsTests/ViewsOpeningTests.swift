@@ -180,7 +180,7 @@ struct ViewsOpeningTests {
         let opened = try openViews(log, disk)
         let snapshot = opened.views.pages.snapshot()
         try opened.views.pages.checkpoint(
-            snapshot, at: log.end, opaque: [2] + Views.note(try snapshot.digests()).dropFirst())
+            snapshot, at: log.end, opaque: [UInt8(Views.form + 1)] + Views.note(try snapshot.digests()).dropFirst())
         let again = try openViews(log, disk)
         #expect(again.reasons.contains { $0.code == .newerFormat } && again.checkpointOffset == 0)
         try expectTruth(again, log)

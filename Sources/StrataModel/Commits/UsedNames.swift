@@ -54,7 +54,7 @@ package struct UsedNames {
             insert(.recordType, view.type)
             let fields = try view.fields
             for index in 0..<fields.count { insert(.field, UInt64(fields.ordinal(at: index))) }
-        case .recordDeleted, .recordErased:
+        case .recordDeleted, .recordErased, .sharedRecord:
             insert(.zone, try next())
             insert(.recordType, try next())
         case .zoneSaved, .zoneDeleted:
@@ -67,6 +67,13 @@ package struct UsedNames {
             let change = try SchemaChangedEvent(from: &reader)
             insert(.recordType, change.type)
             for field in change.fields { insert(.field, UInt64(field.field)) }
+        case .shareSaved:
+            _ = try next()
+            insert(.zone, try next())
+        case .memberChanged:
+            insert(.user, try next())
+            _ = try next()
+            insert(.zone, try next())
         case .databaseCreated: insert(.database, try next())
         case .userChanged: insert(.user, try next())
         case .deviceSeen, .notificationDelivered: insert(.device, try next())

@@ -18,7 +18,8 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     package static let clientTokenKept = EventKind(rawValue: 56)
     package static let longLivedOperation = EventKind(rawValue: 57)
     package static let shareSaved = EventKind(rawValue: 64)
-    package static let participantsChanged = EventKind(rawValue: 65)
+    package static let memberChanged = EventKind(rawValue: 65)
+    package static let sharedRecord = EventKind(rawValue: 66)
     package static let keyChanged = EventKind(rawValue: 72)
     package static let baseMarker = EventKind(rawValue: 80)
     package static let continuation = EventKind(rawValue: 81)
@@ -37,7 +38,8 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
         (.subscriptionDeleted, "subscription deleted"), (.schemaChanged, "schema changed"),
         (.userChanged, "user changed"), (.deviceSeen, "device seen"), (.clientTokenKept, "client token kept"),
         (.longLivedOperation, "long-lived operation"), (.shareSaved, "share saved"),
-        (.participantsChanged, "participants changed"), (.keyChanged, "key changed"), (.baseMarker, "base marker"),
+        (.memberChanged, "member changed"), (.sharedRecord, "shared record"), (.keyChanged, "key changed"),
+        (.baseMarker, "base marker"),
         (.continuation, "continuation"), (.tokensExpired, "tokens expired"), (.requestRefused, "request refused"),
         (.fetched, "fetched"), (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
         (.nothingToDelete, "nothing to delete"),

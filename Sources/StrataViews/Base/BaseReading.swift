@@ -76,7 +76,8 @@ final class BaseReading {
     static let ranks: [EventKind: Int] = [
         .nameInterned: 1, .databaseCreated: 2, .userChanged: 3, .deviceSeen: 4, .schemaChanged: 5, .zoneSaved: 6,
         .zoneDeleted: 6, .subscriptionSaved: 7, .subscriptionDeleted: 7, .clientTokenKept: 8, .tokensExpired: 9,
-        .notificationDelivered: 10, .recordSaved: 11, .baseMarker: 12,
+        .notificationDelivered: 10, .shareSaved: 11, .memberChanged: 12, .sharedRecord: 13, .recordSaved: 14,
+        .baseMarker: 15,
     ]
 
     private func checkOrder(of kind: EventKind) throws {

@@ -7,9 +7,11 @@ package enum ViewTree {
     static let maintainers: [any ViewMaintainer.Type] = [
         NamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self, DevicesMaintainer.self,
         SchemaMaintainer.self, ZonesMaintainer.self, SubscriptionsMaintainer.self, FiredSubscriptionsMaintainer.self,
-        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, DeliveriesMaintainer.self, RecordsMaintainer.self,
+        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, DeliveriesMaintainer.self, SharesMaintainer.self,
+        MembershipsMaintainer.self, SharedRecordsMaintainer.self, RecordsMaintainer.self,
         OrdinalsMaintainer.self, ZoneChangesMaintainer.self, ReferencesMaintainer.self,
-        SubscriptionContentsMaintainer.self, AssetsMaintainer.self, IndexMaintainer.self,
+        SubscriptionContentsMaintainer.self, AssetsMaintainer.self, ShareTokensMaintainer.self,
+        ShareChangesMaintainer.self, IndexMaintainer.self,
         IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self,
     ]
 

@@ -34,6 +34,11 @@ extension TreeReading {
         func exists(_ ordinal: UInt64) throws -> Bool {
             try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
         }
+        return try countDense(exists)
+    }
+
+    /// Returns the number of things that are numbered from 1 without gaps, with a binary search.
+    func countDense(_ exists: (UInt64) throws -> Bool) throws -> UInt64 {
         var end: UInt64 = 1
         while try exists(end) { end *= 2 }
         var (low, high) = (end / 2, end)

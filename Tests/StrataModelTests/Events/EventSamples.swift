@@ -43,6 +43,28 @@ enum EventSamples {
                 SubscriptionDeletedEvent(database: 3, user: 1, id: "s", firedBy: life),
                 "03 01 01 73 06 0504 81808002"
             ),
+            (
+                ShareSavedEvent(
+                    share: 3, record: RecordKey(zone: 2, name: "S"), root: "r", publicPermission: .readOnly,
+                    urlToken: "abc", oneTimeTokens: [.init("xy", of: "p")], original: life),
+                "03 02 01 53 03 616263 14 0204 81808002 0401 72 0601 02 0806 01 02 7879 01 70"
+            ),
+            (ShareSavedEvent(share: 3, record: RecordKey(zone: 2, name: "S"), root: nil, urlToken: "", isEnded: true),
+                "03 02 01 53 00 03 0a0101"),
+            (
+                MemberChangedEvent(
+                    user: 1, share: 3, zone: 2, permission: .readWrite, role: .privateUser, joined: life, isGone: true,
+                    original: life), "01 03 02 03 03 0f 0204 81808002 0404 81808002 060101"
+            ),
+            (
+                MemberChangedEvent(user: 1, share: 3, zone: 2, permission: .none, role: .administrator),
+                "01 03 02 01 02 00"
+            ),
+            (SharedRecordEvent(RecordKey(zone: 2, name: "n"), type: 1, share: 3), "02 01 01 6e 03 00"),
+            (
+                SharedRecordEvent(RecordKey(zone: 2, name: "n"), type: 1, share: 3, isGone: true, original: life),
+                "02 01 01 6e 03 09 0204 81808002 040101"
+            ),
             (NotificationDeliveredEvent(device: 2, through: 300, badge: 1), "02 ac02 01 00"),
             (NotificationDeliveredEvent(device: 2, through: 3, original: life), "02 03 00 06 0204 81808002"),
             (

@@ -131,6 +131,36 @@ extension PlainStore {
         }
     }
 
+    func digests(of row: Row<ShareSavedEvent>) -> Pair {
+        let share = row.value
+        let owner = [nameHash(4, share.record.zone), PlainHash.hash(Array(share.record.name.utf8))]
+        return self.row(21, owner, row.version) { seed in
+            let numbers = [
+                share.share, UInt64(share.publicPermission.rawValue), share.isEnded ? 1 : 0,
+                share.root == nil ? 0 : 1, UInt64(share.oneTimeTokens.count),
+            ]
+            var hash = PlainHash.hash(numbers.flatMap { plainBytes($0) }, seed: seed)
+            hash = PlainHash.hash(Array((share.root ?? "").utf8), seed: hash)
+            hash = PlainHash.hash(Array(share.urlToken.utf8), seed: hash)
+            for token in share.oneTimeTokens {
+                hash = PlainHash.hash(Array(token.token.utf8), seed: hash)
+                hash = PlainHash.hash(Array(token.participant.utf8), seed: hash)
+            }
+            return hash
+        }
+    }
+
+    func digests(of row: Row<MemberChangedEvent>) -> Pair {
+        let member = row.value
+        return self.row(23, [nameHash(1, member.user), nameHash(4, member.zone)], row.version) { seed in
+            let numbers = [
+                member.share, UInt64(member.permission.rawValue), UInt64(member.role.rawValue),
+                member.isGone ? 1 : 0,
+            ]
+            return PlainHash.hash(numbers.flatMap { plainBytes($0) }, seed: seed)
+        }
+    }
+
     func digests() throws -> Pair {
         var sum = Pair()
         for (ordinal, zone) in zones { Self.add(digests(ofZone: ordinal, zone), to: &sum) }
@@ -139,6 +169,8 @@ extension PlainStore {
         for row in schema.values { Self.add(digests(of: row), to: &sum) }
         for row in users.values { Self.add(digests(of: row), to: &sum) }
         for row in clientTokens.values { Self.add(digests(of: row), to: &sum) }
+        for row in shares.values { Self.add(digests(of: row), to: &sum) }
+        for row in members.values { Self.add(digests(of: row), to: &sum) }
         return sum
     }
 }

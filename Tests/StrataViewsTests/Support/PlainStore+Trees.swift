@@ -39,7 +39,27 @@ extension PlainStore {
             trees[19]?[plainBytes(hash.first) + plainBytes(hash.second)] =
                 plainBytes(row.version.packed) + Self.varint(row.value)
         }
+        try addSharing(to: &trees)
         return trees
+    }
+
+    private func addSharing(to trees: inout [UInt16: Tree]) throws {
+        trees[21] = try rows(shares, PlainKey.number, digests)
+        trees[22] = [:]
+        for share in shares.values.map(\.value) where !share.isEnded {
+            let tokens = [(share.urlToken, "")] + share.oneTimeTokens.map { ($0.token, $0.participant) }
+            for (token, participant) in tokens {
+                let name = Array(participant.utf8)
+                trees[22]?[Array(token.utf8)] = Self.varint(share.share) + Self.varint(UInt64(name.count)) + name
+            }
+        }
+        trees[23] = try rows(members, { $0.flatMap { PlainKey.number($0) } }, digests)
+        trees[24] = try rows(sharedRecords, { $0 }) { _ in Pair() }
+        trees[25] = [:]
+        for row in sharedRecords.values {
+            trees[25]?[PlainKey.number(row.value.share) + PlainKey.number(row.version.packed)] =
+                Array(try row.value.event().body)
+        }
     }
 
     private static func recordKey(_ key: RecordKey) -> [UInt8] {

@@ -29,6 +29,9 @@ struct PlainStore {
     var databases: [UInt64: Row<DatabaseCreatedEvent>] = [:]
     var expiredTokens: [UInt64: Row<TokensExpiredEvent>] = [:]
     var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
+    var shares: [UInt64: Row<ShareSavedEvent>] = [:]
+    var members: [[UInt64]: Row<MemberChangedEvent>] = [:]
+    var sharedRecords: [[UInt8]: Row<SharedRecordEvent>] = [:]
     /// With the versions of the events that made them fire.
     var fired: [[UInt8]: Row<SubscriptionSavedEvent>] = [:]
     /// With their sizes.
@@ -96,6 +99,16 @@ struct PlainStore {
         case .tokensExpired:
             let event = try TokensExpiredEvent(decoding: body)
             expiredTokens[event.database] = Row(version: version, value: event)
+        case .shareSaved:
+            let event = try ShareSavedEvent(decoding: body)
+            shares[event.share] = Row(version: version, value: event)
+        case .memberChanged:
+            let event = try MemberChangedEvent(decoding: body)
+            members[[event.user, event.share]] = Row(version: version, value: event)
+        case .sharedRecord:
+            let event = try SharedRecordEvent(decoding: body)
+            let key = PlainKey.number(event.record.zone) + PlainKey.name(event.record.name)
+            sharedRecords[key + PlainKey.number(event.share)] = Row(version: version, value: event)
         default: break
         }
     }
@@ -146,6 +159,7 @@ struct PlainStore {
 
     private mutating func delete(_ event: ZoneDeletedEvent, _ version: Version) {
         for key in records.keys where key.zone == event.zone { records[key] = nil }
+        sharedRecords = sharedRecords.filter { $0.value.value.record.zone != event.zone }
         let incarnation = zones[event.zone]?.incarnation ?? version
         zones[event.zone] = Zone(
             status: event.reason.rawValue + 1, database: event.database, version: version, incarnation: incarnation,

@@ -31,7 +31,7 @@ extension SampleHistory {
 
     mutating func appendOther() throws {
         let user = generator.next(below: HistoryNames.userCount)
-        switch generator.next(below: 8) {
+        switch generator.next(below: 14) {
         case 0:
             let database = generator.next(below: HistoryNames.databaseCount)
             _ = append(try DatabaseCreatedEvent(database: names.ordinal(.database(database))).event())
@@ -61,8 +61,50 @@ extension SampleHistory {
                     offset: UInt64(generator.next(below: 90)),
                     database: database == 0 ? 0 : names.ordinal(.database(database - 1))
                 ).event())
+        case 6: try appendShare()
+        case 7 where !shares.isEmpty: try appendMember(user)
+        case 8 where !shares.isEmpty: try appendSharedRecord()
         default: try appendSubscription(of: user)
         }
+    }
+
+    private mutating func appendShare() throws {
+        let isNew = shares.isEmpty || chance(50)
+        if isNew { shares.append((generator.next(below: HistoryNames.zoneCount), false)) }
+        let number = isNew ? shares.count : 1 + generator.next(below: shares.count)
+        if shares[number - 1].isEnded || !isNew && chance(30) { shares[number - 1].isEnded = true }
+        let zone = names.ordinal(.zone(shares[number - 1].zone))
+        let tokens = (0..<generator.next(below: 3)).map {
+            ShareSavedEvent.OneTimeToken("once\(number)-\($0)", of: "p\($0)")
+        }
+        let permission = SharePermission.allCases[generator.next(below: 3)]
+        _ = append(
+            try ShareSavedEvent(
+                share: UInt64(number), record: RecordKey(zone: zone, name: "Share-\(number)"),
+                root: number % 3 == 0 ? nil : HistoryNames.record(number % 13), publicPermission: permission,
+                urlToken: "token\(number)", oneTimeTokens: tokens, isEnded: shares[number - 1].isEnded
+            ).event())
+    }
+
+    private mutating func appendMember(_ user: Int) throws {
+        let number = generator.next(below: shares.count)
+        let joined = chance(50) ? Version(offset: UInt64(1 + generator.next(below: 90)), eventIndex: 3) : nil
+        _ = append(
+            try MemberChangedEvent(
+                user: names.ordinal(.user(user)), share: UInt64(number + 1),
+                zone: names.ordinal(.zone(shares[number].zone)),
+                permission: SharePermission.allCases[generator.next(below: 3)],
+                role: ShareRole.allCases[generator.next(below: 4)], joined: joined, isGone: chance(30)
+            ).event())
+    }
+
+    private mutating func appendSharedRecord() throws {
+        let number = generator.next(below: shares.count)
+        let record = RecordKey(
+            zone: names.ordinal(.zone(shares[number].zone)),
+            name: HistoryNames.record(generator.next(below: 13)))
+        let type = names.ordinal(.type(generator.next(below: HistoryNames.typeCount)))
+        _ = append(try SharedRecordEvent(record, type: type, share: UInt64(number + 1), isGone: chance(30)).event())
     }
 
     private mutating func appendSchema() throws {

@@ -49,6 +49,8 @@ struct SampleHistory {
     var zones: [Int: Stamp] = [:]
     var records: [Place: RecordLife] = [:]
     var subscriptions: Set<SubscriptionPlace> = []
+    /// The shares by number, from 1: the index of their zone, and whether they have ended.
+    var shares: [(zone: Int, isEnded: Bool)] = []
     /// Of the commits that were accepted.
     private var offsets: [UInt64] = []
     /// Of the commit in the making; nil while the log has not said it.

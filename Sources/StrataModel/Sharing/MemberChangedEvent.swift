@@ -1,0 +1,74 @@
+/// The event by which a user joins a share, leaves it, or gets another permission in it.
+package struct MemberChangedEvent: StatedEvent {
+    package static let kind = EventKind.memberChanged
+
+    package var user: UInt64
+    /// The number of the share.
+    package var share: UInt64
+    package var zone: UInt64
+    package var permission: SharePermission
+    package var role: ShareRole
+    /// The version of the event by which the user joined; nil for this event. It begins a life of the membership, whose
+    /// tokens end with it.
+    package var joined: Version?
+    /// True if the user is no longer a member.
+    package var isGone: Bool
+    package var original: Version?
+
+    package init(
+        user: UInt64, share: UInt64, zone: UInt64, permission: SharePermission, role: ShareRole,
+        joined: Version? = nil, isGone: Bool = false, original: Version? = nil
+    ) {
+        self.user = user
+        self.share = share
+        self.zone = zone
+        self.permission = permission
+        self.role = role
+        self.joined = joined
+        self.isGone = isGone
+        self.original = original
+    }
+
+    private static let joined: UInt64 = 4
+    private static let end: UInt64 = 6
+
+    package func encode(into writer: inout ByteWriter) throws {
+        writer.appendVarint(user)
+        writer.appendVarint(share)
+        writer.appendVarint(zone)
+        writer.append(permission.rawValue)
+        writer.append(role.rawValue)
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.joined, joined?.packed ?? 0)
+            writer.appendField(Self.end, isGone ? 1 : 0)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws {
+        let user = try reader.readVarint("a user")
+        let share = try reader.readVarint("a share")
+        let zone = try reader.readEventZone()
+        self.init(
+            user: user, share: share, zone: zone, permission: try reader.readNumbered("a permission"),
+            role: try reader.readNumbered("a role"))
+        var fields = try KeyedFields(from: &reader, "the fields of a member")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.joined: joined = try field.version()
+            case Self.end: isGone = try field.number("the end of a membership", atMost: 1) == 1
+            default: try field.skip()
+            }
+        }
+    }
+}
+
+extension ByteReader {
+    /// Reads a number of one byte that stands for a case.
+    mutating func readNumbered<Value: RawRepresentable<UInt8>>(_ what: StaticString) throws -> Value {
+        let number = try read(UInt8.self, what)
+        guard let value = Value(rawValue: number) else { throw StrataError.newer(what, number, self) }
+        return value
+    }
+}

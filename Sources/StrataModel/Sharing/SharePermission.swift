@@ -1,0 +1,9 @@
+/// The permission of a participant, or of everybody with a share's URL. The numbers are CloudKit's, and on disk.
+package enum SharePermission: UInt8, Sendable, CaseIterable {
+    case none = 1, readOnly, readWrite
+}
+
+/// The role of a participant in a share. The numbers are CloudKit's, and on disk.
+package enum ShareRole: UInt8, Sendable, CaseIterable {
+    case owner = 1, administrator, privateUser, publicUser
+}

@@ -1,0 +1,53 @@
+/// The event by which a record comes under a hierarchical share, changes there, or no longer belongs to it. Every
+/// commit that has such an effect contains the event, so no reader ever follows chains of parents.
+package struct SharedRecordEvent: StatedEvent {
+    package static let kind = EventKind.sharedRecord
+
+    package var record: RecordKey
+    package var type: UInt64
+    /// The number of the share.
+    package var share: UInt64
+    /// True if the record no longer belongs to the share.
+    package var isGone: Bool
+    package var original: Version?
+
+    package init(
+        _ record: RecordKey, type: UInt64, share: UInt64, isGone: Bool = false, original: Version? = nil
+    ) {
+        self.record = record
+        self.type = type
+        self.share = share
+        self.isGone = isGone
+        self.original = original
+    }
+
+    private static let end: UInt64 = 4
+
+    package func encode(into writer: inout ByteWriter) throws {
+        try StrataError.checkName(record.name, "a record name's bytes")
+        writer.appendVarint(record.zone)
+        writer.appendVarint(type)
+        writer.appendString(record.name)
+        writer.appendVarint(share)
+        writer.appendMeasured { writer in
+            writer.appendField(CommonField.original, original?.packed ?? 0)
+            writer.appendField(Self.end, isGone ? 1 : 0)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws {
+        let zone = try reader.readEventZone()
+        type = try reader.readVarint("the type of a record event")
+        record = RecordKey(zone: zone, name: try reader.readName("a record name"))
+        share = try reader.readVarint("a share")
+        isGone = false
+        var fields = try KeyedFields(from: &reader, "the fields of a shared record")
+        while var field = try fields.next() {
+            switch field.key {
+            case CommonField.original: original = try field.version()
+            case Self.end: isGone = try field.number("the end of a shared record", atMost: 1) == 1
+            default: try field.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    package static let memberships = TreeID(rawValue: 23)
+}
+
+/// The shares in which each user is or was a member: user, number of the share → membership. Memberships that have
+/// ended stay, because feeds report their end.
+enum MembershipsMaintainer: EventRowMaintainer {
+    typealias Body = MemberChangedEvent
+
+    static let tree = ViewTree.memberships
+    static let name = "memberships"
+
+    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.user, event.share) }
+
+    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
+        let seed = seed(
+            try fold.records.names.hash(.user, event.user, in: fold.fork),
+            try fold.records.names.hash(.zone, event.zone, in: fold.fork))
+        return DigestHash.hash(
+            seed,
+            words: [
+                event.share, UInt64(event.permission.rawValue), UInt64(event.role.rawValue), event.isGone ? 1 : 0,
+            ])
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        let user = words.name(.user, try reader.readNumber())
+        return "membership of user \(user) in share \(try reader.readNumber())"
+    }
+}
+
+/// A user's membership in a share, now or once.
+package struct Membership: Sendable, Hashable {
+    package let share: UInt64
+    package let zone: UInt64
+    package let permission: SharePermission
+    package let role: ShareRole
+    /// The version of the event by which the user joined.
+    package let joined: Version
+    /// The version of the last change: of the permission, or the end.
+    package let changed: Version
+    package let isGone: Bool
+
+    /// True if the user sees what is shared: the permission may be none.
+    package var givesAccess: Bool { !isGone && permission != .none }
+
+    init(_ row: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(row)
+        changed = try reader.readPackedVersion("a row's version")
+        var body = ByteReader(row, at: RowLayout.body)
+        let event = try MemberChangedEvent(from: &body)
+        share = event.share
+        zone = event.zone
+        permission = event.permission
+        role = event.role
+        joined = event.joined ?? changed
+        isGone = event.isGone
+    }
+}
+
+extension TreeReading {
+    package func membership(of user: UInt64, in share: UInt64) throws -> Membership? {
+        try ViewKeys.numbers(user, share).withUnsafeBytes { try get(ViewTree.memberships, $0) { try Membership($0) } }
+    }
+
+    /// Returns the memberships of a user, including those that have ended, in the order of the shares' numbers.
+    package func memberships(of user: UInt64) throws -> [Membership] {
+        var found: [Membership] = []
+        if user == 0 { return found }
+        try ViewKeys.withBounds(ofNumber: user) { lower, upper in
+            try scan(ViewTree.memberships, from: lower, to: upper) { _, row in
+                found.append(try Membership(row))
+                return true
+            }
+        }
+        return found
+    }
+}

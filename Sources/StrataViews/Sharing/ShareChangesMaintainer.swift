@@ -1,0 +1,63 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    package static let shareChanges = TreeID(rawValue: 25)
+}
+
+/// The records of hierarchical shares at their last change, for the feeds of participants: number of the share,
+/// version → the shared record. ``SharedRecordsMaintainer`` keeps them.
+enum ShareChangesMaintainer: ViewMaintainer {
+    static let tree = ViewTree.shareChanges
+    static let name = "share changes"
+
+    static func add(_ event: SharedRecordEvent, at version: Version, to fork: Fork) throws {
+        var event = event
+        event.original = nil
+        var row = ByteWriter(reserving: 64)
+        try event.encode(into: &row)
+        try ViewKeys.numbers(event.share, version.packed).withUnsafeBytes { key in
+            try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
+        }
+    }
+
+    static func remove(_ share: UInt64, at version: Version, from fork: Fork) throws {
+        _ = try ViewKeys.numbers(share, version.packed).withUnsafeBytes { try fork.delete(tree, $0) }
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        let share = try reader.readNumber()
+        return "change \(Version(packed: try reader.readNumber() & .max >> 1).tag) in share \(share)"
+    }
+
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        var reader = KeyReader(key)
+        _ = try reader.readNumber()
+        return Version(packed: try reader.readNumber() & .max >> 1).offset
+    }
+}
+
+extension TreeReading {
+    /// Calls `body` with each record of a hierarchical share at its last change, in the order of changes, beginning
+    /// after a version, until it returns false.
+    package func forEachChange(
+        ofShare share: UInt64, after version: Version,
+        _ body: (_ version: Version, _ record: SharedRecordEvent) throws -> Bool
+    ) throws {
+        try ViewKeys.withBounds(ofNumber: share) { _, upper in
+            // Appending a 0 byte gives the first possible key after this one.
+            try (ViewKeys.numbers(share, version.packed) + [0]).withUnsafeBytes { lower in
+                try scan(ViewTree.shareChanges, from: lower, to: upper) { key, row in
+                    var reader = KeyReader(key)
+                    _ = try reader.readNumber()
+                    let version = Version(packed: try reader.readNumber() & .max >> 1)
+                    var event = ByteReader(row)
+                    return try body(version, try SharedRecordEvent(from: &event))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    package static let shareTokens = TreeID(rawValue: 22)
+}
+
+/// The URLs of the shares that have not ended: token → number of the share, and the participant who alone may use it.
+enum ShareTokensMaintainer: ViewMaintainer {
+    static let tree = ViewTree.shareTokens
+    static let name = "share tokens"
+
+    static func add(_ share: ShareSavedEvent, to fork: Fork) throws {
+        for (token, participant) in tokens(of: share) {
+            var row = ByteWriter()
+            row.appendVarint(share.share)
+            row.appendString(participant)
+            try Array(token.utf8).withUnsafeBytes { key in
+                try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
+            }
+        }
+    }
+
+    static func remove(_ share: ShareSavedEvent, from fork: Fork) throws {
+        for (token, _) in tokens(of: share) {
+            _ = try Array(token.utf8).withUnsafeBytes { try fork.delete(tree, $0) }
+        }
+    }
+
+    private static func tokens(of share: ShareSavedEvent) -> [(token: String, participant: String)] {
+        [(share.urlToken, "")] + share.oneTimeTokens.map { ($0.token, $0.participant) }
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        "URL \(words.text(key)) of a share"
+    }
+
+    /// Returns the offset of the commit that last saved the share.
+    static func origin(
+        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
+    ) throws -> UInt64? {
+        var reader = ByteReader(row)
+        return try trees.origin(in: ViewTree.shares, ViewKeys.numbers(try reader.readVarint("a share")))
+    }
+}
+
+extension TreeReading {
+    /// Returns the share whose URL has a token, and the participant for whom alone it is; that is empty for the URL
+    /// that everybody uses. Nil if no share has the token now.
+    package func share(ofToken token: String) throws -> (share: UInt64, participant: String)? {
+        try Array(token.utf8).withUnsafeBytes { key in
+            if key.isEmpty { return nil }
+            return try get(ViewTree.shareTokens, key) { row in
+                var reader = ByteReader(row)
+                let share = try reader.readVarint("a share")
+                return (share, try reader.readString("a participant", atMost: Envelope.maximumNameBytes))
+            }
+        }
+    }
+}

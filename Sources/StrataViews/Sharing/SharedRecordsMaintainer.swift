@@ -1,0 +1,102 @@
+import StrataModel
+import StrataTree
+
+extension ViewTree {
+    package static let sharedRecords = TreeID(rawValue: 24)
+}
+
+/// The records that belong or once belonged to hierarchical shares: zone, name, number of the share → event by which
+/// the record last changed there.
+enum SharedRecordsMaintainer: EventRowMaintainer {
+    typealias Body = SharedRecordEvent
+
+    static let tree = ViewTree.sharedRecords
+    static let name = "shared records"
+    /// Digests must not cost a row for each record.
+    static let hasDigests = false
+
+    static func key(of event: Body) -> [UInt8] {
+        var key = ViewKeys.sharedRecord(event.record)
+        key.append(number: event.share)
+        return key.bytes
+    }
+
+    static func content(of event: Body, in fold: Fold) throws -> UInt128? {
+        // Throws if an ordinal has no name.
+        _ = try fold.records.names.hash(.zone, event.record.zone, in: fold.fork)
+        _ = try fold.records.names.hash(.recordType, event.type, in: fold.fork)
+        return nil
+    }
+
+    static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
+        let event = try event(of: body)
+        let before = try key(of: event).withUnsafeBytes { key in
+            try fold.fork.get(tree, key) { row in
+                var reader = ByteReader(row)
+                return try reader.readPackedVersion("a row's version")
+            }
+        }
+        if let before { try ShareChangesMaintainer.remove(event.share, at: before, from: fold.fork) }
+        try put(event, body, at: place, in: fold)
+        try ShareChangesMaintainer.add(event, at: event.original ?? place.version, to: fold.fork)
+    }
+
+    static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
+        var reader = KeyReader(key)
+        let zone = words.zone(try reader.readNumber())
+        let name = words.text(try reader.readText())
+        return "record \(name) of \(zone) in share \(try reader.readNumber())"
+    }
+}
+
+extension Fold {
+    /// Removes the shared records of a zone that ends.
+    func removeSharedRecords(of zone: UInt64) throws {
+        if fork.isEmpty(ViewTree.sharedRecords) { return }
+        var shares: Set<UInt64> = []
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
+            try fork.scan(ViewTree.sharedRecords, from: lower, to: upper) { key, _ in
+                var reader = KeyReader(key)
+                _ = try reader.readNumber()
+                try reader.skipText()
+                shares.insert(try reader.readNumber())
+                return true
+            }
+            try fork.deleteRange(ViewTree.sharedRecords, from: lower, to: upper)
+        }
+        for share in shares.sorted() {
+            try ViewKeys.withBounds(ofNumber: share) { try fork.deleteRange(ViewTree.shareChanges, from: $0, to: $1) }
+        }
+    }
+}
+
+extension ViewKeys {
+    /// Returns the common prefix of the keys of a record in ``ViewTree/sharedRecords``.
+    static func sharedRecord(_ record: RecordKey) -> KeyWriter {
+        var key = KeyWriter()
+        key.append(number: record.zone)
+        key.append(name: record.name)
+        return key
+    }
+}
+
+extension TreeReading {
+    /// Returns the number of the hierarchical share that a record belongs to; nil if it belongs to none.
+    package func hierarchicalShare(of record: RecordKey) throws -> UInt64? {
+        var share: UInt64?
+        let lower = ViewKeys.sharedRecord(record)
+        var upper = lower
+        upper.append(byte: 0xFF)
+        try lower.bytes.withUnsafeBytes { lower in
+            try upper.bytes.withUnsafeBytes { upper in
+                try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, row in
+                    var body = ByteReader(row, at: RowLayout.body)
+                    let event = try SharedRecordEvent(from: &body)
+                    if !event.isGone { share = event.share }
+                    return event.isGone
+                }
+            }
+        }
+        return share
+    }
+}
