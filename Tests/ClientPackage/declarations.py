@@ -28,6 +28,7 @@ NESTED = {
     "CKQueryCursor": "CKQueryOperation.Cursor",
     "CKRecordID": "CKRecord.ID",
     "CKRecordZoneID": "CKRecordZone.ID",
+    "CKUserIdentityLookupInfo": "CKUserIdentity.LookupInfo",
     "CKReference": "CKRecord.Reference",
 }
 STRINGS = r"\b(CKRecord\.FieldKey|CKRecord\.RecordType|CKSubscription\.ID|CKOperation\.ID)\b"

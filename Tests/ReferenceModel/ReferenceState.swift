@@ -17,6 +17,7 @@ package struct ReferenceAccount: Sendable, Equatable {
     package var status = AccountStatus.available
     /// Bytes; 0 is no limit.
     package var quota: UInt64 = 0
+    package var person = Person()
 
     package init() {}
 }

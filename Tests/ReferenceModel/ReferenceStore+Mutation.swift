@@ -50,7 +50,7 @@ extension ReferenceStore {
         case unchangedSubscriptionIsWritten, missingSubscriptionMayBeDeleted, subscriptionsGoWithTheirZone
         case subscriptionsAreEverybodys
         // §13: accounts.
-        case unchangedAccountIsWritten, statusResetsQuota
+        case unchangedAccountIsWritten, statusResetsQuota, addressOfTwoUsers, formerUsersKeepRole
         case quotaIgnored, quotaHoldsForSmaller
     }
 

@@ -62,6 +62,7 @@ package struct RequestGenerator: Sendable {
             if isNew, !actor.user.isEmpty { planned = [(savingUserRecord(store, actor), actor)] }
         case ..<500: planned = [(modifyingSubscriptions(store, actor), actor)]
         case ..<700: if livingZones(store, actor.user).count < 2 { planned = [(savingAllZones(), actor)] }
+        case ..<710: planned = (0...dice.number(below: 3)).map { _ in (knowingPeople(), .service) }
         default: break
         }
         if planned.isEmpty { planned = [(modifyingRecords(store, actor), actor)] }

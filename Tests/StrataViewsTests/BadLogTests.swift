@@ -242,6 +242,17 @@ struct BadLogTests {
         try check(.malformed, { _ in [Event(.recordSaved, body: [1, 1, 1, 0xFF, 0x10, 0, 0, 0])] })
     }
 
+    @Test("An address of two users")
+    func addresses() throws {
+        var person = Person()
+        person.emails = ["anna@example.com"]
+        let first = UserChangedEvent(user: 1, person: person)
+        person.emails = ["Anna@Example.com"]
+        let second = UserChangedEvent(user: 2, person: person)
+        let other = InternedName(ordinal: 2, name: .user("berta")).event
+        try check(.brokenSequence, { _ in [other, try first.event(), try second.event()] })
+    }
+
     @Test("Saves and deletions of another record type than the record's")
     func types() throws {
         let type = InternedName(ordinal: 2, name: .recordType("Other")).event

@@ -23,6 +23,8 @@ enum ArchivedClasses {
         ("CKNotificationID", CKNotificationID.self),
         ("CKOperationGroup", CKOperationGroup.self),
         ("CKFetchRecordZoneChangesConfiguration", CKFetchRecordZoneChangesConfiguration.self),
+        ("CKUserIdentity", CKUserIdentity.self),
+        ("CKUserIdentityLookupInfo", CKUserIdentityLookupInfo.self),
     ]
 
     /// The classes that an archive may contain, whatever the requested class.

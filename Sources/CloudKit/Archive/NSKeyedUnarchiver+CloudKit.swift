@@ -18,6 +18,8 @@ extension CKNotificationInfo: _CKArchived {}
 extension CKNotificationID: _CKArchived {}
 extension CKOperationGroup: _CKArchived {}
 extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
+extension CKUserIdentity: _CKArchived {}
+extension CKUserIdentityLookupInfo: _CKArchived {}
 
 extension NSKeyedUnarchiver {
     /// Decodes an object of CloudKit. If the archive contains an object of another class, Foundation's method, which

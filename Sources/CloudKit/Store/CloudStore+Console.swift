@@ -25,7 +25,7 @@ extension CloudStore {
         let opened: OpenedStore
         private var store: Store { opened.store }
 
-        private func doing(_ body: () throws -> Void) throws {
+        func doing(_ body: () throws -> Void) throws {
             do { try body() } catch { throw CKError(engine: error) }
         }
 

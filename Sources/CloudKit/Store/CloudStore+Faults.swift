@@ -21,11 +21,15 @@ extension CloudStore {
         case modifySubscriptions
         /// Fetches subscriptions by their IDs, or all subscriptions.
         case fetchSubscriptions
+        /// Looks up users by their addresses, or asks for the state of a permission. Such requests have no items.
+        case fetchUserIdentities
+        /// Asks the user for a permission.
+        case requestPermission
 
         /// True if a request changes something, so that its response can be lost.
         var modifies: Bool {
             switch self {
-            case .modifyRecords, .modifyRecordZones, .modifySubscriptions: true
+            case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .requestPermission: true
             default: false
             }
         }

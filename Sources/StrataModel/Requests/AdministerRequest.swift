@@ -13,9 +13,17 @@ package enum AdministerRequest: Sendable, Hashable {
     case note(ConsoleNote)
     /// Erases the values of records from the entire history.
     case eraseRecords([RecordToErase], reason: String)
+    /// Sets the names and the addresses of a user, who need not have written anything; other parts of the person stay.
+    case setPerson(Person, user: String)
+    /// Adds an e-mail address, or, without `@`, a phone number.
+    case addAddress(String, user: String)
+    /// Gives a role of the public database to these users alone.
+    case setRole(String, users: [String])
+    case setDiscoverability(Person.Discoverability, user: String)
 
     private enum Number: UInt8 {
         case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note, eraseRecords
+        case setPerson, addAddress, setRole, setDiscoverability
     }
 
     func encode(into writer: inout ByteWriter) throws {
@@ -48,6 +56,22 @@ package enum AdministerRequest: Sendable, Hashable {
                     "a reason's bytes", limit: RecordErasedEvent.maximumReasonBytes, found: reason.utf8.count)
             }
             writer.appendString(reason)
+        case .setPerson(let person, let user):
+            begin(.setPerson)
+            try writer.append(name: user)
+            try writer.appendMeasured { try person.encode(into: &$0) }
+        case .addAddress(let address, let user):
+            begin(.addAddress)
+            try writer.append(name: user)
+            try writer.append(name: address)
+        case .setRole(let role, let users):
+            begin(.setRole)
+            try writer.append(name: role)
+            try writer.appendList(users) { try $1.append(name: $0) }
+        case .setDiscoverability(let discoverability, let user):
+            begin(.setDiscoverability)
+            try writer.append(name: user)
+            writer.append(discoverability.rawValue)
         }
         writer.appendVarint(0)
     }
@@ -77,6 +101,23 @@ package enum AdministerRequest: Sendable, Hashable {
             let records = try reader.readList("the number of records") { try RecordToErase(from: &$0) }
             let limit = RecordErasedEvent.maximumReasonBytes
             self = .eraseRecords(records, reason: try reader.readString("a reason", atMost: limit))
+        case .setPerson:
+            let user = try reader.readName("a user")
+            let length = try reader.readVarint("the length of a person")
+            self = .setPerson(try Person(from: try reader.readReader(count: length, "a person")), user: user)
+        case .addAddress:
+            let user = try reader.readName("a user")
+            self = .addAddress(try reader.readName("an address"), user: user)
+        case .setRole:
+            let role = try reader.readName("a role")
+            self = .setRole(role, users: try reader.readList("the number of users") { try $0.readName("a user") })
+        case .setDiscoverability:
+            let user = try reader.readName("a user")
+            let number = try reader.read(UInt8.self, "a person's discoverability")
+            guard let discoverability = Person.Discoverability(rawValue: number) else {
+                throw StrataError.newer("a person's discoverability", number, reader)
+            }
+            self = .setDiscoverability(discoverability, user: user)
         case nil: throw StrataError.newer("the kind of an action", number, reader)
         }
         var fields = try KeyedFields(from: &reader, "the fields of a request")

@@ -245,7 +245,12 @@ struct MinimalTestWriter {
         case .resetEncryptedData: add("try store.console.resetEncryptedData(of: \(owner))")
         case .setQuota(let bytes, let user):
             add("try store.console.setQuota(bytes: \(bytes), of: \(SwiftText.literal(user)))")
-        case .setAccountStatus, .expireTokens, .note, .eraseRecords:
+        case .addAddress(let address, let user):
+            add("try store.console.addAddress(\(SwiftText.literal(address)), to: \(SwiftText.literal(user)))")
+        case .setRole(let role, let users):
+            let names = users.map(SwiftText.literal).joined(separator: ", ")
+            add("try store.console.setRole(\(SwiftText.literal(role)), of: [\(names)])")
+        case .setAccountStatus, .expireTokens, .note, .eraseRecords, .setPerson, .setDiscoverability:
             leaveOut("the action of the service in commit \(request.offset)")
         }
     }

@@ -3,10 +3,10 @@ import StrataViews
 
 /// Judges the service's changes to accounts and tokens, and its notes (docs/rules.md §13).
 struct AdministerJudge: RequestJudge {
-    private let judging: Judging
+    let judging: Judging
     private let body: AdministerRequest
-    private var names: NameWriter
-    private var view: RulesView { judging.view }
+    var names: NameWriter
+    var view: RulesView { judging.view }
 
     init(_ judging: Judging, _ body: AdministerRequest) {
         self.judging = judging
@@ -23,10 +23,25 @@ struct AdministerJudge: RequestJudge {
         case .expireTokens(let offset, let isInAll): try expireTokens(before: offset, inAll: isInAll)
         case .note(let note): try keep(note)
         case .eraseRecords(let records, let reason): try erase(records, reason: reason)
+        case .setPerson(let person, let user): try setPerson(person, of: user)
+        case .addAddress(let address, let user): try addAddress(address, to: user)
+        case .setRole(let role, let users): try setRole(role, of: users)
+        case .setDiscoverability(let discoverability, let user):
+            try setAccount(of: user) { $0.person.discoverability = discoverability }
         }
     }
 
-    private mutating func setAccount(of user: String, _ change: (inout Account) -> Void) throws -> Decision {
+    /// - Parameter declares: True if a user whom no commit has named is to be known from now on, even without a change.
+    mutating func setAccount(
+        of user: String, declares: Bool = false, _ change: (inout Account) -> Void
+    ) throws -> Decision {
+        try setAccounts(of: [try self.change(of: user, declares: declares, change)].compactMap(\.self))
+    }
+
+    /// Returns the event of a change; nil if nothing changes.
+    mutating func change(
+        of user: String, declares: Bool = false, _ change: (inout Account) -> Void
+    ) throws -> UserChangedEvent? {
         guard !user.isEmpty else {
             throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: .administration)
         }
@@ -34,9 +49,14 @@ struct AdministerJudge: RequestJudge {
         let before = try view.account(of: user)
         var account = before
         change(&account)
-        if account == before { return nothing }
+        guard try account != before || declares && view.ordinal(of: .user(user)) == nil else { return nil }
         let ordinal = try names.ordinal(of: .user(user))
-        var decision = try commit(UserChangedEvent(user: ordinal, status: account.status, quota: account.quota))
+        return UserChangedEvent(user: ordinal, status: account.status, quota: account.quota, person: account.person)
+    }
+
+    mutating func setAccounts(of changes: [UserChangedEvent]) throws -> Decision {
+        if changes.isEmpty { return nothing }
+        var decision = try commit(changes)
         decision.changesAccounts = true
         return decision
     }
@@ -60,7 +80,7 @@ struct AdministerJudge: RequestJudge {
             database = ordinal
         }
         guard try offset > view.fold.fork.tokenExpiry(of: database) else { return nothing }
-        return try commit(TokensExpiredEvent(offset: offset, database: database))
+        return try commit([TokensExpiredEvent(offset: offset, database: database)])
     }
 
     private mutating func keep(_ note: ConsoleNote) throws -> Decision {
@@ -72,7 +92,7 @@ struct AdministerJudge: RequestJudge {
                 .invalidArguments, "A note has \(bytes) bytes, more than \(ConsoleNote.maximumTextBytes).",
                 rule: .administration)
         }
-        return try commit(ConsoleActedEvent(note))
+        return try commit([ConsoleActedEvent(note)])
     }
 
     /// Judges an erasure, which is rejected like a deletion if a record would lose its parent.
@@ -93,11 +113,11 @@ struct AdministerJudge: RequestJudge {
 
     private var nothing: Decision { Decision(.nothing, RequestResult(), trace: judging.newTrace) }
 
-    private func commit(_ event: some EventBody) throws -> Decision {
+    private func commit(_ events: [some EventBody]) throws -> Decision {
         var commit = CommitBuilder()
         for name in names.new { try commit.append(name) }
         let first = commit.count
-        try commit.append(event)
+        for event in events { try commit.append(event) }
         return try finish(commit, firstItemEvent: first)
     }
 

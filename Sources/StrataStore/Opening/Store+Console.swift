@@ -47,6 +47,28 @@ extension Store {
         try administer(.setQuota(bytes: bytes, user: user))
     }
 
+    /// Sets the names and the addresses of a user, who need not have written anything; roles and discoverability stay.
+    ///
+    /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for what is no address.
+    package func setPerson(_ person: Person, of user: String) throws {
+        try administer(.setPerson(person, user: user))
+    }
+
+    /// Adds an e-mail address to a user, or, without `@`, a phone number.
+    package func addAddress(_ address: String, to user: String) throws {
+        try administer(.addAddress(address, user: user))
+    }
+
+    /// Gives a role of the public database to these users alone.
+    package func setRole(_ role: String, of users: [String]) throws {
+        try administer(.setRole(role, users: users))
+    }
+
+    /// Sets whether others may find a user by an address (B388).
+    package func setDiscoverability(_ discoverability: Person.Discoverability, of user: String) throws {
+        try administer(.setDiscoverability(discoverability, user: user))
+    }
+
     /// Expires the change tokens before an offset; tokens at it stay valid. ``offset`` + 1 expires every token.
     ///
     /// - Parameter database: with the name of its owner; nil for all databases.

@@ -36,10 +36,10 @@ package struct PastRequests {
             }
             events.saves[index].reduce(to: try RecordState(decoding: before[...]))
         }
-        if let change = events.userChange {
+        if !events.userChanges.isEmpty {
             let past = try store.asOf(commit.offset - 1)
             defer { try? past.close() }
-            events.accountBefore = try past.snapshot().trees.account(of: change.user)
+            try events.readAccounts(in: past.snapshot().trees)
         }
         return try RequestRebuilder.request(of: events, commit, names)
     }

@@ -52,7 +52,7 @@ package struct RequestRebuilder {
             }
             events.saves[index].reduce(to: before)
         }
-        if let change = events.userChange { events.accountBefore = try fold.fork.account(of: change.user) }
+        try events.readAccounts(in: fold.fork)
         return try names.interning(events.names) { try Self.request(of: events, commit, names) }
     }
 

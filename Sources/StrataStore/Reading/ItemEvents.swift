@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataTree
 import StrataViews
 
 /// The events of a commit that came from items of its request, and what the shape says about the other items.
@@ -17,13 +18,15 @@ final class ItemEvents {
     private(set) var subscriptionDeletes: [SubscriptionDeletedEvent] = []
     private(set) var schemaChanges: [SchemaChangedEvent] = []
     private(set) var deliveries: [NotificationDeliveredEvent] = []
-    private(set) var userChange: UserChangedEvent?
+    private(set) var userChanges: [UserChangedEvent] = []
     private(set) var expiry: TokensExpiredEvent?
     private(set) var note: ConsoleNote?
     private(set) var erasures: [RecordErasedEvent] = []
     private(set) var clientToken: [UInt8]?
-    /// The account of the user in `userChange` before the commit.
-    var accountBefore = Account()
+    /// The account of the first user in `userChanges` before the commit.
+    private var accountBefore = Account()
+    /// The users who had the role that the commit changed, by their ordinals.
+    private var usersInRole: [UInt64] = []
 
     /// Returns nil for a commit without a request.
     static func read(_ commit: Commit) throws -> ItemEvents? {
@@ -75,7 +78,7 @@ final class ItemEvents {
         case .subscriptionDeleted: subscriptionDeletes.append(try read(SubscriptionDeletedEvent.self))
         case .schemaChanged: schemaChanges.append(try read(SchemaChangedEvent.self))
         case .notificationDelivered: deliveries.append(try read(NotificationDeliveredEvent.self))
-        case .userChanged: userChange = try read(UserChangedEvent.self)
+        case .userChanged: userChanges.append(try read(UserChangedEvent.self))
         case .tokensExpired: expiry = try read(TokensExpiredEvent.self)
         case .consoleActed: note = try read(ConsoleActedEvent.self).note
         case .clientTokenKept: clientToken = try read(ClientTokenEvent.self).token
@@ -124,16 +127,54 @@ final class ItemEvents {
         return request
     }
 
+    /// Reads what the commit changed in accounts, in the state before it.
+    func readAccounts(in trees: some TreeReading) throws {
+        guard let change = userChanges.first else { return }
+        accountBefore = try trees.account(of: change.user)
+        if let role = changedRole { usersInRole = try trees.users(inRole: role) }
+    }
+
+    /// The role that the first user was given, or no longer has.
+    private var changedRole: String? {
+        guard let after = userChanges.first?.person.roles else { return nil }
+        let before = accountBefore.person.roles
+        return after.first { !before.contains($0) } ?? before.first { !after.contains($0) }
+    }
+
+    private func accountRequest(
+        _ change: UserChangedEvent, _ names: OrdinalNames
+    ) throws -> AdministerRequest {
+        let user = try names.text(.user, change.user)
+        let (before, after) = (accountBefore.person, change.person)
+        if change.status != accountBefore.status { return .setAccountStatus(change.status, user: user) }
+        if change.quota != accountBefore.quota { return .setQuota(bytes: change.quota, user: user) }
+        if after.discoverability != before.discoverability {
+            return .setDiscoverability(after.discoverability, user: user)
+        }
+        if let role = changedRole {
+            let changed = Set(userChanges.map(\.user))
+            let added = userChanges.filter { $0.person.roles.contains(role) }.map(\.user)
+            let users = usersInRole.filter { !changed.contains($0) } + added
+            return .setRole(role, users: try users.map { try names.text(.user, $0) })
+        }
+        var appended = before
+        if after.emails.count == before.emails.count + 1 {
+            appended.emails = after.emails
+        } else if after.phones.count == before.phones.count + 1 {
+            appended.phones = after.phones
+        }
+        if appended != before, appended == after, after.emails.starts(with: before.emails, by: isSameText),
+            after.phones.starts(with: before.phones, by: isSameText),
+            let address = after.emails.count > before.emails.count ? after.emails.last : after.phones.last
+        {
+            return .addAddress(address, user: user)
+        }
+        return .setPerson(after, user: user)
+    }
+
     func administerRequest(_ names: OrdinalNames) throws -> Request {
-        if let userChange {
-            let user = try names.text(.user, userChange.user)
-            let isStatus = userChange.status != accountBefore.status
-            return Request(
-                database: DatabaseID(.private),
-                .administer(
-                    isStatus
-                        ? .setAccountStatus(userChange.status, user: user)
-                        : .setQuota(bytes: userChange.quota, user: user)))
+        if let change = userChanges.first {
+            return Request(database: DatabaseID(.private), .administer(try accountRequest(change, names)))
         }
         if let expiry {
             let isInAll = expiry.database == 0

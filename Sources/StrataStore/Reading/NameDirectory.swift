@@ -11,9 +11,6 @@ final class NameDirectory: Sendable {
         var count = 0
         /// The texts of fields, by their ordinals.
         var fields: [String?] = []
-        /// Users by the names of their records, which are ASCII, up to the ordinal `userCount`.
-        var usersByRecordName: [String: UInt64] = [:]
-        var userCount: UInt64 = 0
         /// The databases that were looked up, newest first.
         var places: [KnownPlace] = []
     }
@@ -93,21 +90,6 @@ final class NameDirectory: Sendable {
             let missing = Int(ordinal) + 1 - state.fields.count
             if missing > 0 { state.fields += repeatElement(nil, count: missing) }
             state.fields[Int(ordinal)] = text
-        }
-    }
-
-    /// Returns the user whose record has a name. The names do not lead back to users, so all users are read once.
-    func userOrdinal(ofRecordName name: String, in snapshot: Snapshot) throws -> UInt64? {
-        let known = state.withLock { ($0.usersByRecordName[name], $0.userCount) }
-        if let ordinal = known.0 { return ordinal }
-        let count = try snapshot.nameCount(.user)
-        guard count > known.1 else { return nil }
-        var found: [String: UInt64] = [:]
-        for ordinal in known.1 + 1...count { found[UserRecord.name(of: try user(ordinal, in: snapshot))] = ordinal }
-        return state.withLock { state in
-            state.usersByRecordName.merge(found) { first, _ in first }
-            state.userCount = max(state.userCount, count)
-            return state.usersByRecordName[name]
         }
     }
 

@@ -37,6 +37,6 @@ struct StoreQueryNames: QueryNames {
         if isSameText(name, UserRecord.name(of: actor.user)) {
             return try names.ordinal(of: .user(actor.user), in: trees)
         }
-        return try names.userOrdinal(ofRecordName: name, in: trees)
+        return try trees.user(at: UserAddress(.recordName, name))
     }
 }

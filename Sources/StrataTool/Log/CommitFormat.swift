@@ -132,6 +132,7 @@ struct CommitText: CommitFormat {
         case .subscriptionDeleted(let deleted):
             output.write("  \(Printable.escaped(deleted.id)) of \(user(deleted.user, names))")
             if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
+        case .userChanged(let changed): output.write("  \(text(of: changed, names))")
         case .notificationDelivered(let delivered): output.write("  \(text(of: delivered, names))")
         case .refused(let refused): output.write("  \(AuditText.text(of: refused))")
         case .fetched(let fetched): output.write("  \(AuditText.text(of: fetched))")
@@ -183,6 +184,14 @@ struct CommitText: CommitFormat {
         if !subscription.predicate.isEmpty { text += " where \(Printable.escaped(subscription.predicate))" }
         if !subscription.options.isEmpty { text += ", on \(subscription.options.names.joined(separator: ", "))" }
         return text
+    }
+
+    /// `anna: available, quota 5000; given name Anna, e-mail anna@example.com, role Editors`.
+    private static func text(of changed: UserChangedEvent, _ names: KnownNames) -> String {
+        let quota = changed.quota == 0 ? "" : ", quota \(changed.quota)"
+        let person = changed.person.lines.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let account = "\(user(changed.user, names)): \(changed.status.name)\(quota)"
+        return person.isEmpty ? account : account + "; " + person
     }
 
     /// `phone, all up to 12, badge 3`.

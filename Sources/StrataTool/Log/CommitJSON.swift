@@ -95,6 +95,11 @@ struct CommitJSON: CommitFormat {
             json.user(deleted.user, names)
             json.field("firedOnce", deleted.firedBy != nil)
             if let event = deleted.firedBy { json.field("firedBy", event.tag) }
+        case .userChanged(let changed):
+            json.user(changed.user, names)
+            json.field("status", changed.status.name)
+            json.field("quota", changed.quota)
+            json.write(changed.person)
         case .notificationDelivered(let delivered):
             json.device(delivered.device, names)
             json.field("through", delivered.through)

@@ -11,6 +11,7 @@ enum EventDetail {
     case schemaChanged(SchemaChangedEvent)
     case subscriptionSaved(SubscriptionSavedEvent)
     case subscriptionDeleted(SubscriptionDeletedEvent)
+    case userChanged(UserChangedEvent)
     case notificationDelivered(NotificationDeliveredEvent)
     case refused(RequestRefusedEvent)
     case fetched(FetchedEvent)
@@ -65,6 +66,7 @@ enum EventDetail {
         case .schemaChanged: return .schemaChanged(try SchemaChangedEvent(decoding: event.body))
         case .subscriptionSaved: return .subscriptionSaved(try SubscriptionSavedEvent(decoding: event.body))
         case .subscriptionDeleted: return .subscriptionDeleted(try SubscriptionDeletedEvent(decoding: event.body))
+        case .userChanged: return .userChanged(try UserChangedEvent(decoding: event.body))
         case .notificationDelivered:
             return .notificationDelivered(try NotificationDeliveredEvent(decoding: event.body))
         case .requestRefused: return .refused(try RequestRefusedEvent(decoding: event.body))

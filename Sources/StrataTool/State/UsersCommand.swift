@@ -7,7 +7,8 @@ enum UsersCommand: Command {
     static let name = "users"
     static let summary = "list the users of a store, with their devices and accounts"
     static let details =
-        "Prints each user who has written to the store: the account, the used part of the quota, the zones of the "
+        "Prints each user who has written to the store or was declared: the account, what is known of the person, the "
+        + "used part of the quota, the zones of the "
         + "private database and the last commit that changed it, and the devices, each with its first commit and how "
         + "far it was notified of changes. Users who only read are not recorded. It can run while another program "
         + "writes to the store."
@@ -90,6 +91,7 @@ private struct UserDetail {
         try output.endLine()
         let quota = account.quota == 0 ? "no quota" : "quota \(account.quota)"
         var lines = [("record", UserRecord.name(of: name)), ("account", account.status.name)]
+        lines += account.person.lines
         lines.append(("in use", "\(usedBytes.counted("byte")), \(quota)"))
         lines.append(("private", privateText))
         for device in devices { lines.append(("device", Self.text(of: device))) }
@@ -142,13 +144,14 @@ private struct UserDetail {
             json.endObject()
         }
         json.endArray()
+        json.write(account.person)
         json.endObject()
         try output.endLine()
     }
 }
 
 extension AccountStatus {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .couldNotDetermine: "could not determine"
         case .available: "available"

@@ -79,6 +79,7 @@ struct ExportedEvent {
             json.field("status", UInt64(changed.status.rawValue))
             json.field("quota", changed.quota)
             json.field("original", version: changed.original)
+            json.write(changed.person)
         case let kept as ClientTokenEvent:
             json.zone(kept.zone, names)
             json.device(kept.device, names)

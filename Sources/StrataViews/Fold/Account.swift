@@ -1,15 +1,21 @@
 import StrataModel
 import StrataTree
 
-/// The account of a user, as the service has set it. Most users have the default.
+/// The account of a user, as the service has set it, and what it knows of the person. Most users have the default.
 package struct Account: Sendable, Hashable {
     package var status: AccountStatus
     /// The maximum bytes of the user's private database; 0 means no limit.
     package var quota: UInt64
+    package var person: Person
 
-    package init(status: AccountStatus = .available, quota: UInt64 = 0) {
+    package init(status: AccountStatus = .available, quota: UInt64 = 0, person: Person = Person()) {
         self.status = status
         self.quota = quota
+        self.person = person
+    }
+
+    package init(_ event: UserChangedEvent) {
+        self.init(status: event.status, quota: event.quota, person: event.person)
     }
 }
 
@@ -19,10 +25,31 @@ extension TreeReading {
         try ViewKeys.numbers(user).withUnsafeBytes { key in
             try get(ViewTree.users, key) { row in
                 var reader = ByteReader(row, at: RowLayout.body)
-                let event = try UserChangedEvent(from: &reader)
-                return Account(status: event.status, quota: event.quota)
+                return Account(try UserChangedEvent(from: &reader))
             }
         } ?? Account()
+    }
+
+    /// Returns the users who have a role of the public database, in the order of their ordinals. Reads all accounts.
+    package func users(inRole role: String) throws -> [UInt64] {
+        var users: [UInt64] = []
+        try scan(ViewTree.users, from: nil, to: nil) { _, row in
+            var reader = ByteReader(row, at: RowLayout.body)
+            let event = try UserChangedEvent(from: &reader)
+            if event.person.roles.contains(where: { isSameText($0, role) }) { users.append(event.user) }
+            return true
+        }
+        return users
+    }
+
+    /// Returns the ordinal of the user with an address; nil if no user has it.
+    package func user(at address: UserAddress) throws -> UInt64? {
+        try ViewKeys.address(address).withUnsafeBytes { key in
+            try get(ViewTree.addresses, key) { row in
+                var reader = ByteReader(row)
+                return try reader.readVarint("the user of an address")
+            }
+        }
     }
 
     /// Returns the bytes that the living zones of a database count for its user's quota, given the database's ordinal.

@@ -46,6 +46,8 @@ enum NamesMaintainer: ViewMaintainer {
         try place.withUnsafeBytes { key in
             try ordinal.bytes.withUnsafeBytes { try fork.put(ViewTree.ordinals, key, $0) }
         }
+        guard case .user(let text) = interned.name else { return }
+        try AddressesMaintainer.add(UserAddress(.recordName, UserRecord.name(of: text)), of: interned.ordinal, to: fork)
     }
 
     private static func doubleName(expected: String, found: String) -> StrataError {

@@ -12,7 +12,7 @@ package enum ViewTree {
         OrdinalsMaintainer.self, ZoneChangesMaintainer.self, ReferencesMaintainer.self,
         SubscriptionContentsMaintainer.self, AssetsMaintainer.self, ShareTokensMaintainer.self,
         ShareChangesMaintainer.self, IndexMaintainer.self,
-        IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self,
+        IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self, AddressesMaintainer.self,
     ]
 
     private static let maintainersByTree = Dictionary(uniqueKeysWithValues: maintainers.map { ($0.tree, $0) })

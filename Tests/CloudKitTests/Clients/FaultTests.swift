@@ -44,6 +44,8 @@ struct FaultTests {
             (.fetchRecordZoneChanges, { _ = try await $0.recordZoneChanges(inZoneWith: zone, since: nil) }),
             (.modifySubscriptions, { _ = try await $0.save(CKDatabaseSubscription(subscriptionID: "all")) }),
             (.fetchSubscriptions, { _ = try await $0.allSubscriptions() }),
+            (.fetchUserIdentities, { _ = try await $0.call.identities([]) }),
+            (.requestPermission, { _ = try await $0.call.requestDiscoverability() }),
             (.fetchSubscriptions, { _ = try await $0.subscriptions(for: ["all"]) }),
         ]
     }

@@ -3,6 +3,13 @@ import StrataModel
 /// An event of every kind that has a body, with bytes that must never change.
 enum EventSamples {
     private static let life = Version(offset: 4, eventIndex: 1)
+    private static let person = {
+        var person = Person()
+        person.givenName = "Ann"
+        (person.emails, person.phones, person.roles) = (["a@b.c"], ["1", "12"], ["R"])
+        person.discoverability = .denied
+        return person
+    }()
 
     static let all: [(body: any EventBody, bytes: String)] =
         RecordEventTests.golden.map { ($0.event, $0.body) } + [
@@ -83,6 +90,10 @@ enum EventSamples {
             ),
             (UserChangedEvent(user: 1, status: .couldNotDetermine), "01 00"),
             (UserChangedEvent(user: 1, quota: 300, original: life), "01 0d 0204 81808002 040101 0602 ac02"),
+            (
+                UserChangedEvent(user: 1, person: person),
+                "01 23 040101 081e 0403 416e6e 1007 01 05 6140622e63 1206 02 0131 023132 1403 01 0152 160102"
+            ),
             (DeviceSeenEvent(device: 2), "02 00"),
             (ClientTokenEvent(zone: 5, device: 2, token: [1, 0xFF]), "05 02 02 01ff 00"),
             (

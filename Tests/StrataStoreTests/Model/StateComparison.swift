@@ -36,8 +36,20 @@ struct StateComparison {
         let wanted = expected.accounts[user] ?? ReferenceAccount()
         let ordinal = try found.trees.ordinal(of: .user(user))
         let account = try ordinal.map { try found.trees.account(of: $0) } ?? Account()
-        guard wanted.status == account.status, wanted.quota == account.quota else {
+        guard wanted.status == account.status, wanted.quota == account.quota, wanted.person == account.person else {
             throw Divergence(description: "account of \(user): \(wanted) and \(account)")
+        }
+        let own = ordinal == nil ? [] : [UserAddress(.recordName, UserRecord.name(of: user))]
+        for address in wanted.person.addresses + own {
+            let holder = try found.user(at: address)
+            guard holder?.name == user, holder?.person == wanted.person else {
+                throw Divergence(description: "\(address) of \(user) leads to \(holder as Any)")
+            }
+        }
+        for address in RequestGenerator.addresses where !wanted.person.addresses.contains(address) {
+            guard try found.user(at: address)?.name != user else {
+                throw Divergence(description: "\(address) leads to \(user), who does not have it")
+            }
         }
         let privately = expected.databases[DatabaseID(.private, owner: user)]
         let database = try ordinal.flatMap { try found.trees.ordinal(of: .database(.private, owner: $0)) }

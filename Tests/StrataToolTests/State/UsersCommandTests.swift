@@ -94,6 +94,41 @@ import Testing
         try PromisedKeys.expectAll(of: "A device", in: devices)
     }
 
+    @Test func `What is known of a person is told`() throws {
+        try fixture.change { store in
+            var person = Person()
+            (person.givenName, person.familyName, person.nickname) = ("Anna", "Example\u{7}", "Ann")
+            (person.emails, person.phones) = (["anna@example.com"], ["+1 415"])
+            try store.setPerson(person, of: "anna")
+            try store.setRole("Editors", of: ["anna"])
+            try store.setDiscoverability(.denied, of: "anna")
+        }
+        let result = try users()
+        let told = [
+            "name      Anna Example\\u{7}", "nickname  Ann", "e-mail    anna@example.com", "phone     +1 415",
+            "role      Editors", "found     denied",
+        ]
+        for line in told { #expect(result.lines.contains("    " + line), "\(result)") }
+        let anna = try object("anna")
+        try PromisedKeys.expect(anna, follows: "A user")
+        let parts = ["givenName": "Anna", "familyName": "Example\u{7}", "nickname": "Ann"]
+        #expect(anna["nameParts"] as? [String: String] == parts)
+        #expect(anna["emails"] as? [String] == ["anna@example.com"] && anna["phones"] as? [String] == ["+1 415"])
+        #expect(anna["roles"] as? [String] == ["Editors"] && anna["discoverability"] as? String == "denied")
+        let bert = try object("bert")
+        #expect(bert["nameParts"] as? [String: String] == [:] && bert["discoverability"] as? String == "initial")
+        #expect(try object("anna", "--at", "5")["emails"] as? [String] == [])
+        let log = try fixture.run(["show", fixture.name, "last"]).output
+        let text = "anna: available; name Anna Example\\u{7}, nickname Ann, e-mail anna@example.com"
+        #expect(log.contains(text), "\(log)")
+        #expect(log.contains("role Editors, found denied"))
+        let line = try fixture.run(["show", fixture.name, "last", "--json"]).output
+        let commit = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let event = try #require((commit["events"] as? [[String: Any]])?.last)
+        try PromisedKeys.expect(event, follows: "An event")
+        #expect(event["userName"] as? String == "anna" && event["roles"] as? [String] == ["Editors"])
+    }
+
     @Test func `An earlier state has those of then`() throws {
         #expect(try users("--at", "0").output == "0 users\n")
         #expect(try users("--at", "2").lines.last == "1 user")

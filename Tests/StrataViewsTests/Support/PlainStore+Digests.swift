@@ -86,7 +86,10 @@ extension PlainStore {
     func digests(of row: Row<UserChangedEvent>) -> Pair {
         let user = row.value
         return self.row(7, [nameHash(1, user.user)], row.version) { seed in
-            PlainHash.hash(plainBytes(UInt64(user.status.rawValue)) + plainBytes(user.quota), seed: seed)
+            let account = PlainHash.hash(
+                plainBytes(UInt64(user.status.rawValue)) + plainBytes(user.quota), seed: seed)
+            let person = (try? user.person.encoded()) ?? []
+            return person.isEmpty ? account : PlainHash.hash(person, seed: account)
         }
     }
 

@@ -40,6 +40,7 @@ extension PlainStore {
                 plainBytes(row.version.packed) + Self.varint(row.value)
         }
         try addSharing(to: &trees)
+        trees[26] = addresses()
         return trees
     }
 
@@ -60,6 +61,22 @@ extension PlainStore {
             trees[25]?[PlainKey.number(row.value.share) + PlainKey.number(row.version.packed)] =
                 Array(try row.value.event().body)
         }
+    }
+
+    private func addresses() -> Tree {
+        var tree: Tree = [:]
+        for ordinal in (names[1] ?? [:]).keys {
+            let hash = nameHash(1, ordinal)
+            let name = "_" + hexadecimal(UInt64(hash >> 64)) + hexadecimal(UInt64(truncatingIfNeeded: hash))
+            tree[[3] + Array(name.utf8)] = Self.varint(ordinal)
+        }
+        for (ordinal, row) in users {
+            for email in row.value.person.emails { tree[[1] + Array(email.lowercased().utf8)] = Self.varint(ordinal) }
+            for phone in row.value.person.phones {
+                tree[[2] + Array(phone.utf8.filter { $0 >= 48 && $0 < 58 })] = Self.varint(ordinal)
+            }
+        }
+        return tree
     }
 
     private static func recordKey(_ key: RecordKey) -> [UInt8] {

@@ -38,9 +38,12 @@ extension SampleHistory {
         case 1:
             let statuses = AccountStatus.allCases
             let status = statuses[generator.next(below: statuses.count)]
+            let quota = values.nextNumber()
             _ = append(
-                try UserChangedEvent(user: names.ordinal(.user(user)), status: status, quota: values.nextNumber())
-                    .event())
+                try UserChangedEvent(
+                    user: names.ordinal(.user(user)), status: status, quota: quota,
+                    person: Self.person(user, quota)
+                ).event())
         case 2:
             let device = names.ordinal(.device(user: user, generator.next(below: HistoryNames.devicesPerUser)))
             _ = append(try DeviceSeenEvent(device: device).event())
@@ -149,5 +152,15 @@ extension SampleHistory {
         }
         _ = append(try SubscriptionSavedEvent(database: database, user: ordinal, subscription).event())
         subscriptions.insert(place)
+    }
+
+    /// What is known of a user; which parts, the bits of a number say.
+    private static func person(_ user: Int, _ bits: UInt64) -> Person {
+        var person = Person()
+        if bits & 1 > 0 { person.emails = ["User\(user)@example.com", "\(user).\(bits)@example.com"] }
+        if bits & 2 > 0 { person.phones = ["+1 (\(user)) 55"] }
+        if bits & 4 > 0 { person.roles = ["Editors"] }
+        if bits & 8 > 0 { person.familyName = "Sample" }
+        return person
     }
 }

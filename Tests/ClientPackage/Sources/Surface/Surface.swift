@@ -10,6 +10,7 @@ public func checkSurface() async throws {
     let sections: [any Section] = [
         ContainerSurface(), try DatabaseSurface(), OperationSurface(), QuestionSurface(), RecordSurface(),
         ObjectSurface(), ConformanceSurface(), try StoreSurface(), ConsoleSurface(), LocationSurface(),
+        IdentitySurface(),
     ]
     for section in sections { try await section.check() }
 }
