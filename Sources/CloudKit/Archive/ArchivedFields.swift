@@ -30,11 +30,16 @@ struct ArchivedFields {
             if isEncrypted { encryptedKeys.formUnion(part.keys) }
         }
         for (key, edit) in fields.edits {
-            edits.updateValue(edit.content, forKey: key)
+            // A file that is not stored can only be archived as an edit.
+            if fields.edits.isSaved(edit), edit.content?.isOfAssets != true {
+                original[key] = edit.content
+            } else {
+                edits.updateValue(edit.content, forKey: key)
+            }
             if edit.isEncrypted { encryptedKeys.insert(key) } else { encryptedKeys.remove(key) }
         }
         isPartial = fields.isPartial
-        changesParent = fields.parent != nil
+        changesParent = fields.changesParent
     }
 
     /// Creates fields with a mistake, for fields that cannot be archived (B270).

@@ -29,6 +29,7 @@ extension CKDatabase {
     }
 
     /// Saves a record if it has not been saved since it was fetched. Returns the stored record, with a new change tag.
+    /// The record that was passed gets the tag, the dates and the users too, but keeps its fields (B319).
     ///
     /// ```swift
     /// do {
@@ -41,7 +42,7 @@ extension CKDatabase {
     /// - Throws: The record's own error: `serverRecordChanged`, `zoneNotFound` …
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
-        try await call.modify(RecordsModification(saves: [record])).onlySave()
+        try await call.modified(RecordsModification(saves: [record])).onlySave()
     }
 
     /// The same as the asynchronous form, with a completion handler.
@@ -49,7 +50,7 @@ extension CKDatabase {
     public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
         let call = call
         let modification = RecordsModification(saves: [record])
-        client.answer({ try await call.modify(modification).onlySave() }, with: completionHandler)
+        client.answer({ try await call.modified(modification).onlySave() }, with: completionHandler)
     }
 
     /// Deletes a record. Deleting a record that does not exist succeeds.
@@ -119,7 +120,7 @@ extension CKDatabase {
     ) async throws -> (
         saveResults: [CKRecord.ID: Result<CKRecord, Error>], deleteResults: [CKRecord.ID: Result<Void, Error>]
     ) {
-        try await call.modify(
+        try await call.modified(
             RecordsModification(
                 saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
         ).byIDOrThrown()
@@ -143,6 +144,6 @@ extension CKDatabase {
         let call = call
         let modification = RecordsModification(
             saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
-        client.answer({ try await call.modify(modification).byIDOrThrown() }, with: completionHandler)
+        client.answer({ try await call.modified(modification).byIDOrThrown() }, with: completionHandler)
     }
 }

@@ -100,6 +100,17 @@ extension DatabaseCall {
         return try encoded.outcome(of: answer, opened.options)
     }
 
+    /// Modifies records, and updates the caller's objects once the answer has arrived (B319).
+    ///
+    /// - Throws: An error that affects all items.
+    func modified(_ modification: RecordsModification) async throws -> RecordsOutcome {
+        let outcome = try await modify(modification)
+        for (place, save) in outcome.saves.enumerated() {
+            if case .success(let record) = save.result { modification.didSave(record, at: place) }
+        }
+        return outcome
+    }
+
     /// - Throws: An error that affects all items.
     func modify(
         _ modification: RecordsModification, progress: ItemProgress<Int>? = nil

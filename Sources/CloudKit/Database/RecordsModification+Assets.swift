@@ -109,7 +109,7 @@ extension RecordsModification {
             }
             for (key, edit) in contents[index].edits {
                 guard let content = replacing(edit.content, key) else { continue }
-                modification.contents[index].edits.set(content, forKey: key, isEncrypted: edit.isEncrypted)
+                modification.contents[index].edits.replaceContent(content, forKey: key)
             }
             guard policy == .allKeys else { continue }
             // These are sent unchanged, once they are pinned.

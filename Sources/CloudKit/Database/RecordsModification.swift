@@ -5,7 +5,7 @@ import StrataStore
 /// A client's request to save and delete records.
 struct RecordsModification: Sendable {
     let saves: [CKRecord]
-    /// The fields of each record at the time it was passed: later changes to the record are not sent (B201).
+    /// The fields of each record to send, as they were when it was passed: later changes are not sent (B201).
     var contents: [RecordFields]
     let deletes: [CKRecord.ID]
     let policy: CKModifyRecordsOperation.RecordSavePolicy
@@ -19,12 +19,15 @@ struct RecordsModification: Sendable {
         clientToken: Data? = nil
     ) {
         self.saves = saves
-        contents = saves.map { record in record.state.withLock { $0 } }
+        contents = saves.map { record in record.state.withLock { $0.sent(policy) } }
         self.deletes = deletes
         self.policy = policy
         self.isAtomic = isAtomic
         self.clientToken = clientToken
     }
+
+    /// Updates the caller's object of a save that succeeded (B319).
+    func didSave(_ saved: CKRecord, at place: Int) { saves[place].didSave(as: saved, sent: contents[place]) }
 }
 
 struct RecordsOutcome: ModifyOutcome {

@@ -13,7 +13,8 @@ import StrataSystem
 /// database.add(operation)
 /// ```
 ///
-/// Errors of single records are passed to the records' blocks; the operation itself succeeds then.
+/// Errors of single records are passed to the records' blocks; the operation itself succeeds then. A record that is
+/// saved gets its new change tag, dates and users before its block is called, but keeps its fields (B319).
 // @unchecked: like its superclass.
 public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     /// The handling of changes that others have saved since the record was fetched.
@@ -83,7 +84,10 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     override var archive: (kind: LongLivedOperation.Kind, properties: OperationArchive)? {
         var archive = OperationArchive()
         // Copied, so that encoding a record and checking it for encrypted values use the same state (B201).
-        archive.records = recordsToSave?.map { CKRecord($0.recordType, $0.recordID, $0.state.withLock { $0 }) }
+        let savePolicy = savePolicy
+        archive.records = recordsToSave?.map {
+            CKRecord($0.recordType, $0.recordID, $0.state.withLock { $0.sent(savePolicy) })
+        }
         archive.recordIDs = recordIDsToDelete
         archive.policy = savePolicy
         archive.isAtomic = isAtomic
@@ -118,6 +122,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
             before: { index, result in
                 switch result {
                 case .success(let record):
+                    modification.didSave(record, at: index)
                     progress?(record, 1)
                     old?(record, nil)
                 case .failure(let error):

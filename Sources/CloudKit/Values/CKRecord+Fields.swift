@@ -46,7 +46,7 @@ extension CKRecord {
     /// The record's subscript returns nil for the key of an encrypted value.
     public func allKeys() -> [FieldKey] { state.withLock { $0.allKeys() } }
 
-    /// Returns the keys that were set or removed since the record was fetched, sorted, including those of
+    /// Returns the keys that were set or removed since the record was fetched or saved, sorted, including those of
     /// ``encryptedValues`` (B13).
     public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys() } }
 

@@ -16,9 +16,10 @@ extension CKRecord {
         let id = recordID.model(for: me)
         var save = ModifyRecordsRequest.Save(
             RecordKey(zone: names.ordinal(of: id.zone), name: id.name), type: names.ordinal(ofType: recordType),
-            base: recordChangeTag.map { Version(tag: $0) })
-        if case .removed? = fields.parent { save.parent = .removed }
-        if let parent = parent(of: fields), fields.parent != nil || policy == .allKeys {
+            base: fields.changeTag.map { Version(tag: $0) })
+        let sendsParent = fields.changesParent || policy == .allKeys
+        if sendsParent, case .removed? = fields.parent { save.parent = .removed }
+        if sendsParent, let parent = parent(of: fields) {
             guard parent.action == .none else { throw mistake("The action of the parent reference must be none.") }
             let target = parent.recordID.model(for: me)
             save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))
@@ -32,7 +33,8 @@ extension CKRecord {
             if let last = save.fields.last, last.field > change.field { isSorted = false }
             save.fields.append(change)
         }
-        for (key, edit) in fields.edits {
+        // A key that was removed before the last save is none of the record's.
+        for (key, edit) in fields.edits where edit.content != nil || !fields.edits.isSaved(edit) {
             try add(key, edit.content, isEncrypted: edit.isEncrypted)
         }
         if policy == .allKeys {

@@ -4,20 +4,14 @@ import StrataStore
 import StrataViews
 
 extension CKRecord {
-    private var origin: RecordFields.Origin { state.withLock { $0.origin } }
+    private var metadata: RecordFields.Origin { state.withLock { $0.metadata } }
 
-    /// The tag of the version that was fetched, different after every save; nil until the record is saved (B60).
-    public var recordChangeTag: String? {
-        switch origin {
-        case .new: nil
-        case .stored(let record, _): record.version.tag
-        case .archived(let record): record.changeTag
-        }
-    }
+    /// The tag of the version that was fetched or saved, different after every save; nil before the first save (B60).
+    public var recordChangeTag: String? { state.withLock { $0.changeTag } }
 
     /// The time of the first save; nil until then.
     public var creationDate: Date? {
-        switch origin {
+        switch metadata {
         case .new: nil
         case .stored(let record, _): Date(microseconds: record.created)
         case .archived(let record): record.created
@@ -26,7 +20,7 @@ extension CKRecord {
 
     /// The time of the last save, later with every save (B250); nil until the first.
     public var modificationDate: Date? {
-        switch origin {
+        switch metadata {
         case .new: nil
         case .stored(let record, _): Date(microseconds: record.modified)
         case .archived(let record): record.modified
@@ -35,7 +29,7 @@ extension CKRecord {
 
     /// The user who created the record. For the current user the record name is ``CKCurrentUserDefaultName``.
     public var creatorUserRecordID: CKRecordID? {
-        switch origin {
+        switch metadata {
         case .new: nil
         case .stored(let record, let me): (try? record.createdBy).map { CKRecordID(user: $0, me: me) }
         case .archived(let record): record.createdBy
@@ -44,7 +38,7 @@ extension CKRecord {
 
     /// The user who last saved the record, in the form of ``creatorUserRecordID``.
     public var lastModifiedUserRecordID: CKRecordID? {
-        switch origin {
+        switch metadata {
         case .new: nil
         case .stored(let record, let me): (try? record.modifiedBy).map { CKRecordID(user: $0, me: me) }
         case .archived(let record): record.modifiedBy
@@ -69,7 +63,7 @@ extension CKRecord {
     }
 
     /// The share whose root is this record.
-    public var share: CKReference? { link(of: origin, { try $0.share }, { $0.share }) }
+    public var share: CKReference? { link(of: metadata, { try $0.share }, { $0.share }) }
 
     func parent(of fields: RecordFields) -> CKReference? {
         switch fields.parent {

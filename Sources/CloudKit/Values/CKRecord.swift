@@ -78,6 +78,17 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         public static let share: FieldKey = "___share"
     }
 
+    /// Takes over what the store assigned to this object when it saved it: the change tag, the dates and the users. The
+    /// fields stay the caller's (B319). Subclasses also take over what else the store assigns to them.
+    ///
+    /// - Parameters:
+    ///   - saved: The record as the store has it.
+    ///   - sent: The fields of this object as the request sent them.
+    func didSave(as saved: CKRecord, sent: RecordFields) {
+        let version = saved.state.withLock { $0.origin }
+        state.withLock { $0.markSaved(sent, as: version) }
+    }
+
     // MARK: NSSecureCoding, NSCopying
 
     public class var supportsSecureCoding: Bool { true }

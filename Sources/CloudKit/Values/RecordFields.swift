@@ -11,6 +11,8 @@ struct RecordFields: Sendable {
     }
 
     let origin: Origin
+    /// The version that the record itself was last saved as; its fields stay those of `origin` and `edits` (B319).
+    private(set) var saved: Origin?
     /// True if the store may have keys that were not fetched.
     var isPartial: Bool
     let zone: CKRecordZoneID
@@ -19,8 +21,11 @@ struct RecordFields: Sendable {
     /// The decrypted values of a stored record's encrypted fields.
     var opened: [String: FieldValue] = [:]
     var edits = FieldEdits()
-    /// Nil if unchanged.
-    var parent: LinkEdit?
+    /// Nil if it is the original one.
+    var parent: LinkEdit? {
+        didSet { parentNumber = edits.nextNumber() }
+    }
+    private var parentNumber: UInt64 = 0
 
     enum LinkEdit: Sendable {
         case removed
@@ -31,6 +36,40 @@ struct RecordFields: Sendable {
         self.origin = origin
         self.zone = zone
         self.isPartial = isPartial
+    }
+
+    /// The version that the record's metadata is of.
+    var metadata: Origin { saved ?? origin }
+
+    var changeTag: String? {
+        switch metadata {
+        case .new: nil
+        case .stored(let record, _): record.version.tag
+        case .archived(let record): record.changeTag
+        }
+    }
+
+    /// True if the parent was changed since the last save.
+    var changesParent: Bool { parent != nil && !edits.isSaved(parentNumber) }
+
+    // MARK: Saving
+
+    /// Returns the fields as a request with a policy sends them.
+    func sent(_ policy: CKModifyRecordsOperation.RecordSavePolicy) -> RecordFields {
+        var fields = self
+        if policy != .allKeys { fields.edits.removeSaved() }
+        return fields
+    }
+
+    /// Marks everything that a request sent as saved, unless it was changed after the request started.
+    ///
+    /// - Parameter version: The record as saved. Of two requests that end in another order than they were applied, the
+    ///   later version stays.
+    mutating func markSaved(_ sent: RecordFields, as version: Origin) {
+        edits.markSaved(sent.edits)
+        guard case .stored(let record, _) = version else { return }
+        if case .stored(let last, _)? = saved, changeTag != sent.changeTag, record.version < last.version { return }
+        saved = version
     }
 
     // MARK: Reading
@@ -86,7 +125,7 @@ struct RecordFields: Sendable {
     func allKeys() -> [String] { (keys(isEncrypted: false) + keys(isEncrypted: true)).sorted() }
 
     func changedKeys(where isIncluded: (FieldEdits.Edit) -> Bool = { _ in true }) -> [String] {
-        edits.filter { isIncluded($0.edit) }.map(\.key).sorted()
+        edits.filter { !edits.isSaved($0.edit) && isIncluded($0.edit) }.map(\.key).sorted()
     }
 
     // MARK: Writing
@@ -104,7 +143,8 @@ struct RecordFields: Sendable {
     /// Returns true if the store may have a value for the key: removing a value that was never saved is no change,
     /// removing a saved one is (B14).
     private func mayBeStored(_ key: String, isEncrypted: Bool) -> Bool {
-        switch origin {
+        if let isStored = edits[key].flatMap({ edits.isStored($0) }) { return isStored }
+        return switch origin {
         case .new: false
         case .stored, .archived:
             original(key, isEncrypted: isEncrypted) != nil

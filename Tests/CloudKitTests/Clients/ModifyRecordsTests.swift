@@ -11,7 +11,7 @@ struct ModifyRecordsTests {
         #expect(saved !== note)
         #expect(saved.recordChangeTag != nil && saved.creationDate != nil)
         #expect(saved.changedKeys().isEmpty)
-        #expect(note.recordChangeTag == nil)
+        #expect(note.recordChangeTag == saved.recordChangeTag && note.changedKeys().isEmpty)
         #expect(await code { try await notes.database.save(notes.note("a")) } == .serverRecordChanged)
         #expect(try await notes.database.deleteRecord(withID: notes.id("a")) == notes.id("a"))
         #expect(await code { try await notes.database.record(for: notes.id("a")) } == .unknownItem)
@@ -100,7 +100,8 @@ struct ModifyRecordsTests {
         let first = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "first"))
         try await notes.database.save(first)
         let second = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "second"))
-        let mixed = try await notes.database.modifyRecords(saving: [first, second], deleting: [])
+        let again = CKRecord(recordType: "Note", recordID: first.recordID)
+        let mixed = try await notes.database.modifyRecords(saving: [again, second], deleting: [])
         #expect(mixed.saveResults[first.recordID]?.code == .serverRecordChanged)
         #expect(mixed.saveResults[second.recordID]?.code == nil)
     }

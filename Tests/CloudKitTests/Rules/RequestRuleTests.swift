@@ -73,7 +73,8 @@ struct RequestRuleTests {
 
     private func repeated(_ records: [CKRecord], token: UInt8, in database: CKDatabase) async -> [String] {
         let journal = Journal()
-        let operation = CKModifyRecordsOperation(recordsToSave: records)
+        // Copies: a record that was saved has a new tag, and would make another request.
+        let operation = CKModifyRecordsOperation(recordsToSave: records.compactMap { $0.copy() as? CKRecord })
         operation.isAtomic = false
         operation.clientChangeTokenData = Data([token])
         operation.perRecordSaveBlock = { id, result in

@@ -1,4 +1,5 @@
 import CloudKit
+import StrataSystem
 import Testing
 
 @Suite("Values that several threads use")
@@ -52,6 +53,49 @@ struct ConcurrentRecordTests {
             try await group.waitForAll()
         }
         #expect(record["text"] as? String == "299")
+    }
+
+    @Test("B319 a record whose fields a thread keeps setting can be saved again and again without a fetch")
+    func savedAgain() async throws {
+        let notes = try await NotesStore()
+        let record = notes.note("a", "0")
+        let isDone = Lock(false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var round = 0
+                while !isDone.withLock({ $0 }) {
+                    round += 1
+                    record["text"] = "\(round)"
+                    record["sometimes"] = round % 3 == 0 ? nil : round
+                    record.encryptedValues["pin"] = "\(round)"
+                    record.setParent(round % 2 == 0 ? nil : notes.id("root"))
+                    await Task.yield()
+                }
+            }
+            group.addTask {
+                defer { isDone.withLock { $0 = true } }
+                try await notes.database.save(notes.note("root"))
+                for round in 0..<60 {
+                    if round % 2 == 0 {
+                        // No other device saves the record, so its tag is always the newest.
+                        let saved = try await notes.database.save(record)
+                        #expect(record.recordChangeTag == saved.recordChangeTag)
+                    } else {
+                        let operation = CKModifyRecordsOperation(recordsToSave: [record])
+                        operation.perRecordSaveBlock = { _, result in
+                            #expect((try? result.get().recordChangeTag) == record.recordChangeTag)
+                        }
+                        await operation.finish { notes.database.add($0) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await notes.database.save(record)
+        let stored = try await notes.database.record(for: record.recordID)
+        #expect(record.changedKeys() == [] && stored.recordChangeTag == record.recordChangeTag)
+        #expect(stored["text"] as? String == record["text"] as? String && stored.allKeys() == record.allKeys())
+        #expect(stored["sometimes"] as? Int == record["sometimes"] as? Int && stored.parent == record.parent)
     }
 
     @Test("Fetched records that threads share decode the same values")
