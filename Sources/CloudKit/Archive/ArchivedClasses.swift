@@ -22,6 +22,7 @@ enum ArchivedClasses {
         ("CKNotificationInfo", CKNotificationInfo.self),
         ("CKNotificationID", CKNotificationID.self),
         ("CKOperationGroup", CKOperationGroup.self),
+        ("CKAllowedSharingOptions", CKAllowedSharingOptions.self),
         ("CKFetchRecordZoneChangesConfiguration", CKFetchRecordZoneChangesConfiguration.self),
         ("CKUserIdentity", CKUserIdentity.self),
         ("CKUserIdentityLookupInfo", CKUserIdentityLookupInfo.self),

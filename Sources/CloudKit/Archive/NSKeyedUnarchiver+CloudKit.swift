@@ -20,6 +20,7 @@ extension CKOperationGroup: _CKArchived {}
 extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
 extension CKUserIdentity: _CKArchived {}
 extension CKUserIdentityLookupInfo: _CKArchived {}
+extension CKAllowedSharingOptions: _CKArchived {}
 
 extension NSKeyedUnarchiver {
     /// Decodes an object of CloudKit. If the archive contains an object of another class, Foundation's method, which

@@ -28,9 +28,10 @@ struct NotifyJudge: RequestJudge {
             let known = isOwn ? 0 : try view.ordinal(of: name)
             let device = isOwn ? 0 : try names.ordinal(of: name)
             if let known {
-                guard try view.fold.fork.delivery(to: known).map({ $0.through < delivery.through }) ?? true else {
-                    continue
-                }
+                let noted = try view.fold.fork.delivery(to: known)
+                guard noted.map({ ($0.through, $0.badge) != (delivery.through, delivery.badge) }) ?? true,
+                    noted?.through ?? 0 <= delivery.through
+                else { continue }
             } else {
                 seen.append(DeviceSeenEvent(device: device))
             }

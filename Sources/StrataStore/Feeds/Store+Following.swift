@@ -23,6 +23,14 @@ extension Store {
         return box
     }
 
+    /// Sets the number on a device's badge, which its next push with a badge counts on from.
+    ///
+    /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
+    package func setBadge(_ badge: UInt64, of actor: Actor) throws {
+        try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
+        engine.notifier.setBadge(badge, of: actor)
+    }
+
     /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {

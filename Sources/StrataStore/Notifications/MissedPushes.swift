@@ -21,7 +21,7 @@ struct MissedPushes {
     private let actor: Actor
     private let user: UInt64
     /// The offset up to which the device was notified, or did not need to be.
-    private let start: UInt64
+    let start: UInt64
 
     /// - Parameters:
     ///   - delivery: what is noted about the device.

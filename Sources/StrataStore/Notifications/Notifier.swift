@@ -28,6 +28,8 @@ final class Notifier: @unchecked Sendable {
         var isFailing = false
         var arrivals: [Arrival] = []
         var departures: [PushQueue] = []
+        /// The badges to set.
+        var badges: [(actor: Actor, badge: UInt64)] = []
         /// Everything up to here has been examined, and the devices concerned were notified; the maximum if none
         /// listens.
         var seenThrough: UInt64 = 0
@@ -84,6 +86,13 @@ final class Notifier: @unchecked Sendable {
         return box
     }
 
+    /// Sets the number on a device's badge, and returns once that is noted; a user whom no commit has named has none.
+    func setBadge(_ badge: UInt64, of actor: Actor) {
+        state.withLock { $0.badges.append((actor, badge)) }
+        start()
+        state.wait { $0.badges.isEmpty || $0.isStopping || $0.isFailing ? () : nil }
+    }
+
     /// Starts the thread: there may be a subscription that fires once, even if no device listens.
     func start() {
         let starts = state.withLock { state in
@@ -93,7 +102,10 @@ final class Notifier: @unchecked Sendable {
             return true
         }
         if starts {
-            do { try worker.start(name: "strata-notify") { [self] in run() } } catch { endArrivals() }
+            do { try worker.start(name: "strata-notify") { [self] in run() } } catch {
+                endArrivals()
+                state.withLock { $0.badges = [] }
+            }
         } else {
             publication.alarm()
         }
@@ -215,6 +227,10 @@ final class Notifier: @unchecked Sendable {
             try admit(arrival)
             state.withLock { _ = $0.arrivals.removeFirst() }
         }
+        while let (actor, badge) = state.withLock({ $0.badges.first }) {
+            try note(badge, of: actor)
+            state.withLock { _ = $0.badges.removeFirst() }
+        }
         let seen = position
         state.withLock { $0.seenThrough = seen }
         if lastMarks.duration(to: .now) >= .milliseconds(Self.markMilliseconds) { writeMarks() }
@@ -328,6 +344,18 @@ final class Notifier: @unchecked Sendable {
             // Without the mark, the device would be notified twice.
             if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
         }
+    }
+
+    private func note(_ badge: UInt64, of actor: Actor) throws {
+        let user = ExactName(text: actor.user)
+        let listening = (boxes[user] ?? []).filter { $0.actor == actor }
+        for box in listening { box.setBadge(badge) }
+        guard listening.isEmpty else { return writeMarks(of: user) }
+        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let through = try snapshot.reading { trees in
+            try MissedPushes(self, snapshot, trees, actor, arrivedAt: position).start
+        }
+        _ = try write((through, badge), for: actor)
     }
 
     /// Returns false for a user who has written nothing yet, since nothing can be noted about that user.

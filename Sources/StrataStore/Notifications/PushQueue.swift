@@ -85,6 +85,14 @@ public final class PushQueue: Sendable {
         }
     }
 
+    /// Sets the number that the next push counts on from.
+    func setBadge(_ badge: UInt64) {
+        state.withLock { state in
+            state.badge = badge
+            state.hasNews = true
+        }
+    }
+
     /// Adds a push. A device that has just left does not get it, but the push counts for the note about the device.
     func offer(_ push: Push) {
         let reader = state.withLock { state -> (CheckedContinuation<Push?, Never>, Push)? in

@@ -11,6 +11,7 @@ public func checkSurface() async throws {
         ContainerSurface(), try DatabaseSurface(), OperationSurface(), QuestionSurface(), RecordSurface(),
         ObjectSurface(), ConformanceSurface(), try StoreSurface(), ConsoleSurface(), LocationSurface(),
         IdentitySurface(),
+        SharingSurface(),
     ]
     for section in sections { try await section.check() }
 }
