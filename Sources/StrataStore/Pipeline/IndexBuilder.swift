@@ -107,16 +107,12 @@ final class IndexBuilder {
         pipeline.awaitRoom()
         let began = try takeTurns()
         defer { releaseTurns(since: began) }
-        return try publishSlice(task) { fork, keeper in
+        guard pipeline.views === task.views else { throw Interruption.outdated }
+        return try pipeline.publishSlice(of: task.views) { fork, keeper in
             try body(fork, keeper) { [time = pipeline.platform.time] in
                 time.nowMicroseconds() - began >= Self.sliceMicroseconds
             }
         }
-    }
-
-    private func publishSlice<Result>(_ task: Task, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
-        guard pipeline.views === task.views else { throw Interruption.outdated }
-        return try pipeline.publishSlice(of: task.views, body)
     }
 
     /// Completes a running catch-up, in slices.
