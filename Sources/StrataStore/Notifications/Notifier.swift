@@ -353,7 +353,10 @@ final class Notifier: @unchecked Sendable {
         guard listening.isEmpty else { return writeMarks(of: user) }
         let snapshot = reader.make(pipeline.views.pages.snapshot())
         let through = try snapshot.reading { trees in
-            try MissedPushes(self, snapshot, trees, actor, arrivedAt: position).start
+            try MissedPushes(
+                of: actor, in: snapshot, trees, log, queryRules: queryRules,
+                delivery: try delivery(to: actor, in: trees), arrivedAt: position
+            ).start
         }
         _ = try write((through, badge), for: actor)
     }
