@@ -136,8 +136,7 @@ package final class RulesView {
     /// The grants of a type, which apply to its records in the public database.
     func grants(of type: UInt64) throws -> [SchemaGrant] {
         if let known = grants[type] { return known }
-        let declared = try fold.fork.declaration(of: type)?.grants ?? []
-        let effective = declared.isEmpty ? SchemaGrant.standard : declared
+        let effective = try fold.fork.grants(of: type)
         grants[type] = effective
         return effective
     }

@@ -8,6 +8,8 @@ package struct ReferenceState: Sendable, Equatable {
 
     /// By the users' names; of others there is nothing to say.
     package var accounts: [String: ReferenceAccount] = [:]
+    /// Of each record type that a schema granted something of: by role.
+    package var grants: [ReferenceName: [ReferenceName: SchemaGrant.Permissions]] = [:]
 
     package init() {}
 }

@@ -25,7 +25,7 @@ extension ReferenceStore.Judgement {
             return Refusal(.permissionFailure, "a user record stays", rule: .userRecords)
         }
         guard asker.database.scope == .public, !store.bends(.publicRecordDeletableByOthers) else { return nil }
-        guard record.createdBy != asker.actor.user, stored(place) != nil else { return nil }
+        guard stored(place) != nil, !store.mayWrite(record.type, of: record.createdBy, asker) else { return nil }
         return Refusal(.permissionFailure, "a record of somebody else", rule: .grants)
     }
 

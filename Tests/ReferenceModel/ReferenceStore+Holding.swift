@@ -26,8 +26,9 @@ extension ReferenceStore.Judgement {
 
     func holds(_ target: ReferencePlace) -> Bool {
         guard asker.database.scope == .public, !store.bends(.everyLinkHolds) else { return true }
-        if let stored = stored(target) { return stored.createdBy == asker.actor.user }
+        if let stored = stored(target) { return store.mayWrite(stored.type, of: stored.createdBy, asker) }
         guard !store.bends(.noNewTargetIsHeld) else { return false }
-        return saves.indices.contains { saves[$0].place == target && saveRefusals[$0] == nil }
+        let index = saves.indices.first { saves[$0].place == target && saveRefusals[$0] == nil }
+        return index.map { store.mayWrite(saves[$0].type, of: asker.actor.user, asker) } ?? false
     }
 }

@@ -50,8 +50,19 @@ extension ReferenceStore {
         case unchangedSubscriptionIsWritten, missingSubscriptionMayBeDeleted, subscriptionsGoWithTheirZone
         case subscriptionsAreEverybodys
         // §13: accounts.
-        case unchangedAccountIsWritten, statusResetsQuota, addressOfTwoUsers, formerUsersKeepRole
+        case unchangedAccountIsWritten, statusResetsQuota, addressOfTwoUsers
         case quotaIgnored, quotaHoldsForSmaller
+        // §5.5: grants and roles, of which only generators with roles know.
+        case everybodyCreates, everybodyIsCreator, unreadableTypeIsWatched, membersStay, rolesHaveNoMembers
+
+        /// True if only a generator with roles shows it.
+        package var needsRoles: Bool {
+            switch self {
+            case .everybodyCreates, .everybodyIsCreator, .unreadableTypeIsWatched, .membersStay, .rolesHaveNoMembers:
+                true
+            default: false
+            }
+        }
     }
 
     func bends(_ rule: Mutation) -> Bool { mutation == rule }

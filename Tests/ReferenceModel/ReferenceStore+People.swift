@@ -26,16 +26,17 @@ extension ReferenceStore {
 
     mutating func setRole(_ role: String, of users: [String]) throws(Refusal) -> RequestResult {
         try checkItemCount(users.count)
-        let letters = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        guard let first = role.first, letters.contains(first),
-            role.allSatisfy({ letters.contains($0) || "_".contains($0) })
-        else { throw Self.refusal("no role") }
+        guard ReferenceName(role).isLegalWord else {
+            throw Refusal(.invalidArguments, "no role", rule: .declaredRoles)
+        }
         guard !users.contains("") else { throw Self.refusal("nobody's account") }
         var accounts = state.accounts
-        for user in users where accounts[user, default: ReferenceAccount()].person.roles.contains(role) == false {
-            accounts[user, default: ReferenceAccount()].person.roles.append(role)
+        if !bends(.rolesHaveNoMembers) {
+            for user in users where accounts[user, default: ReferenceAccount()].person.roles.contains(role) == false {
+                accounts[user, default: ReferenceAccount()].person.roles.append(role)
+            }
         }
-        if !bends(.formerUsersKeepRole) {
+        if !bends(.membersStay) {
             for user in accounts.keys where !users.contains(user) {
                 accounts[user]?.person.roles.removeAll { $0 == role }
             }

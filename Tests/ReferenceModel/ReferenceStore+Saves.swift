@@ -58,8 +58,15 @@ extension ReferenceStore.Judgement {
 
     /// Step 5.
     private func refusalOfRight(_ save: ReferenceStore.SaveItem) -> Refusal? {
-        guard asker.database.scope == .public, let stored = stored(save.place) else { return nil }
-        guard stored.createdBy == asker.actor.user || store.bends(.publicRecordWritableByOthers) else {
+        guard asker.database.scope == .public else { return nil }
+        guard let stored = stored(save.place) else {
+            let user = asker.actor.user
+            let may = store.state.permits(.create, on: save.type, of: user, to: user)
+            return may || store.bends(.everybodyCreates)
+                ? nil : Refusal(.permissionFailure, "nothing to be made here", rule: .grants)
+        }
+        guard store.mayWrite(stored.type, of: stored.createdBy, asker) || store.bends(.publicRecordWritableByOthers)
+        else {
             return Refusal(
                 .permissionFailure, "a record of somebody else", rule: stored.type == .users ? .userRecords : .grants)
         }

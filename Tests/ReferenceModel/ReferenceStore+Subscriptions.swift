@@ -106,6 +106,10 @@ extension ReferenceStore {
             if isSilent, !bends(.silentQueryAccepted) { return invalid(.subscriptionEvents) }
             guard let type = save.recordType, ReferenceName(type).isLegalWord else { return invalid(.recordTypes) }
             if type == "Users", !bends(.usersMayBeWatched) { return invalid(.queriesOfUsers) }
+            let mayRead = asker.database.scope != .public || state.mayQuery(ReferenceName(type), asker.actor.user)
+            guard mayRead || bends(.unreadableTypeIsWatched) else {
+                return Refusal(.permissionFailure, "nothing to be read here", rule: .readGrants)
+            }
         } else {
             if !save.options.isEmpty || !save.predicate.isEmpty { return invalid(.subscriptions) }
             if let type = save.recordType, !ReferenceName(type).isLegalWord { return invalid(.recordTypes) }

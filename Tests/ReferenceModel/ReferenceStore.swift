@@ -50,7 +50,8 @@ package struct ReferenceStore: Sendable {
         case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
         case .administer(let content): return try administer(content, request.names, asker)
         case .modifySubscriptions(let content): return try modifySubscriptions(content, request.names, asker, time)
-        case .declareSchema, .notify: throw Refusal(.internalError, "it is not modelled")
+        case .declareSchema(let content): return try declareSchema(content, request.names)
+        case .notify: throw Refusal(.internalError, "it is not modelled")
         }
     }
 

@@ -25,7 +25,7 @@ extension RequestGenerator {
             let wrong = ["", "@x.org", "a@", "a@b@c", "no digits", String(repeating: "1", count: 255)]
             body = .addAddress(dice.pick(dice.chance(80) ? Self.emails + Self.phones : wrong), user: user)
         case ..<85:
-            let role = dice.chance(90) ? dice.pick(["Editors", "Guests"]) : dice.pick(["", "_world", "1st"])
+            let role = dice.chance(90) ? dice.pick(Self.roles) : dice.pick(["", "_world", "1st"])
             body = .setRole(role, users: Self.users.filter { _ in dice.chance(50) } + (dice.chance(3) ? [""] : []))
         default: body = .setDiscoverability(dice.pick(Person.Discoverability.allCases), user: user)
         }

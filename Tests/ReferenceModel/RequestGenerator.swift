@@ -29,9 +29,12 @@ package struct RequestGenerator: Sendable {
     private var tokenCount: UInt16 = 0
     /// Steps of a story that has begun.
     private var planned: [(Request, Actor)] = []
+    /// Draws grants and members of roles, in the public database for the most part; nil if there are none.
+    private var roleDice: Dice?
 
-    package init(seed: UInt64, limits: ReferenceLimits = .small) {
+    package init(seed: UInt64, limits: ReferenceLimits = .small, hasRoles: Bool = false) {
         dice = Dice(state: seed)
+        roleDice = hasRoles ? Dice(state: ~seed) : nil
         self.limits = limits
     }
 
@@ -39,7 +42,15 @@ package struct RequestGenerator: Sendable {
         versions.look(at: store.state)
         // The clock mostly runs, and now and then stands or is set back.
         time += dice.chance(88) ? 1 + Int64(dice.number(below: 9_000)) : -Int64(dice.number(below: 60) * 500)
+        if planned.isEmpty, var drawn = roleDice {
+            if drawn.chance(30) { planned = [(Self.grantingOrNaming(&drawn), .service)] }
+            roleDice = drawn
+        }
         if planned.isEmpty { plan(store) }
+        if var drawn = roleDice {
+            for index in planned.indices where drawn.chance(70) { planned[index].0 = planned[index].0.madePublic }
+            roleDice = drawn
+        }
         let (request, actor) = planned.removeFirst()
         if case .modifyRecords(let content) = request.content, content.clientToken != nil { tokened[actor] = request }
         return Step(request: request, actor: actor, time: time)
@@ -67,6 +78,29 @@ package struct RequestGenerator: Sendable {
         }
         if planned.isEmpty { planned = [(modifyingRecords(store, actor), actor)] }
     }
+
+    /// Grants for a type, or members for a role.
+    private static func grantingOrNaming(_ dice: inout Dice) -> Request {
+        guard dice.chance(50) else {
+            let users = Self.users.filter { _ in dice.chance(50) }
+            let role = dice.chance(5) ? "_icloud" : dice.pick(Self.roles)
+            return Request(
+                database: DatabaseID(.private),
+                .administer(.setRole(role, users: dice.chance(3) ? users + [""] : users + users.prefix(1))))
+        }
+        var request = Request(database: DatabaseID(.public), .declareSchema(DeclareSchemaRequest([])))
+        let type = request.names.ordinal(ofType: dice.pick(["Note", "Task"]))
+        var grants = (Self.roles + ["_creator", "_icloud", "_world"]).map { role in
+            SchemaGrant(role, .init(rawValue: dice.chance(60) ? 0 : UInt8(dice.number(below: 8))))
+        }
+        // Of no role in use: grants are never those of a type without any.
+        grants.append(SchemaGrant("Nobody", .all))
+        request.content = .declareSchema(
+            DeclareSchemaRequest([.init(type, grants: grants.filter { !$0.permissions.isEmpty })]))
+        return request
+    }
+
+    static let roles = ["Editors", "Readers"]
 
     private mutating func drawActor() -> Actor {
         if dice.chance(1) { return Actor(user: "", device: "phone") }
@@ -159,5 +193,18 @@ struct SeenVersions: Sendable {
 
     func past(_ database: DatabaseID, _ zone: ReferenceName, _ record: ReferenceName) -> [Version] {
         versions[Key(database: database, zone: zone, record: record)] ?? []
+    }
+}
+
+extension Request {
+    /// The same of the public database, if it is about records or subscriptions of the private one.
+    fileprivate var madePublic: Request {
+        var request = self
+        switch content {
+        case .modifyRecords, .modifySubscriptions:
+            if database.scope == .private { request.database = DatabaseID(.public) }
+        default: break
+        }
+        return request
     }
 }

@@ -7,16 +7,17 @@ struct GeneratedRun {
     static let seedCount: UInt64 = 60
     static let stepCount = 60
     static let all = (1...seedCount).map { GeneratedRun(seed: $0) }
+    static let allWithRoles = (1...seedCount).map { GeneratedRun(seed: $0, hasRoles: true) }
 
     let seed: UInt64
     var steps: [RequestGenerator.Step] = []
     var answers: [Result<RequestResult, Refusal>] = []
     let end: ReferenceState
 
-    init(seed: UInt64) {
+    init(seed: UInt64, hasRoles: Bool = false) {
         self.seed = seed
         var store = Self.store(nil)
-        var generator = RequestGenerator(seed: seed)
+        var generator = RequestGenerator(seed: seed, hasRoles: hasRoles)
         for _ in 0..<Self.stepCount {
             let step = generator.next(for: store)
             steps.append(step)

@@ -70,7 +70,7 @@ struct EncodedModification {
     private func conflict(_ error: CKError, _ record: CKRecord, _ opened: OpenedStore) -> CKError {
         guard error.code == .serverRecordChanged else { return error }
         let stored = try? opened.store.snapshot().record(
-            model(record.recordID), in: call.database, as: call.client.actor)
+            model(record.recordID), in: call.database, as: call.client.actor, unreadable: .withoutFields)
         var userInfo = error.userInfo
         userInfo[CKRecordChangedErrorClientRecordKey] = record
         userInfo[CKRecordChangedErrorServerRecordKey] = stored.flatMap { try? serverRecord($0, record.recordID) }
@@ -167,17 +167,22 @@ struct EncodedModification {
             if case .success(let version) = result { saved.append((modification.saves[index].recordID, version)) }
         }
         let models = saved.map { $0.id.model(for: client.userRecordName) }
-        let records = try answer.snapshot.records(models, in: call.database, as: client.actor)
+        let records = try answer.snapshot.records(
+            models, in: call.database, as: client.actor, unreadable: .withoutFields)
+        func made(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
+            try CKRecord(
+                stored: record, id: id, for: client, isPartial: record.isHidden, unreadable: .leaveOut)
+        }
         return try zip(saved, records).map { saved, record in
             if let record = try? record.get(), record.version == saved.version {
-                return .success(try CKRecord(stored: record, id: saved.id, for: client, unreadable: .leaveOut))
+                return .success(try made(record, saved.id))
             }
             // Saved again or deleted since: the log still has the record's state after this save.
-            let made = try answer.snapshot.record(
-                saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor)
+            let past = try answer.snapshot.record(
+                saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor,
+                unreadable: .withoutFields)
             do {
-                return .success(
-                    try CKRecord(stored: try made ?? record.get(), id: saved.id, for: client, unreadable: .leaveOut))
+                return .success(try made(try past ?? record.get(), saved.id))
             } catch let refusal as Refusal {
                 return .failure(CKError(refusal))
             }
@@ -186,7 +191,9 @@ struct EncodedModification {
 
     /// Returns the stored record of a conflict. Its assets have no files: only a fetch provides those (B64).
     private func serverRecord(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
-        try CKRecord(stored: record, id: id, for: call.client, hasAssetFiles: false, unreadable: .leaveOut)
+        try CKRecord(
+            stored: record, id: id, for: call.client, isPartial: record.isHidden, hasAssetFiles: false,
+            unreadable: .leaveOut)
     }
 
     /// Returns the error for a refusal. A conflict has the record that was sent, the stored one, and the one that the
@@ -197,16 +204,19 @@ struct EncodedModification {
         let id = record.recordID.model(for: client.userRecordName)
         func version(_ version: Version?) throws -> Record? {
             guard let version else { return nil }
-            return try answer.snapshot.recordIfKept(id, at: version, in: call.database, as: client.actor)
+            return try answer.snapshot.recordIfKept(
+                id, at: version, in: call.database, as: client.actor, unreadable: .withoutFields)
         }
         let stored =
             try version(refusal.serverVersion)
-            ?? (try? answer.snapshot.record(id, in: call.database, as: client.actor))
+            ?? (try? answer.snapshot.record(
+                id, in: call.database, as: client.actor, unreadable: .withoutFields))
         let server = try stored.map { try serverRecord($0, record.recordID) }
         // A record that was never fetched started empty (B63).
         let ancestor =
             try version(refusal.baseVersion).map {
-                try CKRecord(stored: $0, id: record.recordID, for: client, unreadable: .leaveOut)
+                try CKRecord(
+                    stored: $0, id: record.recordID, for: client, isPartial: $0.isHidden, unreadable: .leaveOut)
             } ?? CKRecord(recordType: record.recordType, recordID: record.recordID)
         return CKError(refusal, clientRecord: record, serverRecord: server, ancestorRecord: ancestor)
     }

@@ -62,6 +62,7 @@ public enum Rule: String, Sendable, CaseIterable {
     case availableAccount = "B221"
     case grants = "B222"
     case ownZone = "B266"
+    case readGrants = "B395"
     case serviceRequests = "§2.1"
     case clientTokenLimit = "§2.2"
     case requestNames = "§2.3"
@@ -188,9 +189,11 @@ public enum Rule: String, Sendable, CaseIterable {
         references, and cuts strings at 100 characters.
         B220 A caller must be signed in, except to read records and zones of the public database.
         B221 The caller's account must be available, with the same exception as in B220.
-        B222 Everyone can read public records. Schema grants decide who can write them; without grants, any \
-        user can create records and only the creator can change them.
+        B222 Schema grants decide who can read, create and change public records. Without grants, everyone can \
+        read them, any user can create them and only the creator can change them.
         B266 A zone owned by another user does not exist in this database.
+        B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \
+        subscription. READ granted to _creator covers the user's own records.
         §2.1 Only the service administers zones, accounts and tokens, notes deliveries and declares schemas.
         §2.2 A client token has at most 65,536 bytes.
         §2.3 A request has a name for each ordinal it uses, each key of a save occurs once, and its names fit \

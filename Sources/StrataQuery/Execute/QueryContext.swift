@@ -17,10 +17,15 @@ package final class QueryContext: Sendable {
     package let rules: QueryRules
     /// The value of `now()`, in seconds since 2001.
     package let now: Double
+    /// The only creator whose records the actor may read; nil if the actor may read all records of the type.
+    package let onlyCreator: UInt64?
+    /// Returns true if the actor may read a record that others refer to; nil if the actor may read everything.
+    package let mayRead: (@Sendable (RecordHeader) throws -> Bool)?
 
     package init(
         _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
-        zone: UInt64?, rules: QueryRules, now: Double
+        zone: UInt64?, rules: QueryRules, now: Double, onlyCreator: UInt64? = nil,
+        mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil
     ) throws {
         self.trees = trees
         self.touched = touched
@@ -30,6 +35,8 @@ package final class QueryContext: Sendable {
         self.zone = zone
         self.rules = rules
         self.now = now
+        self.onlyCreator = onlyCreator
+        self.mayRead = mayRead
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
 

@@ -70,6 +70,7 @@ struct RecordJudge {
     }
 
     func holds(_ key: UnsafeRawBufferPointer, _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+        if let creator = scene.onlyCreator, try view.header().createdBy != creator { return false }
         if case .constant(let isTrue) = filter { return isTrue }
         let holds = try holds(filter, in: try view.fields(), key: key, view: view, bytes: bytes)
         try failure.rethrow()

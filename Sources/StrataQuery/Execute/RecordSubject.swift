@@ -40,6 +40,7 @@ struct RecordSubject: PredicateSubject {
             try scene.trees.get(ViewTree.records, key) { state in
                 let view = try RecordStateView(state, in: 0..<state.count)
                 try view.require(name: target.name)
+                if let mayRead = scene.mayRead, !(try mayRead(view.header())) { return nil }
                 // Its type may declare the fields differently, so their stored kinds are used.
                 return try RecordSubject(scene: scene, key: key, view: view, bytes: state, failure: failure)
                     .foreignValue(at: path)

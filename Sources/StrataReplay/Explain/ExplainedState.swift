@@ -64,7 +64,7 @@ struct ExplainedState {
         switch item.code {
         case .zoneNotFound?, .userDeletedZone?: try zoneFacts(item)
         case .unknownItem?: try item.zone == nil ? [] : deletionFacts(item)
-        case .permissionFailure?: try creatorFacts(item)
+        case .permissionFailure?: try permissionFacts(item)
         case .invalidArguments?: try schemaFacts(item)
         case .quotaExceeded?: try accountFacts()
         case .serverRejectedRequest?: try duplicateFacts(item)
@@ -128,24 +128,40 @@ struct ExplainedState {
         ]
     }
 
-    private func creatorFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
+    /// Returns the creator of the record, the roles to which the missing permission is granted, and those of the actor.
+    private func permissionFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
         var facts: [Explanation.Fact] = []
-        if let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) {
-            let header = try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
-                try RecordStateView($0, in: 0..<$0.count).header()
-            }
-            if let header {
-                facts.append(.init("the record '\(item.name)' was created by \(try user(header.createdBy))"))
-            }
+        let header = try storedHeader(item)
+        if let header {
+            facts.append(.init("the record '\(item.name)' was created by \(try user(header.createdBy))"))
         }
-        guard let type = try type(of: item), let declared = try trees.declaration(of: type.ordinal),
-            !declared.grants.isEmpty
-        else { return facts }
-        let grants = declared.grants.map { grant in
-            "\(grant.role) \(grant.permissions.names.joined(separator: ", "))"
+        guard let type = try type(of: item, header) else { return facts }
+        let declared = try trees.declaration(of: type.ordinal)?.grants ?? []
+        let changed = declared.isEmpty ? nil : try trees.declarationVersion(of: type.ordinal)?.offset
+        if !declared.isEmpty {
+            let grants = declared.map { "\($0.role) \($0.permissions.schemaNames)" }
+            facts.append(.init("type \(type.name) grants \(grants.joined(separator: "; "))", by: changed))
         }
-        let text = "type \(type.name) grants \(grants.joined(separator: "; "))"
-        return facts + [.init(text, by: try trees.declarationVersion(of: type.ordinal)?.offset)]
+        guard database.scope == .public, !isSameText(type.name, UserRecord.type) else { return facts }
+        let action: Action =
+            item.zone == nil ? .read : item.list == .deletes ? .delete : header == nil ? .create : .change
+        let wanted = action.permission
+        let roles = try trees.grants(of: type.ordinal).filter { $0.permissions.contains(wanted) }.map(\.role)
+        let holders = roles.isEmpty ? "no role" : roles.joined(separator: ", ") + " alone"
+        facts.append(.init("\(wanted.schemaNames) on type \(type.name) was granted to \(holders)", by: changed))
+        guard !actor.user.isEmpty, let user = try trees.ordinal(of: .user(actor.user)) else { return facts }
+        let held = try trees.account(of: user).person.roles
+        let text = held.isEmpty ? "no custom role" : held.joined(separator: ", ")
+        let given = try trees.accountVersion(of: user)?.offset
+        return facts + [.init("\(actor.user) was a member of \(text)", by: given)]
+    }
+
+    /// Returns the header of the stored record of an item; nil if there is none.
+    private func storedHeader(_ item: Explanation.Item) throws -> RecordHeader? {
+        guard let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) else { return nil }
+        return try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
+            try RecordStateView($0, in: 0..<$0.count).header()
+        }
     }
 
     /// Returns a fact for each key that is bound to another kind than the request sent.
@@ -168,11 +184,20 @@ struct ExplainedState {
         return facts
     }
 
-    private func type(of item: Explanation.Item) throws -> (name: String, ordinal: UInt64)? {
-        guard item.list == .saves, case .modifyRecords(let body) = request.content,
-            let name = request.names.recordType(body.saves[item.index].type),
-            let ordinal = try trees.ordinal(of: .recordType(name))
-        else { return nil }
+    /// - Parameter stored: the header of the item's stored record, whose type a delete does not name.
+    private func type(
+        of item: Explanation.Item, _ stored: RecordHeader? = nil
+    ) throws -> (name: String, ordinal: UInt64)? {
+        var name: String?
+        switch request.content {
+        case .modifyRecords(let body) where item.list == .saves:
+            name = request.names.recordType(body.saves[item.index].type)
+        case .modifyRecords: name = try stored.map { try trees.text(.recordType, $0.type) }
+        case .modifySubscriptions(let body) where item.list == .saves:
+            name = request.names.recordType(body.saves[item.index].recordType)
+        default: break
+        }
+        guard let name, let ordinal = try trees.ordinal(of: .recordType(name)) else { return nil }
         return (name, ordinal)
     }
 
@@ -188,11 +213,5 @@ struct ExplainedState {
             return true
         }
         return facts
-    }
-}
-
-extension SchemaGrant.Permissions {
-    fileprivate var names: [String] {
-        [(Self.read, "READ"), (.create, "CREATE"), (.write, "WRITE")].filter { contains($0.0) }.map(\.1)
     }
 }

@@ -32,7 +32,9 @@ extension AdministerJudge {
     mutating func setRole(_ role: String, of users: [String]) throws -> Decision {
         try judging.limits.checkItemCount(users.count)
         guard SchemaName.isIdentifier(role) else {
-            throw Self.refusal("'\(role)' is not the name of a role that users can be given.")
+            throw Refusal(
+                .invalidArguments,
+                "A role is a letter followed by letters, digits and underscores: '\(role)'.", rule: .declaredRoles)
         }
         var changes: [UserChangedEvent] = []
         var kept: Set<UInt64> = []

@@ -31,7 +31,7 @@ extension RecordsJudge {
     }
 
     private func mayChange(type: UInt64, isUserRecord: Bool, creator: UInt64?) throws -> Bool {
-        try actor.may(
+        try actor.principal.may(
             .change, creator: creator, isUserRecord: isUserRecord, grants: view.grants(of: type), in: resolved.scope
         )
     }

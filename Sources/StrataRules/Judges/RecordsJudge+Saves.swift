@@ -15,10 +15,12 @@ extension RecordsJudge {
         try checkNames(save, type, stored: stored, isOwnUserRecord: isOwnUserRecord)
         try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
+        let action: Action = stored == nil ? .create : .change
+        let creator = stored?.header.createdBy
         guard
-            try actor.may(
-                stored == nil ? .create : .change, creator: stored?.header.createdBy, isUserRecord: type.isUsers,
-                grants: view.grants(of: type.ordinal), in: resolved.scope)
+            try actor.principal.may(
+                action, creator: creator, isUserRecord: type.isUsers, grants: view.grants(of: type.ordinal),
+                in: resolved.scope)
         else {
             throw Refusal(
                 .permissionFailure,
@@ -28,7 +30,10 @@ extension RecordsJudge {
                         + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
-        if judging.context.isTraced { traceVersion(index, stored) }
+        if judging.context.isTraced {
+            traceVersion(index, stored)
+            if !type.isUsers { try traceGrant("save \(index)", action, creator: creator, type: type.ordinal) }
+        }
         saves[index].fields = try fittedFields(save)
         let typeIndex = Int(save.type) - 1
         if schemaBindings.types[typeIndex].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typeIndex) }
@@ -133,6 +138,14 @@ extension RecordsJudge {
                 policy == .allKeys ? .allKeysPolicy : .changedKeysPolicy, "save \(index)",
                 "\(tag) is the stored tag, not compared with \(base)")
         }
+    }
+
+    /// Traces the grant that permits an item of the public database.
+    func traceGrant(_ item: String, _ action: Action, creator: UInt64?, type: UInt64) throws {
+        guard resolved.scope == .public,
+            let grant = actor.principal.decisiveGrant(action, creator: creator, grants: try view.grants(of: type))
+        else { return }
+        trace?.add(.grants, item, "\(action.permission.schemaNames) is granted to \(grant.role)")
     }
 
     // MARK: Values

@@ -187,7 +187,7 @@ extension RecordsJudge {
         deletes[index].cascade = [name]
         let users = try view.ordinal(of: .recordType(UserRecord.type))
         guard
-            try actor.may(
+            try actor.principal.may(
                 .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
                 grants: view.grants(of: stored.header.type), in: resolved.scope)
         else {
@@ -197,6 +197,10 @@ extension RecordsJudge {
                     .permissionFailure, "Record '\(name)' may not be deleted by \(actor.actor.user).",
                     rule: stored.header.type == users ? .userRecords : .grants))
             return
+        }
+        if judging.context.isTraced {
+            try traceGrant(
+                "delete \(index)", .delete, creator: stored.header.createdBy, type: stored.header.type)
         }
     }
 

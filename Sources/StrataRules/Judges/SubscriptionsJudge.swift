@@ -199,6 +199,11 @@ struct SubscriptionsJudge: RequestJudge {
             throw Refusal(
                 .invalidArguments, "Cannot create new type \(type) in production schema", rule: .enforcedSchema)
         }
+        guard save.kind == .query, resolved.scope == .public,
+            let ordinal = try view.ordinal(of: .recordType(type))
+        else { return }
+        try actor.principal.readableRecords(isUserType: isUsers, grants: try view.grants(of: ordinal))
+            .requireAny(of: type)
     }
 
     private func checkZone(_ save: Subscription) throws {

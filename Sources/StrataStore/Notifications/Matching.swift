@@ -173,6 +173,7 @@ final class Matching {
         let verdict = asks(entry, happening, place)
         guard verdict == .fires else { return verdict }
         if firedEntries.contains(ObjectIdentifier(entry)) { return .usedUp }
+        guard try mayRead(entry, asked, in: place) else { return .notReadable }
         guard let holds = try holds(entry, asked, in: place, at: happening.time) else { return .predicateDoesNotFit }
         if !holds { return .predicateFails }
         guard entry.firesOnce else { return .fires }
@@ -183,6 +184,17 @@ final class Matching {
                 entry: entry, user: try names.user(entry.key.user, in: trees), scope: place.id.scope,
                 version: happening.version))
         return .fires
+    }
+
+    /// Returns true if the subscription's user may read the state of the record, by the grants and roles of now.
+    private func mayRead(
+        _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, in place: Place
+    ) throws -> Bool {
+        guard place.id.scope == .public else { return true }
+        var access = RecordAccess(.public, .user(entry.key.user), snapshot.context, trees)
+        return try asked.bytes.withUnsafeBytes { bytes in
+            try access.mayRead(RecordStateView(bytes, in: 0..<bytes.count).header())
+        }
     }
 
     /// Returns the verdict for a query subscription, regardless of its predicate.
@@ -225,9 +237,10 @@ final class Matching {
         let named = StoreQueryNames(
             names: names, place: try names.place(DatabaseID(place.id.scope), actor, in: trees), actor: actor,
             trees: trees)
+        let access = RecordAccess(place.id.scope, .user(entry.key.user), snapshot.context, trees)
         let context = try QueryContext(
             trees, touched: [], named, database: place.database, type: type, zone: nil, rules: queryRules,
-            now: EngineDate.seconds(time))
+            now: EngineDate.seconds(time), mayRead: access.checkOfTargets)
         do { return try RecordMatcher(entry.predicate, context) } catch let error as StrataError
             where error.code == .invalidArgument
         {

@@ -20,6 +20,8 @@ package enum SubscriptionVerdict: String, Sendable, CaseIterable {
     case predicateFails
     /// The predicate no longer fits the schema, or takes too long to evaluate.
     case predicateDoesNotFit
+    /// Its user may not read the record.
+    case notReadable
     /// The state to evaluate was removed or erased.
     case stateIsGone
     /// It fires once, and has fired.

@@ -59,9 +59,18 @@ extension Store {
         try administer(.addAddress(address, user: user))
     }
 
-    /// Gives a role of the public database to these users alone.
-    package func setRole(_ role: String, of users: [String]) throws {
+    /// Makes exactly these users the members of a custom role, which grants of the schema name (B391).
+    public func setRole(_ role: String, of users: [String]) throws {
         try administer(.setRole(role, users: users))
+    }
+
+    /// Returns the members of a custom role, in the order in which the store first knew them.
+    package func members(ofRole role: String) throws -> [String] {
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        return try newest.reading { trees in
+            try trees.users(inRole: role).map { try newest.names.user($0, in: trees) }
+        }
     }
 
     /// Sets whether others may find a user by an address (B388).

@@ -17,12 +17,21 @@ public struct Record: Sendable {
     private let name: String
     private let bytes: [UInt8]
     let origin: RecordOrigin
+    /// True if the actor may not read the record, so that it shows neither fields nor links (B396).
+    public private(set) var isHidden = false
 
     init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
         self.name = name
         self.bytes = bytes
         self.origin = origin
         header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
+    }
+
+    /// The record as an actor gets it who may not read it.
+    var withoutFields: Record {
+        var record = self
+        record.isHidden = true
+        return record
     }
 
     /// Looks up a name. Names never change, so any later state has them too.
@@ -43,14 +52,14 @@ public struct Record: Sendable {
 
     /// The name of the parent, which is in the same zone.
     public var parent: String? {
-        get throws { try withView { view in try view.links().parent.map { try view.key($0).name } } }
+        get throws { isHidden ? nil : try withView { view in try view.links().parent.map { try view.key($0).name } } }
     }
 
     /// True if the parent is loose (docs/rules.md §5.12).
     public var isParentLoose: Bool { get throws { try withView { try $0.links().isParentLoose } } }
 
     public var share: String? {
-        get throws { try withView { view in try view.links().share.map { try view.key($0).name } } }
+        get throws { isHidden ? nil : try withView { view in try view.links().share.map { try view.key($0).name } } }
     }
 
     private func withView<Result>(_ body: (RecordStateView) throws -> Result) throws -> Result {
@@ -67,7 +76,7 @@ public struct Record: Sendable {
         }
     }
 
-    private func isDesired(_ field: UInt32) -> Bool { origin.desiredKeys?.contains(field) ?? true }
+    private func isDesired(_ field: UInt32) -> Bool { !isHidden && origin.desiredKeys?.contains(field) ?? true }
 
     /// True if a value may be an asset, encrypted, or of a kind that this version does not know. Most records have no
     /// such value, which is known without decoding any.

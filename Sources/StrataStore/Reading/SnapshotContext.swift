@@ -8,6 +8,7 @@ final class SnapshotContext: Sendable {
     private static let patience = 2
 
     let names = NameDirectory()
+    let grants = GrantDirectory()
     let history: RecordHistory
     /// Nil if the trees are not in a file.
     let replacements: SnapshotReplacements?

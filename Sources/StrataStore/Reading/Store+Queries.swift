@@ -211,10 +211,16 @@ extension StoreSnapshot {
             guard rules.unknownTypesAreErrors else { return nil }
             throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: .queriedType)
         }
+        let access = access(place, actor, trees)
+        let readable = try access.readableRecords(ofType: type)
+        try readable.requireAny(of: query.recordType)
+        var onlyCreator: UInt64?
+        // No user has the largest number as ordinal; a user whom no commit has named has created nothing.
+        if case .own(let user) = readable { onlyCreator = user == 0 ? .max : user }
         return try QueryContext(
             trees, touched: trees === self.trees ? touched : [],
             StoreQueryNames(names: names, place: place, actor: actor, trees: trees), database: place.ordinal,
-            type: type, zone: zone, rules: rules, now: now)
+            type: type, zone: zone, rules: rules, now: now, onlyCreator: onlyCreator, mayRead: access.checkOfTargets)
     }
 
     /// Treats a query that is invalid or too expensive as an error of the caller.

@@ -12,7 +12,8 @@ extension StoreSnapshot {
     /// ```
     /// The actor's permissions are those of the snapshot. Nothing is left of a record that was erased since.
     ///
-    /// - Throws: ``StrataError`` `outOfRange` for an offset past the snapshot's, or in history that was removed.
+    /// - Throws: ``StrataError`` `outOfRange` for an offset past the snapshot's, or in history that was removed;
+    ///   ``Refusal`` if the actor may not read the record (B395).
     public func record(
         _ id: RecordID, asOf offset: UInt64, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
@@ -28,7 +29,7 @@ extension StoreSnapshot {
                 let state = try context.history.state(of: RecordKey(zone: zone, name: id.name), asOf: offset, trees),
                 try !hasGone(zone, place, after: state.version, through: offset, trees)
             else { return nil }
-            return try Record(id.name, state.bytes, try origin(place, id.zone, trees))
+            return try readablePast(id, state.bytes, in: place, as: actor, trees)
         }
     }
 

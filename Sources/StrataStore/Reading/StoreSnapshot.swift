@@ -34,28 +34,37 @@ public struct StoreSnapshot: Sendable {
     // MARK: Records
 
     /// - Parameter desiredKeys: nil for all; unknown keys are absent (B111).
-    /// - Throws: ``Refusal`` if there is no such record for this actor.
+    /// - Throws: ``Refusal`` if there is no such record for this actor, or if the actor may not read it (B395).
     public func record(
-        _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
+        _ id: RecordID, in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor,
+        unreadable: UnreadableRecord = .refused
     ) throws -> Record {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            return try record(id, place, try origin(place, id.zone, desiredKeys: desiredKeys, trees)).get()
+            var access = access(place, actor, trees)
+            let origin = try origin(place, id.zone, desiredKeys: desiredKeys, trees)
+            return try record(id, place, origin, &access, unreadable).get()
         }
+    }
+
+    func access(_ place: Place, _ actor: Actor, _ trees: Snapshot) -> RecordAccess {
+        RecordAccess(place.database.scope, .actor(actor), context, trees)
     }
 
     /// Returns a result for each ID, in order (B110, B112).
     ///
     /// - Throws: ``Refusal`` if nothing can be read at all.
     public func records(
-        _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
+        _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor,
+        unreadable: UnreadableRecord = .refused
     ) throws -> [Result<Record, Refusal>] {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
+            var access = access(place, actor, trees)
             var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys: desiredKeys, trees)
             return try ids.map { id in
                 origin = origin.inZone(id.zone)
-                return try record(id, place, origin)
+                return try record(id, place, origin, &access, unreadable)
             }
         }
     }
@@ -71,7 +80,8 @@ public struct StoreSnapshot: Sendable {
     }
 
     private func record(
-        _ id: RecordID, _ place: Place, _ origin: RecordOrigin
+        _ id: RecordID, _ place: Place, _ origin: RecordOrigin, _ access: inout RecordAccess,
+        _ unreadable: UnreadableRecord
     ) throws -> Result<Record, Refusal> {
         let trees = origin.snapshot
         let (zone, refusal) = try place.zone(id.zone, trees, names)
@@ -80,32 +90,55 @@ public struct StoreSnapshot: Sendable {
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
         guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
-        return .success(try Record(id.name, bytes, origin))
+        return try readable(Record(id.name, bytes, origin), &access, unreadable)
+    }
+
+    private func readable(
+        _ record: Record, _ access: inout RecordAccess, _ unreadable: UnreadableRecord
+    ) throws -> Result<Record, Refusal> {
+        if try access.mayRead(record.header) { return .success(record) }
+        switch unreadable {
+        case .refused: return .failure(RecordAccess.refusal(of: record.id.name))
+        case .withoutFields: return .success(record.withoutFields)
+        }
+    }
+
+    /// Returns a past state of a record to an actor who may read it.
+    ///
+    /// - Throws: ``Refusal`` for other actors (B395).
+    func readablePast(
+        _ id: RecordID, _ bytes: [UInt8], in place: Place, as actor: Actor, _ trees: Snapshot,
+        unreadable: UnreadableRecord = .refused
+    ) throws -> Record {
+        var access = access(place, actor, trees)
+        return try readable(Record(id.name, bytes, try origin(place, id.zone, trees)), &access, unreadable).get()
     }
 
     /// Returns a record as of one of its versions, rebuilt from the log; nil if there was no such version.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a version that was removed when the history was compacted; the
-    ///   record's last state before that is kept.
+    ///   record's last state before that is kept. ``Refusal`` if the actor may not read the record (B395).
     public func record(
-        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
+        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor,
+        unreadable: UnreadableRecord = .refused
     ) throws -> Record? {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let bytes = try context.history.state(of: RecordKey(zone: zone, name: id.name), at: version, trees)
             else { return nil }
-            return try Record(id.name, bytes, try origin(place, id.zone, trees))
+            return try readablePast(id, bytes, in: place, as: actor, trees, unreadable: unreadable)
         }
     }
 
-    /// Like ``record(_:at:in:as:)``, but returns nil for a version that was removed.
+    /// Like ``record(_:at:in:as:unreadable:)``, but returns nil for a version that was removed.
     public func recordIfKept(
-        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
+        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor,
+        unreadable: UnreadableRecord = .refused
     ) throws -> Record? {
-        do { return try record(id, at: version, in: database, as: actor) } catch let error as StrataError
-            where error.code == .outOfRange
-        { return nil }
+        do {
+            return try record(id, at: version, in: database, as: actor, unreadable: unreadable)
+        } catch let error as StrataError where error.code == .outOfRange { return nil }
     }
 
     // MARK: Zones

@@ -30,6 +30,7 @@ extension JSONWriter {
         field("device", ordinal, "deviceName", names.device(ordinal))
     }
 
+
     private mutating func field(_ key: StaticString, _ ordinal: UInt64, _ nameKey: StaticString, _ name: String?) {
         field(key, ordinal)
         if let name { field(nameKey, name) }

@@ -107,6 +107,7 @@ extension SubscriptionVerdict {
         case .toldAlready: "it has fired for the commit already"
         case .notAsked: "its options do not include this change"
         case .predicateFails: "its predicate does not hold"
+        case .notReadable: "its user may not read the record"
         case .predicateDoesNotFit: "its predicate no longer fits the existing data"
         case .stateIsGone: "the state to check its predicate on was compacted or erased"
         case .usedUp: "it fires only once, and has fired"

@@ -32,6 +32,14 @@ struct TreeRoot: Equatable, Sendable {
     }
 }
 
+/// Identifies the content of a tree: a change gives the tree another root page, and a page number that is used again
+/// comes with a later birth.
+package struct TreeIdentity: Hashable, Sendable {
+    let store: ObjectIdentifier
+    let page: PageNumber
+    let birth: UInt64
+}
+
 /// The roots of all trees, by their ids.
 struct TreeRoots: Sendable {
     private(set) var ids: [TreeID] = []

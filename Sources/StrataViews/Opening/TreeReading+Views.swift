@@ -184,6 +184,12 @@ extension TreeReading {
         }
     }
 
+    /// Returns the grants of a record type, which apply to its records in the public database.
+    package func grants(of type: UInt64) throws -> [SchemaGrant] {
+        let declared = try declaration(of: type)?.grants ?? []
+        return declared.isEmpty ? SchemaGrant.standard : declared
+    }
+
     /// Returns the version of the last event that declared something of a record type; nil if there is none.
     package func declarationVersion(of type: UInt64) throws -> Version? {
         try ViewKeys.numbers(type).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.schema) }

@@ -37,6 +37,10 @@ import Testing
         return builder.request
     }
 
+    private static func schema(_ grants: String) -> String {
+        "DEFINE SCHEMA CREATE ROLE Editors; CREATE ROLE Readers; RECORD TYPE Note (\(grants));"
+    }
+
     private static let cases: [Case] = [
         Case(
             code: .notAuthenticated, rule: .signedIn, isWhole: true, actor: Actor(user: ""),
@@ -151,6 +155,33 @@ import Testing
             var builder = RequestBuilder(DatabaseID(.public), policy: .changedKeys)
             builder.save(RecordID("bert's", zone: ZoneID("_defaultZone")), type: "Note", fields: ["n": .int64(1)])
             return builder.request
+        },
+        Case(
+            code: .permissionFailure, rule: .grants, fact: "WRITE on type Note was granted to Editors, _creator alone"
+        ) { world in
+            try world.modify(saving("bert's", in: ZoneID("_defaultZone"), scope: .public), as: bert)
+            try world.modify(.zones(saving: [notes]), as: bert)
+            let grants = "GRANT WRITE TO Editors, GRANT WRITE TO \"_creator\", GRANT READ TO \"_world\""
+            try world.store.declareSchema(try SchemaDefinition(reading: Self.schema(grants)))
+            var builder = RequestBuilder(DatabaseID(.public))
+            builder.delete(RecordID("bert's", zone: ZoneID("_defaultZone")))
+            return builder.request
+        },
+        Case(code: .permissionFailure, rule: .grants, fact: "anna was a member of Readers") { world in
+            try world.modify(saving("bert's", in: ZoneID("_defaultZone"), scope: .public), as: bert)
+            let grants = "GRANT CREATE TO Editors, GRANT READ TO Readers"
+            try world.store.declareSchema(try SchemaDefinition(reading: Self.schema(grants)))
+            try world.store.setRole("Readers", of: ["anna"])
+            return saving("mine", in: ZoneID("_defaultZone"), scope: .public)
+        },
+        Case(code: .permissionFailure, rule: .readGrants, fact: "READ on type Note was granted to Editors alone") {
+            world in
+            try world.modify(saving("bert's", in: ZoneID("_defaultZone"), scope: .public), as: bert)
+            let grants = "GRANT CREATE TO \"_icloud\", GRANT READ TO Editors"
+            try world.store.declareSchema(try SchemaDefinition(reading: Self.schema(grants)))
+            let notes = NamedSubscription(
+                "s", .query, recordType: "Note", predicate: "TRUEPREDICATE", options: .events)
+            return .subscriptions(saving: [notes], in: DatabaseID(.public))
         },
         Case(code: .permissionFailure, rule: .userRecords) { _ in saving("a", type: "Users") },
         Case(code: .zoneNotFound, rule: .deleteInMissingZone) { _ in
@@ -314,6 +345,29 @@ import Testing
         #expect(try rules(world.store.offset) == [["§11"]])
         try world.store.setQuota(bytes: 1_000, of: "anna")
         #expect(try rules(world.store.offset) == [["§13"]])
+    }
+
+    @Test("What the public database accepts names the grant that let it pass")
+    func acceptedByGrant() throws {
+        let world = try RefusingStore()
+        let home = ZoneID("_defaultZone")
+        func findings(_ request: Request, as actor: Actor = Self.phone) throws -> [String] {
+            let answer = try world.modify(request, as: actor)
+            let why = try Explanation.of(try #require(answer.offset), in: world.store)
+            return why.items.flatMap(\.rules).filter { $0.rule == .grants }.map(\.finding)
+        }
+        let saving = Self.saving("a", in: home, scope: .public)
+        #expect(try findings(saving) == ["CREATE is granted to _icloud"])
+        #expect(
+            try findings(Self.saving("a", in: home, scope: .public, ["n": .int64(1)])) == [
+                "WRITE is granted to _creator"
+            ])
+        let grants = "GRANT WRITE TO Editors, GRANT READ TO \"_world\""
+        try world.store.declareSchema(try SchemaDefinition(reading: Self.schema(grants)))
+        try world.store.setRole("Editors", of: ["bert"])
+        var builder = RequestBuilder(DatabaseID(.public))
+        builder.delete(RecordID("a", zone: home))
+        #expect(try findings(builder.request, as: Self.bert) == ["WRITE is granted to Editors"])
     }
 
     @Test("Of what was accepted in part each item has its answer")

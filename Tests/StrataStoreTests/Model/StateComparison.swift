@@ -22,6 +22,7 @@ struct StateComparison {
             let isAvailable = expected.accounts[user].map { $0.status == .available } ?? true
             // Somebody has to look where the user may not.
             let actor = isAvailable ? Actor(user: user) : .service
+            for reader in [user, ""] { try compareReading(of: reader) }
             for scope in [InternedName.Scope.private, .public] {
                 let id = DatabaseID(scope, owner: scope == .public ? "" : user)
                 let database = expected.databases[id]
@@ -66,6 +67,21 @@ struct StateComparison {
         }
     }
 
+    /// Whom grants let read the records of the public database, whatever the state of the account.
+    private func compareReading(of user: String) throws {
+        guard !expected.grants.isEmpty, let zone = expected.databases[DatabaseID(.public)]?.zones[.defaultZone] else {
+            return
+        }
+        for (name, record) in zone.records {
+            let id = RecordID(name.text, zone: ZoneID("_defaultZone"))
+            let result = Result { try found.record(id, in: DatabaseID(.public), as: Actor(user: user)) }
+            let mayRead = expected.mayRead(record, user)
+            guard mayRead ? result.refusal == nil : result.refusal?.rule == .readGrants else {
+                throw Divergence(description: "\(user) may read \(name): \(mayRead), and is answered \(result)")
+            }
+        }
+    }
+
     private func compareSubscriptions(_ id: DatabaseID, _ actor: Actor) throws {
         let database = expected.databases[DatabaseID(id.scope, owner: id.scope == .public ? "" : actor.user)]
         let wanted = database?.subscriptions[actor.user]?.values.map(\.content).sorted { $0.id < $1.id } ?? []
@@ -102,8 +118,10 @@ struct StateComparison {
             expected.encryptionScope == zone.encryptionScope, Int(zone.recordCount) == expected.records.count
         else { throw Divergence(description: "zone \(expected) and \(zone)") }
         let ids = expected.records.keys.sorted().map { RecordID($0.text, zone: ZoneID(zone.id.name)) }
+        let isPublic = id.scope == .public
         for (id, result) in zip(ids, try found.records(ids, in: id, as: actor)) {
             guard let record = expected.records[ReferenceName(id.name)] else { continue }
+            if isPublic, actor != .service, !self.expected.mayRead(record, actor.user) { continue }
             switch result {
             case .failure(let refusal): throw Divergence(description: "\(id.name) is not there: \(refusal)")
             case .success(let found): try compare(record, found, &versions)

@@ -28,6 +28,20 @@ struct StoreModelTests {
         #expect((lostAnswers > 0) == (ground == .hostile))
     }
 
+    @Test("Whatever is granted and whoever asks, no one reads or writes more than the model lets them")
+    func roles() throws {
+        try withSeeds(40) { seed in
+            var twin = try TwinStore(seed % 2 == 0 ? .memory : .segmented, seed: seed, hasRoles: true)
+            for step in 1...Self.stepCount {
+                try twin.step()
+                if step % 10 == 0 { try twin.compareReading() }
+                if step % 23 == 0 { try twin.reopen() }
+                if step % 37 == 0 { try twin.compact() }
+            }
+            try twin.store.close()
+        }
+    }
+
     /// Seeds that show what few seeds show. Others would too, but it takes minutes to come to them.
     private static let tellingSeeds: [ReferenceStore.Mutation: UInt64] = [
         .cascadedChildHoldsParent: 38, .defaultZoneMayGo: 5, .deletedSubscriptionIsInTheWay: 46,
@@ -51,7 +65,7 @@ struct StoreModelTests {
     }
 
     private func diverges(_ mutation: ReferenceStore.Mutation, _ seed: UInt64) throws -> Bool {
-        var twin = try TwinStore(.memory, seed: seed, mutation: mutation)
+        var twin = try TwinStore(.memory, seed: seed, mutation: mutation, hasRoles: mutation.needsRoles)
         defer { try? twin.store.close() }
         do {
             for _ in 1...Self.stepCount { try twin.step() }

@@ -1,6 +1,7 @@
 import ReferenceModel
 import StrataLog
 import StrataModel
+import StrataQuery
 import StrataRules
 import StrataSystem
 import StrataTree
@@ -46,13 +47,14 @@ struct TwinStore {
     private let options: StoreOptions
 
     init(
-        _ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil, recordsRefusals: Bool = true
+        _ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil, recordsRefusals: Bool = true,
+        hasRoles: Bool = false
     ) throws {
         self.ground = ground
         options = Self.options(recordsRefusals: recordsRefusals)
         reference = ReferenceStore(
             limits: .small, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
-        generator = RequestGenerator(seed: seed)
+        generator = RequestGenerator(seed: seed, hasRoles: hasRoles)
         dice = SeededGenerator(seed: seed &+ 99)
         switch ground {
         case .memory: memory = HostileLog(.init(), seed: 0)
@@ -304,6 +306,39 @@ struct TwinStore {
             try comparison.run(&versions)
         } catch let error as Divergence {
             throw Divergence(description: "\(error)\n\(step.map { "\($0)" } ?? "after a lost answer")")
+        }
+    }
+
+    /// What each user, and somebody who is not signed in, finds in the public database, page by page.
+    func compareReading() throws {
+        for user in RequestGenerator.users + [""] {
+            for type in ["Note", "Task"] { try compareQuery(type, Actor(user: user)) }
+        }
+    }
+
+    private func compareQuery(_ type: String, _ actor: Actor) throws {
+        let state = reference.state
+        let zone = state.databases[DatabaseID(.public)]?.zones[.defaultZone]
+        let readable = zone?.records.filter { state.mayRead($0.value, actor.user) } ?? [:]
+        let wanted = readable.filter { $0.value.type == ReferenceName(type) }.keys.sorted().map(\.text)
+        var found: [String] = []
+        var refusal: Refusal?
+        do {
+            var question = Question.new(Query(type, where: .constant(true)))
+            while true {
+                let page = try store.query(question, in: DatabaseID(.public), limit: 2, as: actor)
+                found += page.matches.map(\.id.name)
+                guard let cursor = page.cursor else { break }
+                question = .continued(cursor)
+            }
+        } catch let error as Refusal where error.code == .permissionFailure {
+            refusal = error
+        } catch let error as Refusal where error.code == .unknownItem && wanted.isEmpty { return }
+        guard (refusal == nil) == state.mayQuery(ReferenceName(type), actor.user),
+            found.map({ ReferenceName($0) }).sorted().map(\.text) == wanted,
+            refusal == nil || refusal?.rule == .readGrants
+        else {
+            throw Divergence(description: "\(actor.user) finds \(found) of \(type), not \(wanted): \(refusal as Any)")
         }
     }
 

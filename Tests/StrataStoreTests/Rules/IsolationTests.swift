@@ -73,7 +73,8 @@ import Testing
         case 3:
             let acts: [AdministerRequest] = [
                 .purgeZone(zone), .resetEncryptedData, .setAccountStatus(.restricted, user: other.user),
-                .setQuota(bytes: 1, user: other.user), .expireTokens(before: 1, inAll: dice.next(below: 2) == 0),
+                .setQuota(bytes: 1, user: other.user), .setRole("Editors", users: [other.user]),
+                .expireTokens(before: 1, inAll: dice.next(below: 2) == 0),
             ]
             return Request(
                 database: database, names: names, .administer(acts[dice.next(below: acts.count)]))

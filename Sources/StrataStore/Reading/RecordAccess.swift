@@ -1,0 +1,75 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Decides which records of a database a reader may read (docs/rules.md §5.5). In the public database, the grants of a
+/// record's type decide; they are looked up once per type and reader.
+struct RecordAccess: Sendable {
+    enum Reader: Sendable {
+        case actor(Actor)
+        /// The ordinal of a user.
+        case user(UInt64)
+    }
+
+    /// The state in which grants and roles are looked up; nil if everything may be read.
+    private let state: (context: SnapshotContext, trees: Snapshot)?
+    private let reader: Reader
+    /// The last type that was looked up.
+    private var known: (type: UInt64, readable: ReadableRecords)?
+
+    init(_ scope: InternedName.Scope, _ reader: Reader, _ context: SnapshotContext, _ trees: Snapshot) {
+        var isLimited = scope == .public
+        if isLimited, case .actor(.service) = reader { isLimited = false }
+        state = isLimited ? (context, trees) : nil
+        self.reader = reader
+    }
+
+    var isLimited: Bool { state != nil }
+
+    mutating func mayRead(_ header: RecordHeader) throws -> Bool {
+        guard isLimited else { return true }
+        if let known, known.type == header.type { return known.readable.includes(createdBy: header.createdBy) }
+        let readable = try readableRecords(ofType: header.type)
+        known = (header.type, readable)
+        return readable.includes(createdBy: header.createdBy)
+    }
+
+    func readableRecords(ofType type: UInt64) throws -> ReadableRecords {
+        guard let state else { return .all }
+        let found = try state.context.grants.grants(of: type, state.context.names, in: state.trees)
+        if found.isReadByAll { return .all }
+        return try principal(state.context.names, state.trees).readableRecords(
+            isUserType: found.isUserType, grants: found.grants)
+    }
+
+    /// Returns true for each record that may be read; nil if all of them may.
+    var checkOfTargets: (@Sendable (RecordHeader) throws -> Bool)? {
+        guard isLimited else { return nil }
+        return { try readableRecords(ofType: $0.type).includes(createdBy: $0.createdBy) }
+    }
+
+    private func principal(_ names: NameDirectory, _ trees: Snapshot) throws -> Principal {
+        let user: UInt64
+        switch reader {
+        case .actor(let actor) where actor.user.isEmpty: return .anonymous
+        case .actor(let actor): user = try names.ordinal(of: .user(actor.user), in: trees) ?? 0
+        case .user(let ordinal): user = ordinal
+        }
+        return Principal(user: user, try user == 0 ? Account() : trees.account(of: user))
+    }
+
+    /// Returns the refusal for a record that exists but may not be read (B395).
+    static func refusal(of record: String) -> Refusal {
+        Refusal(
+            .permissionFailure, "Access failure: READ operation not permitted on record '\(record)'.",
+            rule: .readGrants)
+    }
+}
+
+/// The treatment of a record that the actor may not read.
+public enum UnreadableRecord: Sendable {
+    case refused
+    /// The record without its fields and links: the answer to a save (B396).
+    case withoutFields
+}
