@@ -13,8 +13,10 @@ struct NotedRequest {
     /// Nil if the audit does not have it.
     let request: Request?
     let audit: RequestRefusedEvent?
+    /// The outcome that the audit records, with the rule that refuses the request in a state that gives this outcome.
+    private(set) var recorded = RequestOutcome(.nothingToDo)
     /// True if the current state of the log gives the answer that the audit has.
-    var fits = false
+    private(set) var fits = false
     /// True if the request has been judged for that at all.
     var isSeen = false
     /// True if the request has been judged in the new timeline.
@@ -55,6 +57,7 @@ extension NotedRequest {
         self.event = event
         self.audit = audit
         request = try bytes.map { try Request(decoding: $0[...]) }
+        if let request, let audit { recorded = RequestOutcome(audit, of: request) }
     }
 
     var operation: OperationInfo { OperationInfo(header) }
@@ -73,15 +76,19 @@ extension NotedRequest {
         return try state.actor(of: header, names)
     }
 
-    /// Returns true if a state gives the answer that the audit has.
-    func fits(_ view: RulesView, by rules: Rules, _ names: [InternedName]) throws -> Bool {
-        guard let request, let actor = try actor(in: view.fold.fork, names) else { return false }
+    /// Judges the request, to find out if a state gives the answer that the audit has.
+    mutating func ask(_ view: RulesView, by rules: Rules, _ names: [InternedName]) throws {
+        fits = false
+        guard let request, let actor = try actor(in: view.fold.fork, names) else { return }
         let context = RequestContext(actor: actor, time: commit.time, operation: operation)
-        do {
-            let decision = try rules.decide(request, view, context)
-            guard case .nothing = decision.outcome else { return false }
-            return request.audit(of: decision.result(at: 0)) == event
-        } catch let refusal as Refusal { return request.audit(of: refusal) == event }
+        let judgment = try Judgment(request, view, context, by: rules)
+        fits = try judgment.audit(of: request)?.isSame(as: event) ?? false
+        if fits { recorded.addRules(of: judgment.outcome(of: request)) }
+    }
+
+    /// An audit of the request, as a note.
+    func note(_ event: Event, by actor: Actor) -> AlternateTimeline.Note {
+        .init(event: event, kind: header.operationKind, actor: actor, operation: operation)
     }
 }
 

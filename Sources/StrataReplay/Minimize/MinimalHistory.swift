@@ -30,10 +30,13 @@ public struct MinimalRequest: Sendable {
     /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
 
-    init(_ asked: RebuiltRequest, _ answered: TrialRerun.Answered, whole: (items: Int, fields: Int)) {
-        (offset, newOffset, actor) = (asked.offset, answered.newOffset, asked.actor)
+    init(
+        _ asked: RebuiltRequest, judgedAs request: Request, _ judged: AlternateTimeline.Judged,
+        whole: (items: Int, fields: Int)
+    ) {
+        (offset, newOffset, actor) = (asked.offset, judged.written?.offset, asked.actor)
         (operation, time, commitID) = (asked.operation, asked.time, asked.commitID)
-        (request, outcome, saved) = (answered.request, answered.outcome, answered.saved)
+        (self.request, outcome, saved) = (request, judged.judgment.outcome(of: request), judged.saved)
         itemCount = asked.request.itemCount
         fieldCount = asked.request.fieldCount
         (originalItemCount, originalFieldCount) = whole
@@ -62,11 +65,7 @@ public struct MinimalHistory: Sendable {
     package func write(
         of store: Store, into log: any EventLog, _ didFinish: (Snapshot) throws -> Void = { _ in }
     ) throws {
-        guard log.end.offset == floor else {
-            throw StrataError(
-                .invalidArgument, "The log for the minimal history has other commits.",
-                .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
-        }
+        try log.requireEnd(at: floor)
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
         let pages = try base?.pages ?? PageStore.inMemory()
@@ -82,15 +81,18 @@ public struct MinimalHistory: Sendable {
 }
 
 extension Request {
-    /// The number of saves and deletes, or 1 for a request without items.
-    var itemCount: Int {
+    /// The numbers of saves and deletes; nil for a request without items.
+    var itemCounts: (saves: Int, deletes: Int)? {
         switch content {
-        case .modifyRecords(let body): body.saves.count + body.deletes.count
-        case .modifyZones(let body): body.saves.count + body.deletes.count
-        case .modifySubscriptions(let body): body.saves.count + body.deletes.count
-        case .administer, .declareSchema, .notify: 1
+        case .modifyRecords(let body): (body.saves.count, body.deletes.count)
+        case .modifyZones(let body): (body.saves.count, body.deletes.count)
+        case .modifySubscriptions(let body): (body.saves.count, body.deletes.count)
+        case .administer, .declareSchema, .notify: nil
         }
     }
+
+    /// The number of saves and deletes, or 1 for a request without items.
+    var itemCount: Int { itemCounts.map { $0.saves + $0.deletes } ?? 1 }
 
     var fieldCount: Int {
         guard case .modifyRecords(let body) = content else { return 0 }

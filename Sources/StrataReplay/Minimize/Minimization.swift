@@ -34,8 +34,8 @@ public struct Minimization {
     public var reducesKeys = false
     /// Called before each trial; if it returns true, the smallest history found by then is the result.
     public var isStopped: () -> Bool = { false }
-    private let store: Store
-    private let question: BisectionQuestion
+    fileprivate let store: Store
+    fileprivate let question: BisectionQuestion
 
     /// - Parameter store: is only read, and must not be compacted meanwhile.
     public init(of store: Store, _ question: BisectionQuestion) {
@@ -49,38 +49,32 @@ public struct Minimization {
     ///   existed.
     public func run(_ progress: (Progress) -> Void = { _ in }) throws -> MinimalHistory {
         try withoutActuallyEscaping(progress) { progress in
-            let run = try MinimizationRun(store, question, rules, isStopped, progress)
-            run.reducesKeys = reducesKeys
-            return try run.run()
+            try MinimizationRun(self, progress).run()
         }
     }
 }
 
 /// One search for a minimal history.
 final class MinimizationRun {
-    private let store: Store
-    private let question: BisectionQuestion
-    private let rules: Rules
-    private let isStopped: () -> Bool
+    private let search: Minimization
     private let progress: (Minimization.Progress) -> Void
     private let matcher: MinimizationMatcher
     /// The state that all histories begin with if the log begins with a base; nil for the empty state.
     private let base: Store?
     private let startTime: Int64
-    var reducesKeys = false
     /// The record that matches the predicate at the store's end. No request need name it: a user's first one creates a
     /// record.
     private var witness: Set<RecordName> = []
-    private(set) var trialCount = 0
+    private var trialCount = 0
     private var requestCount = 0
 
-    init(
-        _ store: Store, _ question: BisectionQuestion, _ rules: Rules, _ isStopped: @escaping () -> Bool,
-        _ progress: @escaping (Minimization.Progress) -> Void
-    ) throws {
-        (self.store, self.question, self.rules, self.isStopped) = (store, question, rules, isStopped)
-        self.progress = progress
-        matcher = try MinimizationMatcher(question, in: store)
+    private var store: Store { search.store }
+    private var isStopped: () -> Bool { search.isStopped }
+
+    init(_ search: Minimization, _ progress: @escaping (Minimization.Progress) -> Void) throws {
+        (self.search, self.progress) = (search, progress)
+        let store = search.store
+        matcher = try MinimizationMatcher(search.question, in: store)
         let floor = store.log.floor.offset
         base = floor == 0 ? nil : try store.asOf(floor)
         startTime = floor == 0 ? 0 : try store.log.readBase()?.time ?? 0
@@ -93,7 +87,8 @@ final class MinimizationRun {
         guard let witness = try matcher.witness(in: end.trees) else {
             throw StrataError(
                 .notFound, "No record matches the predicate at the end of the store.",
-                .init(offset: end.offset, expected: question.record ?? "a record of type \(question.type)"))
+                .init(
+                    offset: end.offset, expected: search.question.record ?? "a record of type \(search.question.type)"))
         }
         let place = try store.historicPlace(of: witness)
         self.witness = [RecordName(place.database, zone: place.id.zone.name, place.id.name)]
@@ -177,7 +172,7 @@ final class MinimizationRun {
         while !isStopped() {
             let before = requests.map(\.asked.request)
             requests = try reduceParts(of: requests, source) { $0.itemParts }
-            if reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
+            if search.reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
             requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) }
             report(requests.count)
             if requests.map(\.asked.request) == before { break }
@@ -237,7 +232,7 @@ final class MinimizationRun {
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
         let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
         let time = base == nil ? Int64.min : startTime
-        return TrialRerun(AlternateTimeline(on: pages, time: time, rules: rules, into: nil), versions)
+        return TrialRerun(AlternateTimeline(on: pages, time: time, rules: search.rules, into: nil), versions)
     }
 
     // MARK: Result
@@ -247,10 +242,11 @@ final class MinimizationRun {
     ) throws -> MinimalHistory {
         let trial = try makeTrial(versions)
         let replayed = try requests.map { request in
-            MinimalRequest(request.asked, try trial.replay(request), whole: request.wholeCounts)
+            let (judged, answer) = try trial.replay(request)
+            return MinimalRequest(request.asked, judgedAs: judged, answer, whole: request.wholeCounts)
         }
         return MinimalHistory(
-            requests: replayed, question: question, floor: store.log.floor.offset, startTime: startTime, rules: rules,
-            trialCount: trialCount, isComplete: isComplete)
+            requests: replayed, question: search.question, floor: store.log.floor.offset, startTime: startTime,
+            rules: search.rules, trialCount: trialCount, isComplete: isComplete)
     }
 }

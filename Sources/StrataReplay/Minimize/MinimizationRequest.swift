@@ -27,13 +27,8 @@ struct MinimizationRequest {
 
     /// The items of the request: saves and deletes.
     var itemParts: [Part] {
-        switch asked.request.content {
-        case .modifyRecords(let body): body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
-        case .modifyZones(let body): body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
-        case .modifySubscriptions(let body):
-            body.saves.indices.map { .save($0) } + body.deletes.indices.map { .delete($0) }
-        case .administer, .declareSchema, .notify: []
-        }
+        guard let counts = asked.request.itemCounts else { return [] }
+        return (0..<counts.saves).map { .save($0) } + (0..<counts.deletes).map { .delete($0) }
     }
 
     /// The changes of keys and parents that saves of records make.
@@ -53,6 +48,10 @@ struct MinimizationRequest {
     func keeping(_ kept: Set<Part>, of all: [Part]) -> MinimizationRequest? {
         let gone = Set(all).subtracting(kept)
         if gone.isEmpty { return self }
+        func keep<Save, Delete>(_ saves: inout [Save], _ deletes: inout [Delete]) {
+            saves = saves.enumerated().filter { !gone.contains(.save($0.offset)) }.map(\.element)
+            deletes = deletes.enumerated().filter { !gone.contains(.delete($0.offset)) }.map(\.element)
+        }
         var result = self
         switch asked.request.content {
         case .modifyRecords(var body):
@@ -61,27 +60,17 @@ struct MinimizationRequest {
                 body.saves[index].fields = places.map { body.saves[index].fields[$0] }
                 if gone.contains(.parent(index)) { body.saves[index].parent = .kept }
             }
-            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
-            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
-            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifyRecords(body)
         case .modifyZones(var body):
-            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
-            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
-            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifyZones(body)
         case .modifySubscriptions(var body):
-            body.saves = Self.keep(body.saves) { gone.contains(.save($0)) }
-            body.deletes = Self.keep(body.deletes) { gone.contains(.delete($0)) }
-            if body.saves.isEmpty, body.deletes.isEmpty { return nil }
+            keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifySubscriptions(body)
         case .administer, .declareSchema, .notify: break
         }
-        return result
-    }
-
-    private static func keep<Item>(_ items: [Item], but isGone: (Int) -> Bool) -> [Item] {
-        items.enumerated().filter { !isGone($0.offset) }.map(\.element)
+        return result.asked.request.itemCount == 0 ? nil : result
     }
 
     /// Returns the request with only the items about some records; nil if there are none. A request about anything

@@ -40,9 +40,7 @@ final class MinimizationSource {
             }
             guard let commit = try commit(at: offset) else { continue }
             versions.add(try SavedVersions.saves(of: commit.payload), at: offset)
-            guard try !commit.payload.withUnsafeBytes({ try EventWalker($0).header().requestShape.isEmpty }) else {
-                continue
-            }
+            guard try !commit.header.requestShape.isEmpty else { continue }
             self.offsets.append(offset)
         }
     }

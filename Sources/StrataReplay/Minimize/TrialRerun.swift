@@ -5,17 +5,6 @@ import StrataTree
 
 /// Judges some of a log's requests in order, as if there had been no others.
 final class TrialRerun {
-    /// The outcome of a request.
-    struct Answered {
-        /// The request as it was judged, with versions of the new timeline.
-        var request: Request
-        var outcome: RequestOutcome
-        /// Nil if the request wrote nothing.
-        var newOffset: UInt64?
-        /// The versions that its saves made.
-        var saved: [Version?]
-    }
-
     let timeline: AlternateTimeline
     private let versions: MinimizationVersions
     private var moved: [Version: Version] = [:]
@@ -29,36 +18,26 @@ final class TrialRerun {
         self.versions = versions
     }
 
+    /// Judges a request, and returns it with versions of the new timeline.
     @discardableResult
-    func replay(_ request: MinimizationRequest) throws -> Answered {
+    func replay(_ request: MinimizationRequest) throws -> (request: Request, AlternateTimeline.Judged) {
         let asked = request.asked
         let mapped = asked.request.mapping(
             version: { versions.version(of: $0, moved) }, offset: { place(of: $0) })
         records.formUnion(request.records)
         let judged = try timeline.judge(
             mapped, as: asked.actor, asked.operation, at: .init(time: asked.time, id: asked.commitID))
-        switch judged {
-        case .commit(let offset, let payload, let result):
+        if let (offset, payload) = judged.written {
             places.append((asked.offset, offset))
             try align(request, offset, payload)
-            return Answered(
-                request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: true), newOffset: offset,
-                saved: result.saves.map { try? $0.get() })
-        case .nothing(let result):
-            return Answered(request: mapped, outcome: RequestOutcome(result, of: mapped, isWritten: false), saved: [])
-        case .repeats: return Answered(request: mapped, outcome: RequestOutcome(.nothingToDo), saved: [])
-        case .refused(let refusal):
-            return Answered(request: mapped, outcome: RequestOutcome(.refused, refusal), saved: [])
         }
+        return (mapped, judged)
     }
 
     /// Maps the versions that the request made in the log to those that it makes now.
-    private func align(_ request: MinimizationRequest, _ offset: UInt64, _ payload: [UInt8]) throws {
+    private func align(_ request: MinimizationRequest, _ offset: UInt64, _ payload: ArraySlice<UInt8>) throws {
         guard !request.versions.isEmpty else { return }
-        var found: [SavedVersions.Key: UInt32] = [:]
-        for save in try SavedVersions.saves(of: payload[...]) {
-            found[try SavedVersions.Key(save, timeline.fork)] = save.index
-        }
+        let found = try SavedVersions.indexes(of: SavedVersions.saves(of: payload), in: timeline.fork)
         for (key, version) in request.versions {
             if let index = found[key] { moved[version] = Version(offset: offset, eventIndex: index) }
         }

@@ -11,19 +11,31 @@ final class AlternateTimeline {
     private static let publishedBytes = 16 << 20
     private static let appendedBytes = 4 << 20
 
-    /// The outcome of a request.
-    enum Judged {
-        case commit(offset: UInt64, payload: [UInt8], result: RequestResult)
-        case nothing(RequestResult)
-        /// The device had sent the request before.
-        case repeats
-        case refused(Refusal)
+    /// The answer to a request, and the commit that it wrote.
+    struct Judged {
+        var judgment: Judgment
+        /// Nil if the request wrote nothing.
+        var written: (offset: UInt64, payload: ArraySlice<UInt8>)?
+
+        /// The versions that saves of records made, in the order of the request.
+        var saved: [Version?] {
+            guard case .decided(let decision) = judgment, let offset = written?.offset else { return [] }
+            return decision.result(at: offset).saves.map { try? $0.get() }
+        }
     }
 
     /// The time at which a commit is written, and its ID.
     struct Place {
         var time: Int64
         var id: Identifier
+    }
+
+    /// An event that is noted without a request.
+    struct Note {
+        var event: Event
+        var kind: EnvelopeHeader.OperationKind
+        var actor: Actor
+        var operation: OperationInfo
     }
 
     private let pages: PageStore
@@ -53,63 +65,69 @@ final class AlternateTimeline {
         lastTime = time
     }
 
-    // MARK: Deciding
+    // MARK: Judging
 
     /// Returns what the rules decide about a request here; nothing is written.
-    func decide(
-        _ request: Request, as actor: Actor, _ operation: OperationInfo, time: Int64
-    ) throws -> Decision {
-        try rules.decide(request, view, RequestContext(actor: actor, time: time, operation: operation))
+    func judgment(
+        of request: Request, as actor: Actor, _ operation: OperationInfo, time: Int64
+    ) throws -> Judgment {
+        try Judgment(request, view, RequestContext(actor: actor, time: time, operation: operation), by: rules)
     }
 
-    /// Returns what the rules decide about noting an event of an actor here; nothing is written.
-    func decideNote(
-        _ event: Event, _ kind: EnvelopeHeader.OperationKind, of actor: Actor, _ operation: OperationInfo, time: Int64
-    ) throws -> Decision {
-        try rules.note(event, of: kind, view, RequestContext(actor: actor, time: time, operation: operation))
+    private func decision(on note: Note, time: Int64) throws -> Decision {
+        let context = RequestContext(actor: note.actor, time: time, operation: note.operation)
+        return try rules.note(note.event, of: note.kind, view, context)
     }
 
     // MARK: Writing
 
-    /// Takes over a commit of the log if it is exactly what was decided at its time; returns false if it is not.
-    func take(_ commit: Commit, for decision: Decision) throws -> Bool {
-        guard case .commit(let payload) = decision.outcome, payload[...] == commit.payload,
-            end + 1 == commit.offset, lastTime <= commit.time, payload.count <= log?.maximumCommitBytes ?? .max
+    /// Takes over a commit of the log if it is what was decided at its time; returns false if it is not.
+    func take(_ commit: Commit, for judgment: Judgment) throws -> Bool {
+        guard case .decided(let decision) = judgment, let payload = judgment.payload, end + 1 == commit.offset,
+            lastTime <= commit.time, try commit.isSame(as: payload),
+            commit.payload.count <= log?.maximumCommitBytes ?? .max
         else { return false }
         try append(commit.payload, commit.time, commit.id)
         view.adopt(decision)
         return true
     }
 
-    func judge(_ request: Request, as actor: Actor, _ operation: OperationInfo, at place: Place) throws -> Judged {
-        let time = max(place.time, lastTime)
-        let decision: Decision
-        do { decision = try decide(request, as: actor, operation, time: time) } catch let refusal as Refusal {
-            return .refused(refusal)
-        }
-        switch decision.outcome {
-        case .nothing: return .nothing(decision.result(at: 0))
-        case .repeats: return .repeats
-        case .commit(let payload):
-            if let limit = log?.maximumCommitBytes, payload.count > limit {
-                return .refused(
-                    Refusal(.limitExceeded, "The changes of the request exceed the size limit of a commit."))
-            }
-            let offset = try write(decision, payload, time, place.id)
-            return .commit(offset: offset, payload: payload, result: decision.result(at: offset))
-        }
+    /// Takes over a note of the log if it is what is noted at its time; returns false if it is not.
+    func take(_ commit: Commit, for note: Note) throws -> Bool {
+        try take(commit, for: .decided(decision(on: note, time: commit.time)))
     }
 
-    /// Notes an event of an actor, and returns the payload written.
-    @discardableResult
-    func note(
-        _ event: Event, _ kind: EnvelopeHeader.OperationKind, of actor: Actor, _ operation: OperationInfo,
-        at place: Place
-    ) throws -> [UInt8] {
+    /// Judges a request, and writes its commit.
+    ///
+    /// - Parameter commit: the request's commit in the log. If the new one is the same except for the wording of
+    ///   refusals, it keeps the log's words.
+    func judge(
+        _ request: Request, as actor: Actor, _ operation: OperationInfo, at place: Place, like commit: Commit? = nil
+    ) throws -> Judged {
         let time = max(place.time, lastTime)
-        let decision = try decideNote(event, kind, of: actor, operation, time: time)
+        let judgment = try judgment(of: request, as: actor, operation, time: time)
+        guard case .decided(let decision) = judgment, let decided = judgment.payload else {
+            return Judged(judgment: judgment)
+        }
+        if let limit = log?.maximumCommitBytes, decided.count > limit {
+            let message = "The changes of the request exceed the size limit of a commit."
+            return Judged(judgment: .refused(Refusal(.limitExceeded, message)))
+        }
+        var payload = decided[...]
+        if let commit, commit.offset == end + 1, try commit.isSame(as: decided) { payload = commit.payload }
+        try append(payload, time, place.id)
+        view.adopt(decision)
+        return Judged(judgment: judgment, written: (end, payload))
+    }
+
+    /// Writes a note, and returns its payload.
+    @discardableResult
+    func write(_ note: Note, at place: Place) throws -> [UInt8] {
+        let time = max(place.time, lastTime)
+        let decision = try decision(on: note, time: time)
         guard case .commit(let payload) = decision.outcome else { return [] }
-        _ = try write(decision, payload, time, place.id)
+        try append(payload[...], time, place.id)
+        view.adopt(decision)
         return payload
     }
 
@@ -118,12 +136,6 @@ final class AlternateTimeline {
         try append(commit.payload, commit.time, commit.id)
         // The previous view does not know the names that the commit interns.
         view = RulesView(view.fold)
-    }
-
-    private func write(_ decision: Decision, _ payload: [UInt8], _ time: Int64, _ id: Identifier) throws -> UInt64 {
-        try append(payload[...], time, id)
-        view.adopt(decision)
-        return end
     }
 
     private func append(_ payload: ArraySlice<UInt8>, _ time: Int64, _ id: Identifier) throws {
@@ -148,21 +160,11 @@ final class AlternateTimeline {
 
     // MARK: The state
 
-    /// Publishes the commits as the newest state of the pages.
-    func publish() throws {
-        try view.fold.publish(to: pages)
+    /// Publishes the commits as the newest state of the pages, and returns it.
+    @discardableResult
+    func publish() throws -> Snapshot {
         unpublished = (0, 0)
-    }
-
-    /// Publishes the commits, and returns the newest state.
-    func stop() throws -> Snapshot {
-        try publish()
-        return pages.snapshot()
-    }
-
-    func digests() throws -> Digests {
-        try view.fold.flush()
-        return try view.fold.fork.digests()
+        return try view.fold.publish(to: pages)
     }
 
     func finish() throws {
@@ -172,10 +174,22 @@ final class AlternateTimeline {
     }
 }
 
+extension AlternateTimeline.Place {
+    init(_ commit: Commit) { self.init(time: commit.time, id: commit.id) }
+}
+
 extension EventLog {
     /// Returns the time of the commit before an offset, or of the log's base; nil if there is neither.
     func timeInFront(of offset: UInt64) throws -> Int64? {
         try offset - 1 > floor.offset ? commit(at: offset - 1)?.time : readBase()?.time
+    }
+
+    /// - Throws: ``StrataError`` `invalidArgument` for a log of a new timeline that does not end at the base.
+    func requireEnd(at floor: UInt64) throws {
+        guard end.offset != floor else { return }
+        throw StrataError(
+            .invalidArgument, "The log for the new timeline has other commits.",
+            .init(expected: "one that ends at \(floor)", found: "\(end.offset)"))
     }
 
     /// Appends commits after the end, also if the log accepts only some at a time.

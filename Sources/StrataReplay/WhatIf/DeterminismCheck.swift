@@ -51,13 +51,14 @@ package struct DeterminismCheck {
         let time = try store.log.timeInFront(of: first)
         let timeline = AlternateTimeline(on: new, time: time ?? .min, rules: rules, into: nil)
         let window = try RerunWindow(store.log, from: first, through: end)
-        let run = ChangedRerun([], window, old: old, timeline, rules, startTime: time ?? 0)
-        try compare(run, file, &report)
-        if let divergence = run.tally.divergence {
+        let rerun = RequestRerun(window, timeline, rules, time: time ?? 0)
+        try rerun.run(through: first - 1, old: old)
+        try compare(rerun, file, &report)
+        if let divergence = rerun.tally.divergence {
             report.add(.judgedAgain, divergence.offset, divergence.reason)
         }
-        (report.unjudged, report.unjudgedCount) = (run.tally.unjudged, run.tally.unjudgedCount)
-        report.noteCount = run.tally.noteCount
+        (report.unjudged, report.unjudgedCount) = (rerun.tally.unjudged, rerun.tally.unjudgedCount)
+        report.noteCount = rerun.tally.noteCount
         report.differences.sort { $0.offset < $1.offset }
         return report
     }
@@ -73,31 +74,30 @@ package struct DeterminismCheck {
     }
 
     private func compare(
-        _ run: ChangedRerun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
+        _ rerun: RequestRerun, _ file: KeptCheckpoints, _ report: inout DeterminismReport
     ) throws {
         let step = max(1, (report.end + 1 - report.first) / Self.comparedOffsets)
-        var found = report
         /// The offset before each following checkpoint, and the end, with the digests expected there.
         var ends: [(offset: UInt64, digests: Digests)] = []
         let offsets = file.offsets(through: report.end)
         let wanted = Set(offsets.dropFirst().map { $0 - 1 } + (offsets.isEmpty ? [] : [report.end]))
-        run.didReplay = { [first = report.first, end = report.end] offset in
+        for offset in report.first..<report.end + 1 {
+            try rerun.run(through: offset)
             let isCheckpoint = offsets.contains(offset)
-            guard (offset - first) % step == 0 || offset == end || isCheckpoint || wanted.contains(offset) else {
-                return
-            }
-            let digests = try run.digests()
-            found.comparedCount += 1
-            found.digests = digests.old
-            if run.isIdentical, digests.old != digests.new {
-                found.addOnce(.judgedAgain, offset, "The same commits led to a different state.")
+            guard (offset - report.first) % step == 0 || offset == report.end || isCheckpoint || wanted.contains(offset)
+            else { continue }
+            let digests = try rerun.digests()
+            report.comparedCount += 1
+            report.digests = digests.old
+            if rerun.tally.divergence == nil, digests.old != digests.new {
+                report.addOnce(.judgedAgain, offset, "The same commits led to a different state.")
             }
             if wanted.contains(offset) { ends.append((offset, digests.old)) }
-            if isCheckpoint { try file.compare(at: offset, with: run.publishedState(), digests.old, &found) }
+            if isCheckpoint, let state = try rerun.publishOld() {
+                try file.compare(at: offset, with: state, digests.old, &report)
+            }
         }
-        try run.run(from: report.first) { _ in }
-        run.didReplay = { _ in }
-        report = found
+        try rerun.finish()
         for (offset, digests) in ends where offsets.contains(where: { $0 < offset }) {
             try foldOn(to: offset, expecting: digests, offsets, &report)
         }

@@ -35,10 +35,10 @@ public struct RequestOutcome: Sendable, Hashable {
     init(_ result: RequestResult, of request: Request, isWritten: Bool) {
         self.init(isWritten ? .accepted : .nothingToDo)
         for (index, save) in result.saves.enumerated() {
-            if case .failure(let refusal) = save { add(.saves, index, refusal, request) }
+            if case .failure(let refusal) = save { add(refusal, of: .saves, index, request) }
         }
         for (index, refusal) in result.deletes.enumerated() {
-            if let refusal { add(.deletes, index, refusal, request) }
+            if let refusal { add(refusal, of: .deletes, index, request) }
         }
         if !items.isEmpty { kind = isWritten ? .partly : .refused }
     }
@@ -47,7 +47,7 @@ public struct RequestOutcome: Sendable, Hashable {
     init(_ shape: RequestShape, of request: Request) {
         self.init(.accepted)
         for item in shape.leftOut {
-            if let refusal = item.refusal { add(item.list, item.index, refusal, request) }
+            if let refusal = item.refusal { add(refusal, of: item.list, item.index, request) }
         }
         if !items.isEmpty { kind = .partly }
     }
@@ -61,15 +61,26 @@ public struct RequestOutcome: Sendable, Hashable {
         for culprit in audit.culprits {
             let list: RequestShape.List = culprit.list == .saves ? .saves : .deletes
             let refusal = Refusal(.init(rawValue: culprit.code), "", serverVersion: culprit.version)
-            add(list, Int(clamping: culprit.index), refusal, request)
+            add(refusal, of: list, Int(clamping: culprit.index), request)
         }
     }
 
-    private mutating func add(_ list: RequestShape.List, _ index: Int, _ refusal: Refusal, _ request: Request) {
+    private mutating func add(
+        _ refusal: Refusal, of list: RequestShape.List, _ index: Int, _ request: Request
+    ) {
         items.append(Item(list: list, index: index, name: request.itemName(list, index), refusal: refusal))
     }
 
-    /// Returns true if the same items had the same outcome, for the same reasons.
+    /// Adds the rules that another judgment of the same request names, if it refused the same for the same reasons. A
+    /// log does not store them.
+    mutating func addRules(of judged: RequestOutcome) {
+        guard isSame(as: judged) else { return }
+        refusal?.rule = judged.refusal?.rule
+        for index in items.indices { items[index].refusal.rule = judged.items[index].refusal.rule }
+    }
+
+    /// Returns true if the same items had the same outcome, for the same reasons: the same error by the same rule, if
+    /// both rules are known, in whatever words.
     public func isSame(as other: RequestOutcome) -> Bool {
         guard kind == other.kind, items.count == other.items.count else { return false }
         guard Self.isSame(refusal, other.refusal) else { return false }
@@ -80,9 +91,7 @@ public struct RequestOutcome: Sendable, Hashable {
 
     private static func isSame(_ left: Refusal?, _ right: Refusal?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
-        guard left.code == right.code else { return false }
-        return left.message.isEmpty || right.message.isEmpty
-            || ExactName(text: left.message) == ExactName(text: right.message)
+        return left.code == right.code && (left.rule == nil || right.rule == nil || left.rule == right.rule)
     }
 }
 

@@ -68,9 +68,10 @@ public struct Rerun {
             let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
             var window = try RerunWindow(store.log, from: first, through: before.offset)
             window.asksAlways = asksAlways
-            let run = ChangedRerun(changes, window, old: old.pages, timeline, rules, startTime: time ?? 0)
-            try run.run(from: first, body)
-            return RerunReport(run.tally, end: timeline.end, before: before, shown: new)
+            let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, changes: changes)
+            try rerun.run(through: before.offset, old: old.pages, each: body)
+            try rerun.finish()
+            return RerunReport(rerun, before: before, shown: new)
         } catch {
             try? new.close()
             throw error
@@ -101,8 +102,7 @@ public struct Rerun {
 
     /// Returns true if a commit still has its request and everything it saved; nil for a note.
     private static func canBeJudged(_ commit: Commit) throws -> Bool? {
-        let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
-        if header.requestShape.isEmpty {
+        if try commit.header.requestShape.isEmpty {
             return try Envelope(decoding: commit.payload).plainAudit == nil ? false : nil
         }
         return try commit.payload.withUnsafeBytes { payload in
@@ -120,24 +120,17 @@ public struct Rerun {
         from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
         _ body: (RerunCommit) throws -> Void
     ) throws -> RerunReport {
-        let parts = RerunPart.all(of: store, from: first, through: before.offset, rules, into: log, partLimits)
-        defer { for part in parts { part.end() } }
-        RerunPart.run(parts)
+        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, partLimits)
+        defer { for part in parts { part.close() } }
         var tally = RerunTally()
         for part in parts {
-            let replayed = try part.replayed()
-            tally.add(replayed.rerun.tally)
-            guard replayed.isUnchanged else {
-                let old = PageStore.branch(on: try replayed.timeline.stop())
-                let run = ChangedRerun(
-                    [], replayed.rerun.window, old: old, replayed.timeline, rules, startTime: replayed.rerun.time,
-                    tally)
-                try run.run(from: replayed.timeline.end + 1, body)
-                return RerunReport(run.tally, end: replayed.timeline.end, before: before, shown: part.keep())
-            }
-            guard part === parts.last else { continue }
-            try replayed.timeline.finish()
-            return RerunReport(tally, end: replayed.timeline.end, before: before, shown: part.keep())
+            let rerun = try part.rerun()
+            tally.add(rerun.tally)
+            if part.isUnchanged, part !== parts.last { continue }
+            rerun.tally = tally
+            if !part.isUnchanged { try rerun.run(through: before.offset, each: body) }
+            try rerun.finish()
+            return RerunReport(rerun, before: before, shown: part.keep())
         }
         preconditionFailure("a replayed history must have a part")
     }
@@ -155,11 +148,7 @@ public struct Rerun {
     }
 
     private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
-        guard log.end.offset == floor else {
-            throw StrataError(
-                .invalidArgument, "The log for the new timeline has other commits.",
-                .init(expected: "one that ends at \(floor)", found: "\(log.end.offset)"))
-        }
+        try log.requireEnd(at: floor)
         var cursor = try store.log.read(from: floor + 1)
         var batch: [NewCommit] = []
         var batchBytes = 0
@@ -230,11 +219,12 @@ public struct RerunReport: Sendable {
     public let after: StoreSnapshot
     private let shown: Store
 
-    init(_ tally: RerunTally, end: UInt64, before: StoreSnapshot, shown: Store) {
+    init(_ rerun: RequestRerun, before: StoreSnapshot, shown: Store) {
+        let tally = rerun.tally
         (commitCount, changedCount, directCount) = (tally.commitCount, tally.changedCount, tally.directCount)
         noteCount = tally.noteCount
         (unjudged, unjudgedCount) = (tally.unjudged, tally.unjudgedCount)
-        self.end = end
+        end = rerun.end
         divergence = tally.divergence
         self.before = before
         self.shown = shown

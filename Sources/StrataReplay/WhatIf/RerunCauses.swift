@@ -36,9 +36,9 @@ struct RerunCauses {
         return cause
     }
 
-    mutating func note(_ keys: Set<UInt64>, isGeneral: Bool, _ cause: Cause) {
-        for key in keys { causes[key] = cause }
-        if isGeneral { general = cause }
+    mutating func note(_ scope: RerunScope, _ cause: Cause) {
+        for key in scope.keys { causes[key] = cause }
+        if scope.isGeneral { general = cause }
     }
 
     /// Returns the latest cause of the first key that has one, else the general cause, else the only direct change.

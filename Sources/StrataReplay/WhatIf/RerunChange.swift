@@ -90,7 +90,7 @@ struct RequestEdits {
         }
         if let policy { body.policy = policy }
         for edit in values {
-            let found = try Self.place(of: edit.record, edit.field, body, request.names, offset)
+            let found = try Self.place(of: edit.field, of: edit.record, in: body, request.names, at: offset)
             let old = body.saves[found.save].fields[found.field].value
             body.saves[found.save].fields[found.field].value =
                 try edit.value.value(inPlaceOf: old, at: offset, edit.field)
@@ -99,7 +99,7 @@ struct RequestEdits {
     }
 
     private static func place(
-        of record: String?, _ field: String, _ body: ModifyRecordsRequest, _ names: RequestNames, _ offset: UInt64
+        of field: String, of record: String?, in body: ModifyRecordsRequest, _ names: RequestNames, at offset: UInt64
     ) throws -> (save: Int, field: Int) {
         var found: [(save: Int, field: Int)] = []
         for (index, save) in body.saves.enumerated() {

@@ -6,29 +6,13 @@ import StrataSystem
 
 /// A part of an unchanged history that is judged in parallel with other parts. Each begins with the state that the log
 /// has there.
-final class RerunPart: Sendable {
+// @unchecked: one thread judges the part, and no other uses it until that thread has ended.
+final class RerunPart: @unchecked Sendable {
     struct Limits {
         /// The minimum number of commits per part, on average.
         var minimumCommits: UInt64 = 8_192
         /// The maximum number of parts, since each takes memory for its own pages.
         var maximumParts = min(Processors.count, 4)
-    }
-
-    /// The result of judging a part on a thread.
-    // @unchecked: the thread that made it has ended before another one receives it.
-    struct Replayed: @unchecked Sendable {
-        let shown: Store
-        let timeline: AlternateTimeline
-        let rerun: UnchangedRerun
-        /// True if the whole part is unchanged; otherwise the timelines diverge after what was judged.
-        let isUnchanged: Bool
-    }
-
-    private enum State {
-        case waiting
-        case replayed(Replayed)
-        case failed(any Error)
-        case ended
     }
 
     /// The number of pages in memory, 48 MiB.
@@ -37,118 +21,85 @@ final class RerunPart: Sendable {
     /// together (Benchmarks/RESULTS.md).
     private static let foldingCost = 0.19
 
-    private let store: Store
-    private let first: UInt64
-    private let last: UInt64
-    private let lastOfAll: UInt64
-    private let firstOfAll: UInt64
-    private let rules: Rules
-    private let log: (any EventLog)?
-    private let state = Lock(State.waiting)
-    /// The last commit of the first part that failed or in which the timelines diverge; later parts are not needed.
-    private let lastNeeded: Lock<UInt64>
+    private let range: ClosedRange<UInt64>
+    private var result: Result<RequestRerun, any Error>?
+    /// True if the whole part is unchanged; otherwise the timelines diverge after what was judged.
+    private(set) var isUnchanged = false
+    private var shown: Store?
 
-    private init(
-        _ store: Store, _ range: ClosedRange<UInt64>, in all: ClosedRange<UInt64>, _ rules: Rules,
-        _ log: (any EventLog)?, _ lastNeeded: Lock<UInt64>
-    ) {
-        self.store = store
-        (first, last) = (range.lowerBound, range.upperBound)
-        (firstOfAll, lastOfAll) = (all.lowerBound, all.upperBound)
-        self.rules = rules
-        self.log = log
-        self.lastNeeded = lastNeeded
+    private init(_ range: ClosedRange<UInt64>) { self.range = range }
+
+    /// Judges a history in parts, each up to where the timelines diverge.
+    ///
+    /// - Parameter log: receives the commits in order; there is then only one part.
+    static func judge(
+        _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?, _ limits: Limits
+    ) -> [RerunPart] {
+        let parts = divide(all, log == nil ? limits : Limits(maximumParts: 1)).map { RerunPart($0) }
+        /// The last commit of the first part that failed or in which the timelines diverge; later parts are not needed.
+        let lastNeeded = Lock(all.upperBound)
+        Processors.perform(parts.count) { index in
+            let part = parts[index]
+            part.result = Result {
+                try part.judge(store, all, by: rules, into: log) { lastNeeded.withLock { $0 >= part.range.lowerBound } }
+            }
+            if !part.isUnchanged { lastNeeded.withLock { $0 = min($0, part.range.upperBound) } }
+        }
+        return parts
     }
 
-    /// - Parameter log: receives the commits in order; there is then only one part.
-    static func all(
-        of store: Store, from first: UInt64, through end: UInt64, _ rules: Rules, into log: (any EventLog)?,
-        _ limits: Limits
-    ) -> [RerunPart] {
-        let count = end + 1 - first
-        let most = min(limits.maximumParts, Int(clamping: count / limits.minimumCommits))
-        let parts = log == nil ? max(1, most) : 1
-        // Each part first folds what comes before it, so later parts must be smaller to finish with the others.
+    /// Each part first folds what comes before it, so later parts must be smaller to finish with the others.
+    private static func divide(_ all: ClosedRange<UInt64>, _ limits: Limits) -> [ClosedRange<UInt64>] {
+        let count = all.upperBound + 1 - all.lowerBound
+        let parts = max(1, min(limits.maximumParts, Int(clamping: count / limits.minimumCommits)))
         let weights = sequence(first: 1.0) { $0 * (1 - foldingCost) }.prefix(parts)
         let sum = weights.reduce(0, +)
-        var (found, place, weight) = ([RerunPart](), first, 0.0)
-        let lastNeeded = Lock(end)
-        for (index, share) in weights.enumerated() where place <= end {
+        var (ranges, place, weight) = ([ClosedRange<UInt64>](), all.lowerBound, 0.0)
+        for (index, share) in weights.enumerated() where place <= all.upperBound {
             weight += share
-            let last = index == parts - 1 ? end : max(place, first + UInt64(Double(count) * weight / sum) - 1)
-            found.append(RerunPart(store, place...last, in: first...end, rules, log, lastNeeded))
+            let end = all.lowerBound + UInt64(Double(count) * weight / sum) - 1
+            let last = index == parts - 1 ? all.upperBound : max(place, end)
+            ranges.append(place...last)
             place = last + 1
         }
-        return found
+        return ranges
     }
 
-    /// Judges the parts in parallel.
-    static func run(_ parts: [RerunPart]) { Processors.perform(parts.count) { parts[$0].run() } }
-
-    private func run() {
-        let result: State
-        do {
-            let replayed = try replay()
-            if !replayed.isUnchanged { endAll(after: last) }
-            result = .replayed(replayed)
-        } catch {
-            endAll(after: last)
-            result = .failed(error)
-        }
-        state.withLock { $0 = result }
-    }
-
-    private func endAll(after offset: UInt64) { lastNeeded.withLock { $0 = min($0, offset) } }
-
-    private func replay() throws -> Replayed {
+    private func judge(
+        _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?,
+        while isNeeded: () -> Bool
+    ) throws -> RequestRerun {
+        let first = range.lowerBound
         // Refusals noted in this part may have been judged before it.
-        let seen = first - min(first - firstOfAll, UInt64(RerunWindow.lookahead))
+        let seen = first - min(first - all.lowerBound, UInt64(RerunWindow.lookahead))
         let shown = try store.asOf(seen - 1, aloneIn: Self.memoryPages)
-        do {
-            let time = try store.log.timeInFront(of: seen)
-            let timeline = AlternateTimeline(on: shown.pages, time: time ?? .min, rules: rules, into: log)
-            let window = try RerunWindow(store.log, from: seen, through: lastOfAll)
-            let rerun = UnchangedRerun(window, timeline, rules, time: time ?? 0)
-            var isUnchanged = true
-            if seen < first {
-                isUnchanged = try rerun.run(through: first - 1)
-                rerun.resetTally()
-            }
-            if isUnchanged {
-                isUnchanged = try rerun.run(through: last) { lastNeeded.withLock { $0 >= first } }
-            }
-            return Replayed(shown: shown, timeline: timeline, rerun: rerun, isUnchanged: isUnchanged)
-        } catch {
-            try? shown.close()
-            throw error
+        self.shown = shown
+        let time = try store.log.timeInFront(of: seen)
+        let timeline = AlternateTimeline(on: shown.pages, time: time ?? .min, rules: rules, into: log)
+        let window = try RerunWindow(store.log, from: seen, through: all.upperBound)
+        let rerun = RequestRerun(window, timeline, rules, time: time ?? 0)
+        if seen < first {
+            guard try rerun.runUnchanged(through: first - 1) else { return rerun }
+            // The part before reports them.
+            rerun.tally = RerunTally()
         }
+        isUnchanged = try rerun.runUnchanged(through: range.upperBound, while: isNeeded)
+        return rerun
     }
 
     /// - Throws: the error that kept the part from being judged.
-    func replayed() throws -> Replayed {
-        try state.withLock { state in
-            switch state {
-            case .replayed(let replayed): return replayed
-            case .failed(let error): throw error
-            case .waiting, .ended: preconditionFailure("the thread of a part must end before its result is read")
-            }
-        }
+    func rerun() throws -> RequestRerun {
+        guard let result else { preconditionFailure("the thread of a part must end before its result is read") }
+        return try result.get()
     }
 
     /// Returns the state that the part has reached; the caller closes it.
     func keep() -> Store {
-        state.withLock { state in
-            guard case .replayed(let replayed) = state else { preconditionFailure("only a replayed part has a state") }
-            state = .ended
-            return replayed.shown
-        }
+        guard let shown else { preconditionFailure("only a judged part has a state") }
+        self.shown = nil
+        return shown
     }
 
     /// Closes a state that was not kept.
-    func end() {
-        state.withLock { state in
-            if case .replayed(let replayed) = state { try? replayed.shown.close() }
-            state = .ended
-        }
-    }
+    func close() { try? shown?.close() }
 }

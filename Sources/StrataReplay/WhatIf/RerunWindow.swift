@@ -111,7 +111,7 @@ struct RerunWindow {
 
     private mutating func ask(_ index: Int, _ view: RulesView, _ rules: Rules) throws {
         askedCount += 1
-        noted[index].fits = try noted[index].fits(view, by: rules, names.map(\.name))
+        try noted[index].ask(view, by: rules, names.map(\.name))
         // A user's quota depends on everything that the user saves.
         guard let request = noted[index].request, view.fold.fork.isEmpty(ViewTree.users) else {
             noted[index].dependencies = .anything

@@ -27,6 +27,11 @@ enum SavedVersions {
         }
     }
 
+    /// Returns the indexes of saves by their names.
+    static func indexes(of saves: [Save], in state: some NameResolver) throws -> [Key: UInt32] {
+        Dictionary(try saves.map { (try Key($0, state), $0.index) }) { $1 }
+    }
+
     static func saves(of payload: ArraySlice<UInt8>) throws -> [Save] {
         try payload.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)

@@ -56,7 +56,7 @@ enum MinimizeCommand: Command {
             ) { access in
                 var question = try NamedPlace(access.store).question(arguments, predicate, by: name)
                 question.record = arguments[BisectCommand.record]
-                do { return try answer(question, arguments, access, output) } catch let error as StrataError
+                do { return try answer(question, arguments, of: access, to: output) } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
                     try output.flush()
@@ -71,7 +71,7 @@ enum MinimizeCommand: Command {
     }
 
     private static func answer(
-        _ question: BisectionQuestion, _ arguments: Arguments, _ access: StateAccess, _ output: Output
+        _ question: BisectionQuestion, _ arguments: Arguments, of access: StateAccess, to output: Output
     ) throws -> ExitCode {
         // Unwritable paths are reported before the work is done.
         let newStore = try arguments[out].map { try WhatIfStore($0, of: access, arguments.store) }

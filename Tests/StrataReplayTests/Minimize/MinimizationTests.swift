@@ -279,7 +279,7 @@ struct MinimizationTests {
         let whole = MinimalHistory(
             requests: try RequestRebuilder.requests(of: fixture.store.log).map { asked in
                 MinimalRequest(
-                    asked, .init(request: asked.request, outcome: RequestOutcome(.accepted), saved: []),
+                    asked, judgedAs: asked.request, .init(judgment: .refused(Refusal(.internalError, "Not judged."))),
                     whole: (1, 1))
             }, question: asked, floor: 0, startTime: 0, rules: fixture.store.rules, trialCount: 0, isComplete: true)
         #expect(history.requests.count < whole.requests.count)

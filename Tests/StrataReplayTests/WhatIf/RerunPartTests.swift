@@ -158,11 +158,11 @@ struct RerunPartTests {
     /// Asks a refusal behind each commit, and only where its stakes are touched; returns how often each asked, and how
     /// often the answer has changed.
     private func askRefusals(of store: Store) throws -> (sparing: Int, always: Int, changes: Int) {
-        let (sparing, always) = (try unchangedRerun(store), try unchangedRerun(store, asksAlways: true))
+        let (sparing, always) = (try makeRerun(store), try makeRerun(store, asksAlways: true))
         var (last, changeCount): ([UInt64: Bool], Int) = ([:], 0)
         for offset in 1...store.offset {
-            try #require(try sparing.run(through: offset) && always.run(through: offset))
-            func states(_ rerun: UnchangedRerun) -> [[UInt64]] {
+            try #require(try sparing.runUnchanged(through: offset) && always.runUnchanged(through: offset))
+            func states(_ rerun: RequestRerun) -> [[UInt64]] {
                 rerun.window.noted.map { [$0.offset, $0.fits ? 1 : 0, $0.isReplayed ? 1 : 0] }
             }
             try #require(states(sparing) == states(always), "behind \(offset)")
@@ -207,11 +207,11 @@ struct RerunPartTests {
         }
     }
 
-    private func unchangedRerun(_ store: Store, asksAlways: Bool = false) throws -> UnchangedRerun {
+    private func makeRerun(_ store: Store, asksAlways: Bool = false) throws -> RequestRerun {
         let timeline = AlternateTimeline(on: try PageStore.inMemory(), time: .min, rules: store.rules, into: nil)
         var window = try RerunWindow(store.log, from: 1, through: store.offset)
         window.asksAlways = asksAlways
-        return UnchangedRerun(window, timeline, store.rules, time: 0)
+        return RequestRerun(window, timeline, store.rules, time: 0)
     }
 
     @Test("A log that gets the new timeline has all of it, in order")
