@@ -48,8 +48,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// The reason in words. Commits and audits store it, and a rerun compares it with the log: after a message is
-    /// reworded, `determinism` and `what-if` report older logs as different.
+    /// The reason in words. Commits and audits store it. A later release may word it differently: reruns compare
+    /// refusals with a log by item, code and stored version (docs/rules.md §1).
     public var message: String
     /// The stored version of the record, if it is the reason.
     public var serverVersion: Version?
