@@ -40,20 +40,6 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Returns once everything up to the present end is durable.
     func sync() throws
 
-    /// Returns the touches of a zone after `offset`, in order: about `limit` entries, or more if one commit has more,
-    /// because a commit's entries are never split.
-    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
-
-    /// Returns the touches of one record after `offset`, in order: about `limit` entries, or more if one commit has
-    /// more.
-    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
-
-    /// Returns where the last `limit` entries of a record up to `last` begin, reading from the end and no further than
-    /// necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is smaller.
-    func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches
-
     /// Returns once the end is after `offset`, the log is closed, or the task is cancelled.
     func waitForEnd(past offset: UInt64) async
 

@@ -16,6 +16,20 @@ package protocol HistoryLog {
     func chain(at offset: UInt64) throws -> UInt32
     /// Returns the payloads that replace discarded history; nil if there are none.
     func readBase() throws -> BaseReader?
+
+    /// Returns the touches of a zone after `offset`, in order: about `limit` entries, or more if one commit has more,
+    /// because a commit's entries are never split.
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
+
+    /// Returns the touches of one record after `offset`, in order: about `limit` entries, or more if one commit has
+    /// more.
+    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage
+
+    /// Returns where the last `limit` entries of a record up to `last` begin, reading from the end and no further than
+    /// necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is smaller.
+    func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches
 }
 
 extension HistoryLog {

@@ -34,17 +34,18 @@ extension Bisection {
     /// }
     /// ```
     /// - Parameters:
-    ///   - from: the state to begin with. It is probed too, unless it is 0, the empty state.
+    ///   - from: the state to begin with. It is probed too, unless it is 0, the empty state, and earlier than the end.
     ///   - probe: called at most once for each offset.
     package static func search(
         from: UInt64, to: UInt64, probe: (_ offset: UInt64) throws -> BisectionVerdict
     ) rethrows -> BisectionOutcome {
-        guard from < to else { return .never }
+        guard from <= to else { return .never }
         switch try probe(to) {
         case .doesNotHold: return .never
         case .cannotTell: return .cannotTell(to)
         case .holds: break
         }
+        if from == to { return .fromStart }
         if from > 0 {
             switch try probe(from) {
             case .holds: return .fromStart

@@ -92,15 +92,34 @@ public struct Bisection {
 
     // MARK: One record
 
+    /// Reads the commits that touched records of a name, or deleted their zones.
     private func walk(_ name: String) throws -> BisectionPart {
-        let zones = try scene.zone.map { [$0] } ?? scene.trees.zoneRows(of: scene.database).map(\.zone)
-        let matcher = try BisectionMatcher(question.predicate, scene)
-        return BisectionPart.joined(
-            try zones.map { zone in
-                var walk = BisectionWalk(
-                    RecordKey(zone: zone, name: name), in: store, matcher, from: from, through: to)
-                return try walk.run()
-            })
+        let (log, zones) = (
+            store.log, try scene.zone.map { [$0] } ?? scene.trees.zoneRows(of: scene.database).map(\.zone)
+        )
+        var fold = BisectionFold(try BisectionMatcher(question.predicate, scene), .named(Array(name.utf8)))
+        var offsets: Set<UInt64> = []
+        func add(_ subject: TouchedCommits.Subject, _ kind: Touch.Kind? = nil, through last: UInt64) throws -> Bool {
+            var commits = TouchedCommits(subject, kind: kind, of: log, after: from, through: last)
+            var isAny = false
+            while let commit = try commits.next() {
+                offsets.insert(commit.offset)
+                isAny = true
+            }
+            return isAny
+        }
+        for zone in zones {
+            let record = RecordKey(zone: zone, name: name)
+            let state = try store.historicState(of: record, asOf: from)
+            if let state { try fold.add(record, state) }
+            guard try add(.record(name, zones: [zone]), through: to) || state != nil else { continue }
+            _ = try add(.zones([zone]), .zoneDeleted, through: min(to, store.lastDeletion(ofZone: zone) ?? to))
+        }
+        var (reads, rest) = (CommitReads(log), offsets.sorted()[...])
+        return try fold.run(pulse) {
+            while let offset = rest.popFirst() { if let commit = try reads.commit(at: offset) { return commit } }
+            return nil
+        }
     }
 
     // MARK: All records
@@ -116,8 +135,13 @@ public struct Bisection {
         Processors.perform(count) { index in
             let part = Result<BisectionPart, any Error> {
                 let matcher = try BisectionMatcher(predicate, scene)
-                var fold = BisectionFold(matcher, from: beginning, share: (index, count))
-                return try fold.run(log, from: from, through: to, pulse)
+                var fold = BisectionFold(matcher, from: beginning, .part(index, of: count))
+                var (cursor, last) = (from < to ? try log.read(from: from + 1) : nil, from)
+                return try fold.run(pulse) {
+                    guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
+                    last = commit.offset
+                    return commit
+                }
             }
             parts.withLock { $0[index] = part }
         }

@@ -7,6 +7,13 @@ import StrataViews
 /// Reads the commits of a range once, and tracks which records of one type match the predicate, for one share of the
 /// records. It keeps only the fields that decide, and only of records that a commit touches.
 struct BisectionFold {
+    /// The records that a fold covers.
+    enum Share {
+        case part(Int, of: Int)
+        /// The records of one name.
+        case named([UInt8])
+    }
+
     private struct Entry {
         /// Empty if there is no record.
         var state: [UInt8] = []
@@ -25,8 +32,7 @@ struct BisectionFold {
         var hasBeginning: Bool
     }
 
-    /// The share of the records that this fold covers.
-    private let share: (index: UInt8, count: UInt8)
+    private let share: Share
     private let beginning: Snapshot?
     private var matcher: BisectionMatcher
     private var merger = RecordMerger()
@@ -39,46 +45,42 @@ struct BisectionFold {
     private var part = BisectionPart()
 
     /// - Parameter beginning: the state before the first commit; nil if it is empty.
-    init(_ matcher: BisectionMatcher, from beginning: Snapshot?, share: (index: Int, count: Int)) {
-        self.matcher = matcher
-        self.beginning = beginning
-        self.share = (UInt8(share.index), UInt8(share.count))
+    init(_ matcher: BisectionMatcher, from beginning: Snapshot? = nil, _ share: Share) {
+        (self.matcher, self.beginning, self.share) = (matcher, beginning, share)
         merger.keptFields = matcher.fields
     }
 
     /// The number of offsets read between two calls of the pulse.
     private static let pulseOffsets: UInt64 = 1_024
 
-    /// Returns the changes of each commit after `from`, through `to`.
-    mutating func run(
-        _ log: any EventLog, from: UInt64, through to: UInt64, _ pulse: StepperPulse
-    ) throws -> BisectionPart {
+    /// Returns the changes of each commit that `next` returns.
+    mutating func run(_ pulse: StepperPulse, _ next: () throws -> Commit?) throws -> BisectionPart {
         try countBeginning()
-        guard from < to else { return part }
-        var cursor = try log.read(from: from + 1)
-        var asked = from
-        while let commit = try cursor.next(), commit.offset <= to {
-            if commit.offset - asked >= Self.pulseOffsets {
-                asked = commit.offset
-                if !pulse(asked) { throw StepperInterruption() }
-            }
+        var asked: UInt64?
+        while let commit = try next() {
+            let last = asked ?? commit.offset
+            asked = commit.offset - last >= Self.pulseOffsets ? commit.offset : last
+            if asked != last, !pulse(commit.offset) { throw StepperInterruption() }
             change = BisectionChange(offset: commit.offset)
             do { try commit.payload.withUnsafeBytes { try apply($0, commit) } } catch let error as StrataError {
                 throw error.located(offset: commit.offset)
             }
             if !touched.isEmpty { try judgeTouched() }
             part.append(change)
-            if commit.offset == to { break }
         }
         return part
     }
 
     /// Returns true if a record belongs to this fold's share.
     private func isMine(_ name: UnsafeRawBufferPointer) -> Bool {
-        if share.count == 1 { return true }
-        var sum: UInt8 = 0
-        for byte in name.suffix(16) { sum = sum &* 31 &+ byte }
-        return (sum ^ sum >> 4) % share.count == share.index
+        switch share {
+        case .named(let wanted): return name.elementsEqual(wanted)
+        case .part(_, of: 1): return true
+        case .part(let index, of: let count):
+            var sum: UInt8 = 0
+            for byte in name.suffix(16) { sum = sum &* 31 &+ byte }
+            return Int(sum ^ sum >> 4) % count == index
+        }
     }
 
     // MARK: The beginning
@@ -95,6 +97,19 @@ struct BisectionFold {
             zones[zone] = Zone(untouchedCount: count, hasBeginning: true)
             part.countAtStart += count
         }
+    }
+
+    /// Adds a record that exists at the beginning.
+    mutating func add(_ record: RecordKey, _ state: [UInt8]) throws {
+        let name = Array(record.name.utf8)
+        var entry = Entry()
+        if try state.withUnsafeBytes({ try RecordStateView($0, in: 0..<$0.count).type() }) == matcher.scene.type {
+            entry.state = state
+            entry.holds = try matcher.holds(zone: record.zone, name: name, state)
+        }
+        if entry.holds { part.countAtStart += 1 }
+        zones[record.zone] = Zone(places: [name: entries.count], hasBeginning: false)
+        entries.append(entry)
     }
 
     /// Adds an entry for a record touched for the first time, and returns its place.

@@ -34,31 +34,13 @@ struct BisectionRecords {
     private static func versions(
         of event: UInt32, in commit: Commit
     ) throws -> (record: RecordKey, before: Version?, after: Version?)? {
-        let events = try Envelope(decoding: commit.payload).events
-        guard event < UInt32(clamping: events.count), let record = try place(of: events[Int(event)])?.record else {
-            return nil
+        let envelope = try Envelope(decoding: commit.payload)
+        let events = try envelope.events.enumerated().compactMap { index, event in
+            try TimelineEvent(event, at: index, in: (commit.offset, commit.time), by: envelope.header)
         }
-        var found: (before: Version?, after: Version?)?
-        for (index, other) in events.enumerated() {
-            guard let place = try place(of: other), place.record == record else { continue }
-            let after = place.isSaved ? Version(offset: commit.offset, eventIndex: UInt32(index)) : nil
-            found = (found.map(\.before) ?? place.previous?.resolved(in: commit.offset), after)
-        }
-        return (record, found?.before, found?.after)
-    }
-
-    private static func place(of event: Event) throws -> (record: RecordKey, previous: Version?, isSaved: Bool)? {
-        switch event.kind {
-        case .recordSaved:
-            let saved = try RecordSavedEvent(decoding: event.body)
-            return (saved.record, saved.change == .create ? nil : saved.previous, true)
-        case .recordDeleted:
-            let deleted = try RecordDeletedEvent(decoding: event.body)
-            return (deleted.record, deleted.previous, false)
-        case .recordErased:
-            let erased = try RecordErasedEvent(decoding: event.body)
-            return (erased.record, erased.previous, false)
-        default: return nil
-        }
+        guard let record = events.first(where: { $0.version.eventIndex == event })?.record else { return nil }
+        let own = events.filter { $0.record == record }
+        guard let first = own.first, let last = own.last else { return nil }
+        return (record, first.isCreation ? nil : first.previous, last.isSave ? last.version : nil)
     }
 }

@@ -138,15 +138,13 @@ struct BreakpointMatcher {
     /// The maximum number of change lists read side by side; if there are more, all commits are read.
     private static let maximumLists = 64
 
-    /// Returns the zones whose change lists have every commit that may match; nil if all commits have to be read.
-    func listedZones(_ names: HistoricNames) -> [UInt64]? {
-        guard !breakpoint.isRefusal, zones != nil || record != nil else { return nil }
+    /// Returns the change lists that have every commit that may match; nil if all commits have to be read.
+    func subject(_ names: HistoricNames) -> TouchedCommits.Subject? {
+        guard !breakpoint.isRefusal, zones != nil || breakpoint.record != nil else { return nil }
         let wanted = zones.map { $0.sorted() } ?? names.zones.map(\.ordinal)
-        return wanted.count <= Self.maximumLists ? wanted : nil
+        guard wanted.count <= Self.maximumLists else { return nil }
+        return breakpoint.record.map { .record($0, zones: wanted) } ?? .zones(wanted)
     }
-
-    /// The record whose change list has the commits, if one is asked for.
-    var listedRecord: [UInt8]? { record }
 
     /// True if an entry in a change list is enough for a commit to match.
     var isDecidedByLists: Bool { users == nil && devices == nil && types == nil && field == nil }

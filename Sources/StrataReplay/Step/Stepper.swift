@@ -201,10 +201,14 @@ public struct Stepper {
         let zone = names.zone(watch.record.zone, in: watch.database, as: watch.actor)
         let zones = zone.map { [$0] } ?? []
         let store = store
-        var point = StopPoint(way: .touched(zones: zones, record: Array(watch.record.name.utf8))) { commit in
+        // The deletion of a zone ends its records without events of their own.
+        let lists: [StopPoint.List] = [
+            .init(subject: .record(watch.record.name, zones: zones)),
+            .init(subject: .zones(zones), kind: .zoneDeleted),
+        ]
+        let point = StopPoint(way: .touched(lists)) { commit in
             try watch.change(in: store, from: commit.offset - 1, to: commit.offset) != nil
         }
-        point.zonesThatEnd = zones
         return add(.watch(watch), point)
     }
 
@@ -228,9 +232,8 @@ public struct Stepper {
         if let question = breakpoint.question {
             return StopPoint(way: .listed(try beginnings(of: question, pulse)), fits: fits)
         }
-        guard let zones = matcher.listedZones(names) else { return StopPoint(way: .scanned, fits: fits) }
-        return StopPoint(
-            way: .touched(zones: zones, record: matcher.listedRecord), fits: matcher.isDecidedByLists ? nil : fits)
+        guard let subject = matcher.subject(names) else { return StopPoint(way: .scanned, fits: fits) }
+        return StopPoint(way: .touched([.init(subject: subject)]), fits: matcher.isDecidedByLists ? nil : fits)
     }
 
     /// Returns the commits with which a record begins to match a predicate.

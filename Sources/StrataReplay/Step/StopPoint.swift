@@ -8,15 +8,19 @@ struct StopPoint {
     enum Way {
         /// These offsets, in ascending order.
         case listed([UInt64])
-        /// The entries of these zones' change lists, of one record or of all.
-        case touched(zones: [UInt64], record: [UInt8]?)
+        /// The entries of change lists.
+        case touched([List])
         /// All commits.
         case scanned
     }
 
+    /// Entries of change lists, of one kind or of all.
+    struct List {
+        let subject: TouchedCommits.Subject
+        var kind: Touch.Kind?
+    }
+
     let way: Way
-    /// Zones whose deletions count too, since these end records without events of their own.
-    var zonesThatEnd: [UInt64] = []
     /// Nil if every commit found this way matches.
     let fits: ((Commit) throws -> Bool)?
 }

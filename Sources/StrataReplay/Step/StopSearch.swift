@@ -16,10 +16,6 @@ struct StepperInterruption: Error {
 struct StopSearch {
     /// The number of offsets read between two calls of the pulse.
     private static let pulseOffsets: UInt64 = 1_024
-    /// The number of change list entries read at a time.
-    private static let pageCount = 1_024
-    /// Backwards, a list is read one window of offsets at a time; the window grows while it has few entries.
-    private static let firstWindow: UInt64 = 1_024
 
     let store: Store
     let floor: UInt64
@@ -66,43 +62,27 @@ struct StopSearch {
         var reads = CommitReads(log)
         func isWanted(_ candidate: UInt64) throws -> Bool {
             guard let fits = point.fits else { return true }
-            guard let commit = try reads.commit(at: candidate) else { return false }
-            return try fits(commit)
+            return try reads.commit(at: candidate).map(fits) ?? false
         }
-        var found = try zoneEnd(point.zonesThatEnd, after: offset, before: limit, isWanted)
         switch point.way {
-        case .scanned: break
+        case .scanned: return nil
         case .listed(let offsets):
-            var place = Self.place(in: offsets, after: offset)
-            while place < offsets.count, offsets[place] < min(limit, found ?? limit) {
-                if try isWanted(offsets[place]) { return offsets[place] }
-                place += 1
-            }
-        case .touched(let zones, let record):
-            for zone in zones {
-                var (readThrough, moreComing) = (offset, true)
-                search: while moreComing, readThrough + 1 < min(limit, found ?? limit) {
-                    try ask(readThrough, reached: nil)
-                    let page = try touches(zone, record, after: readThrough)
-                    var last = readThrough
-                    for touch in page.touches where touch.offset > last {
-                        guard touch.offset < min(limit, found ?? limit) else { break search }
-                        last = touch.offset
-                        if try isWanted(last) {
-                            found = last
-                            break search
-                        }
-                    }
-                    (readThrough, moreComing) = (page.readThrough, page.moreComing)
+            let candidates = offsets[Self.place(in: offsets, after: offset)...].prefix { $0 < limit }
+            return try candidates.first(where: isWanted)
+        case .touched(let lists):
+            var found: UInt64?
+            for list in lists {
+                let last = min(found ?? limit, limit, try end(of: list).map { $0 + 1 } ?? limit) - 1
+                var commits = TouchedCommits(list.subject, kind: list.kind, of: log, after: offset, through: last)
+                commits.willRead = { try ask($0, reached: nil) }
+                while let candidate = try commits.next()?.offset {
+                    guard try isWanted(candidate) else { continue }
+                    found = candidate
+                    break
                 }
             }
+            return found
         }
-        return found
-    }
-
-    private func touches(_ zone: UInt64, _ record: [UInt8]?, after offset: UInt64) throws -> TouchPage {
-        guard let record else { return try log.touches(zone: zone, after: offset, limit: Self.pageCount) }
-        return try log.touches(record: record, in: zone, after: offset, limit: Self.pageCount)
     }
 
     /// Returns the index of the first offset after another.
@@ -145,111 +125,35 @@ struct StopSearch {
     private func previous(_ point: StopPoint, before offset: UInt64, after limit: UInt64) throws -> UInt64? {
         func isWanted(_ candidate: UInt64) throws -> Bool {
             guard let fits = point.fits else { return true }
-            guard let commit = try log.commit(at: candidate) else { return false }
-            return try fits(commit)
+            return try log.commit(at: candidate).map(fits) ?? false
         }
-        var found = try zoneEnd(point.zonesThatEnd, before: offset, after: limit, isWanted)
         switch point.way {
-        case .scanned: break
+        case .scanned: return nil
         case .listed(let offsets):
-            var place = Self.place(in: offsets, after: offset - 1) - 1
-            while place >= 0, offsets[place] > max(limit, found ?? limit) {
-                if try isWanted(offsets[place]) { return offsets[place] }
-                place -= 1
-            }
-        case .touched(let zones, let record?):
-            for zone in zones {
-                var upper = offset - 1
-                while upper > max(limit, found ?? limit) {
-                    try ask(upper, reached: nil)
-                    let last = try log.lastTouches(record: record, in: zone, through: upper, limit: 1)
-                    guard last.count > 0, last.first > max(limit, found ?? limit) else { break }
-                    if try isWanted(last.first) {
-                        found = last.first
-                        break
-                    }
-                    upper = last.first - 1
+            let earlier = offsets[..<Self.place(in: offsets, after: offset - 1)]
+            return try earlier.reversed().prefix { $0 > limit }.first(where: isWanted)
+        case .touched(let lists):
+            var found: UInt64?
+            for list in lists {
+                let last = min(offset - 1, try end(of: list) ?? offset)
+                var commits = ReversedTouches(
+                    list.subject, kind: list.kind, of: log, after: found ?? limit, through: last)
+                commits.willRead = { try ask($0, reached: nil) }
+                while let candidate = try commits.next() {
+                    guard try isWanted(candidate) else { continue }
+                    found = candidate
+                    break
                 }
             }
-        case .touched(let zones, nil):
-            for zone in zones {
-                let last = try lastTouch(of: zone, before: offset, after: max(limit, found ?? limit)) {
-                    try isWanted($0.offset)
-                }
-                found = last ?? found
-            }
+            return found
         }
-        return found
     }
 
-    /// Returns the offset of the last wanted entry in a zone's list.
-    private func lastTouch(
-        of zone: UInt64, before offset: UInt64, after limit: UInt64, _ isWanted: (ZoneTouch) throws -> Bool
-    ) throws -> UInt64? {
-        var (upper, width) = (offset - 1, Self.firstWindow)
-        while upper > limit {
-            try ask(upper, reached: nil)
-            let lower = upper - min(width, upper - limit)
-            var touches: [ZoneTouch] = []
-            var (readThrough, moreComing) = (lower, true)
-            while moreComing, readThrough < upper {
-                let page = try log.touches(zone: zone, after: readThrough, limit: Self.pageCount)
-                touches += page.touches.prefix { $0.offset <= upper }
-                (readThrough, moreComing) = (page.readThrough, page.moreComing)
-            }
-            for touch in touches.reversed() where try isWanted(touch) { return touch.offset }
-            upper = lower
-            if touches.count < Int(Self.firstWindow) { width *= 4 }
-        }
-        return nil
-    }
-
-    // MARK: Zone deletions
-
-    /// Returns where the current life of a zone began, if the zone exists; any deletion is earlier.
-    private func beginning(of zone: UInt64) throws -> UInt64? {
-        let trees = store.snapshot().trees
-        guard let database = try trees.databaseOrdinal(ofZone: zone), let row = try trees.zoneRow(database, zone),
-            row.status == .alive
-        else { return nil }
-        return row.incarnation.offset
-    }
-
-    private func zoneEnd(
-        _ zones: [UInt64], after offset: UInt64, before limit: UInt64, _ isWanted: (UInt64) throws -> Bool
-    ) throws -> UInt64? {
-        var found: UInt64?
-        for zone in zones {
-            let limit = min(limit, found ?? limit, try beginning(of: zone).map { $0 + 1 } ?? limit)
-            var (readThrough, moreComing) = (offset, true)
-            search: while moreComing, readThrough + 1 < limit {
-                try ask(readThrough, reached: nil)
-                let page = try log.touches(zone: zone, after: readThrough, limit: Self.pageCount)
-                for touch in page.touches where touch.kind == .zoneDeleted {
-                    guard touch.offset < limit else { break search }
-                    if try isWanted(touch.offset) {
-                        found = touch.offset
-                        break search
-                    }
-                }
-                (readThrough, moreComing) = (page.readThrough, page.moreComing)
-            }
-        }
-        return found
-    }
-
-    private func zoneEnd(
-        _ zones: [UInt64], before offset: UInt64, after limit: UInt64, _ isWanted: (UInt64) throws -> Bool
-    ) throws -> UInt64? {
-        var found: UInt64?
-        for zone in zones {
-            let upper = min(offset, try beginning(of: zone).map { $0 + 1 } ?? offset)
-            guard upper > 0 else { continue }
-            let last = try lastTouch(of: zone, before: upper, after: max(limit, found ?? limit)) {
-                try $0.kind == .zoneDeleted && isWanted($0.offset)
-            }
-            found = last ?? found
-        }
-        return found
+    /// Returns the last offset that a list of zone deletions can have: if the zone exists, any deletion is earlier than
+    /// its current life.
+    private func end(of list: StopPoint.List) throws -> UInt64? {
+        guard list.kind == .zoneDeleted, case .zones(let zones) = list.subject else { return nil }
+        let ends = try zones.map { try store.lastDeletion(ofZone: $0) ?? end }
+        return ends.max()
     }
 }

@@ -38,6 +38,34 @@ extension Store {
         return try snapshot.reading { try snapshot.context.history.stateIfKept(of: record, at: version, $0) }
     }
 
+    /// Returns the encoded state of a record, in any zone, as of a commit; nil if it did not exist. Of a record that was
+    /// erased since, only the header is left.
+    package func historicState(of record: RecordKey, asOf offset: UInt64) throws -> [UInt8]? {
+        let snapshot = snapshot()
+        return try snapshot.reading { trees in
+            let history = snapshot.context.history
+            guard let state = try history.state(of: record, asOf: offset, trees) else {
+                guard offset > 0, try history.isErased(record, after: offset) else { return nil }
+                let past = try asOf(offset)
+                defer { try? past.close() }
+                return try past.snapshot().trees.withRecord(record) { [UInt8]($0) }
+            }
+            let last = min(offset, try lastDeletion(ofZone: record.zone) ?? offset)
+            let first = max(state.version.offset, history.floor)
+            return try history.isZoneDeleted(record.zone, after: first, through: last) ? nil : state.bytes
+        }
+    }
+
+    /// Returns the offset after which a zone was not deleted, because its current life began there; nil if the zone
+    /// does not exist.
+    package func lastDeletion(ofZone zone: UInt64) throws -> UInt64? {
+        let trees = snapshot().trees
+        guard let database = try trees.databaseOrdinal(ofZone: zone), let row = try trees.zoneRow(database, zone),
+            row.status == .alive
+        else { return nil }
+        return row.incarnation.offset
+    }
+
     /// Returns a record as of one of its versions, in any zone; nil if that is no longer known.
     package func historicRecord(_ record: RecordKey, at version: Version) throws -> Record? {
         let snapshot = snapshot()

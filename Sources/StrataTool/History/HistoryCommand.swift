@@ -1,4 +1,5 @@
 import StrataModel
+import StrataStore
 
 /// `strata history`: every version of one record.
 enum HistoryCommand: Command {
@@ -81,7 +82,7 @@ enum HistoryCommand: Command {
         try CommitPatchText.write(step, indentation: 4, names, to: output)
     }
 
-    private static func title(of step: RecordTimelineStep) -> String {
+    private static func title(of step: TimelineStep) -> String {
         switch step.kind {
         case .base: "as it was when the history before it was compacted"
         case .create, .update, .touch: step.kind.rawValue

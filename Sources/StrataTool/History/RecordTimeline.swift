@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataStore
 import StrataTree
 import StrataViews
 
@@ -8,26 +9,39 @@ import StrataViews
 struct RecordTimeline {
     /// A step with the commit that made it.
     struct Entry {
-        let step: RecordTimelineStep
+        let step: TimelineStep
         /// The time of the commit; for a base, the time of the last save, from the record's header.
         let time: Int64
         /// Nil for a base, which has no commits.
         let header: EnvelopeHeader?
         let user: UInt64
         let device: UInt64
+
+        init(_ step: TimelineStep, of place: EventPlace, by header: EnvelopeHeader) {
+            (self.step, self.header) = (step, header)
+            (time, user, device) = (place.time, place.user, place.device)
+        }
+
+        /// The state at the horizon.
+        init(_ base: TimelineStep, of record: RecordHeader) {
+            (step, header) = (base, nil)
+            (time, user, device) = (record.modified, record.modifiedBy, record.modifiedWith)
+        }
     }
 
     let record: RecordKey
-    private let past: RecordTimelinePast
+    private let store: StoreAccess
+    private let past: ChangeTimeline
+    /// The last offset to consider.
+    private let last: UInt64
     private var changes: LogFilterChanges
     /// The remaining events of the commit that was read last.
-    private var waiting: [(event: RecordTimelineEvent, header: EnvelopeHeader)] = []
+    private var waiting: [(event: TimelineEvent, header: EnvelopeHeader)] = []
     private var skipCount: Int
     private var hasBegun: Bool
     private var undecoded: StrataError?
-    private let end: RecordTimelineEnd
     /// The step returned last, while a deletion of its zone could still follow.
-    private var lastSave: RecordTimelineStep?
+    private var lastSave: TimelineStep?
 
     init(_ record: RecordKey, in store: StoreAccess, through last: UInt64) {
         self.init(record, in: store, from: store.reader.floor.offset + 1, through: last, skipping: 0, hasBase: true)
@@ -41,8 +55,8 @@ struct RecordTimeline {
         skipping skipCount: Int, hasBase: Bool
     ) {
         self.record = record
-        past = RecordTimelinePast(store.reader)
-        end = RecordTimelineEnd(zone: record.zone, store: store, last: last)
+        (self.store, self.last) = (store, last)
+        past = ChangeTimeline(of: store.reader)
         changes = LogFilterChanges(
             store, .record(record.name, zones: [record.zone]), from: first, through: last)
         self.skipCount = skipCount
@@ -92,11 +106,13 @@ struct RecordTimeline {
         guard let save = lastSave else { return nil }
         lastSave = nil
         do {
-            guard let (version, commit) = try end.deletion(after: save.version) else { return nil }
+            let first = max(save.version.offset, store.reader.floor.offset, try aliveUntil(save.version) ?? 0)
+            guard let version = try store.reader.zoneDeletion(of: record.zone, after: first, through: last),
+                let commit = try store.reader.commit(at: version.offset)
+            else { return nil }
             let header = try Envelope(decoding: commit.payload).header
-            return Entry(
-                step: RecordTimelineStep(.zoneDeleted, version, type: save.type), time: commit.time, header: header,
-                user: header.user, device: header.device)
+            let place = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
+            return Entry(TimelineStep(.zoneDeleted, version, type: save.type), of: place, by: header)
         } catch let error as StrataError where error.isDamage {
             undecoded = undecoded ?? error
             return nil
@@ -111,9 +127,7 @@ struct RecordTimeline {
         }
         if let last = waiting.last, !hasBegun, let entry = try entryOfBase(last.event) { return entry }
         guard let (event, header) = waiting.popLast() else { return nil }
-        return Entry(
-            step: past.step(of: event), time: event.place.time, header: header, user: event.place.user,
-            device: event.place.device)
+        return Entry(past.step(of: event), of: event.place, by: header)
     }
 
     private mutating func nextCommit() throws -> Commit? {
@@ -128,15 +142,14 @@ struct RecordTimeline {
 
     private mutating func events(
         of commit: Commit
-    ) -> [(event: RecordTimelineEvent, header: EnvelopeHeader)] {
-        var found: [(event: RecordTimelineEvent, header: EnvelopeHeader)] = []
+    ) -> [(event: TimelineEvent, header: EnvelopeHeader)] {
+        var found: [(event: TimelineEvent, header: EnvelopeHeader)] = []
         guard let envelope = try? Envelope(decoding: commit.payload) else { return [] }
         for (index, event) in envelope.events.enumerated() where event.kind.isOfRecord {
-            guard let place = try? EventDetail.Place(event), place.zone == record.zone,
-                LogFilter.isSame(place.name, record.name)
+            guard let place = try? EventDetail.Place(event), RecordKey(zone: place.zone, name: place.name) == record
             else { continue }
             do {
-                let event = try RecordTimelineEvent(
+                let event = try TimelineEvent(
                     event, at: index, in: (commit.offset, commit.time), by: envelope.header)
                 if let event { found.append((event, envelope.header)) }
             } catch {
@@ -147,42 +160,15 @@ struct RecordTimeline {
         return found
     }
 
-    private mutating func entryOfBase(_ first: RecordTimelineEvent?) throws -> Entry? {
+    private mutating func entryOfBase(_ first: TimelineEvent?) throws -> Entry? {
         hasBegun = true
-        return try past.entryOfBase(record, before: first)
-    }
-}
-
-/// Finds the deletion of a record's zone, which the record's own events do not show.
-struct RecordTimelineEnd {
-    private static let pageCount = 1_000
-
-    let zone: UInt64
-    let store: StoreAccess
-    /// The last offset to consider.
-    let last: UInt64
-
-    /// Returns the first event after a version that deleted the zone, with its commit; nil if the zone still exists.
-    ///
-    /// - Throws: ``StrataError`` for damage found on the way.
-    func deletion(after version: Version) throws -> (version: Version, commit: Commit)? {
-        var offset = max(version.offset, store.reader.floor.offset)
-        if let known = try knownUpTo(after: version), known > offset { offset = known }
-        while offset < last {
-            let page = try store.reader.touches(zone: zone, after: offset, limit: Self.pageCount)
-            let found = page.touches.first { $0.kind == .zoneDeleted && $0.offset <= last }
-            if let found, let commit = try store.reader.commit(at: found.offset) {
-                return (Version(offset: found.offset, eventIndex: found.eventIndex), commit)
-            }
-            guard page.moreComing else { return nil }
-            offset = page.readThrough
-        }
-        return nil
+        return try past.base(of: record, before: first).map { Entry($0.step, of: $0.header) }
     }
 
     /// Returns the offset up to which the page file proves that the zone was not deleted after a version, or the offset
     /// before its deletion; nil if the page file cannot prove it.
-    private func knownUpTo(after version: Version) throws -> UInt64? {
+    private func aliveUntil(_ version: Version) throws -> UInt64? {
+        let (zone, last) = (record.zone, last)
         let known = try? Views.glance(of: store.reader, in: store.path, files: ReadOnlyFiles()) { trees, checkpoint in
             guard let database = try trees.databaseOrdinal(ofZone: zone),
                 let row = try trees.zoneRow(database, zone), checkpoint.position.offset <= last

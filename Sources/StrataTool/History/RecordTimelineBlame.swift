@@ -1,9 +1,10 @@
 import StrataModel
+import StrataStore
 
 /// The event that gave each field of a record its current value.
 struct RecordTimelineBlame {
     struct Line {
-        let key: RecordTimelineChange.Key
+        let key: TimelineChange.Key
         let value: FieldValue
         let version: Version
         let time: Int64
@@ -15,9 +16,9 @@ struct RecordTimelineBlame {
         var offset: UInt64 { version.offset }
     }
 
-    private var found: [RecordTimelineChange.Key: Line] = [:]
+    private var found: [TimelineChange.Key: Line] = [:]
     /// Nil if the record has no steps.
-    private var last: RecordTimelineStep?
+    private var last: TimelineStep?
     /// True if the record may have other fields.
     private var isPartial = false
 
@@ -47,7 +48,7 @@ struct RecordTimelineBlame {
         get throws {
             if hasBegun { return true }
             guard let state = try last?.after.decoded() else { return false }
-            var keys = state.fields.map { RecordTimelineChange.Key.field($0.field) }
+            var keys = state.fields.map { TimelineChange.Key.field($0.field) }
             if state.parent != nil { keys.append(.parent) }
             if state.share != nil { keys.append(.share) }
             return keys.allSatisfy { found[$0] != nil }
@@ -93,7 +94,7 @@ struct RecordTimelineBlame {
     }
 }
 
-extension RecordTimelineChange.Key {
+extension TimelineChange.Key {
     fileprivate var rank: UInt64 {
         switch self {
         case .parent: 0

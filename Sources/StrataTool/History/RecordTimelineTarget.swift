@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataViews
 
 /// The record that a command line names in the log of a store.
 struct RecordTimelineTarget {
@@ -42,7 +43,7 @@ struct RecordTimelineTarget {
         var zones = filter.zones(names)
         if filter.isEmpty { zones += try Self.unnamedZones(with: name, store, gathered, names) }
         if zones.count > 1 {
-            let base = RecordTimelineBase(store.reader)
+            let base = BaseRecords(store.reader)
             zones = try zones.filter { try Self.mayHave(RecordKey(zone: $0, name: name), store, base) }
         }
         guard zones.count < 2 else { throw Self.ambiguity(of: name, zones, names) }
@@ -67,7 +68,7 @@ struct RecordTimelineTarget {
     }
 
     /// Returns false only if the record certainly has no history in the zone.
-    private static func mayHave(_ record: RecordKey, _ store: StoreAccess, _ base: RecordTimelineBase) throws -> Bool {
+    private static func mayHave(_ record: RecordKey, _ store: StoreAccess, _ base: BaseRecords) throws -> Bool {
         do {
             let page = try store.reader.touches(
                 record: Array(record.name.utf8), in: record.zone, after: store.reader.floor.offset, limit: 1)

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataStore
 
 /// Writes commits as JSON lines. The keys, their order and their meaning are stable: docs/guide/tool.md.
 struct CommitJSON: CommitFormat {
@@ -49,7 +50,7 @@ struct CommitJSON: CommitFormat {
     }
 
     /// Writes the keys that a step adds to its event: docs/guide/tool.md, "A patch".
-    private static func write(_ step: RecordTimelineStep, _ names: KnownNames, to json: inout JSONWriter) {
+    private static func write(_ step: TimelineStep, _ names: KnownNames, to json: inout JSONWriter) {
         json.field("changes", step.changes, names)
         if let problem = step.problem { json.field("notAllKnown", problem.description) }
     }

@@ -1,29 +1,30 @@
 import StrataLog
 import StrataModel
+import StrataStore
 
 /// Finds the changes of each record event: its fields before and after.
 struct CommitPatch {
-    let past: RecordTimelinePast
+    let timeline: ChangeTimeline
     /// Selects the events to report; all of them if it asks for no events.
     let filter: LogFilter
 
     /// Returns nil for events that are not of a record, do not fit or cannot be decoded.
     func step(of event: Event, at index: Int, in commit: Commit, _ header: EnvelopeHeader, _ names: KnownNames)
-        -> RecordTimelineStep?
+        -> TimelineStep?
     {
         guard event.kind.isOfRecord else { return nil }
         if filter.asksEvents {
             guard case .fits = filter.judge(event, of: header, at: commit.time, names) else { return nil }
         }
-        let found = try? RecordTimelineEvent(event, at: index, in: (commit.offset, commit.time), by: header)
-        return found.map { past.step(of: $0) }
+        let found = try? TimelineEvent(event, at: index, in: (commit.offset, commit.time), by: header)
+        return found.map { timeline.step(of: $0) }
     }
 }
 
 /// Prints the changes of a record's fields.
 enum CommitPatchText {
     /// Prints a line for each change, then the notes on the step.
-    static func write(_ step: RecordTimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
+    static func write(_ step: TimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
         let blanks = String(repeating: " ", count: indentation)
         for change in step.changes {
             output.write(blanks)
@@ -39,7 +40,7 @@ enum CommitPatchText {
     }
 
     /// `+` for an added value, `-` for a removed one, `~` for a changed one.
-    private static func line(of change: RecordTimelineChange, _ names: KnownNames) -> (String, TextStyle) {
+    private static func line(of change: TimelineChange, _ names: KnownNames) -> (String, TextStyle) {
         let name = name(of: change.key, names)
         switch (change.before, change.after) {
         case (.none, let after): return ("+ \(name): \(text(of: after))", .added)
@@ -51,7 +52,7 @@ enum CommitPatchText {
         }
     }
 
-    static func name(of key: RecordTimelineChange.Key, _ names: KnownNames) -> String {
+    static func name(of key: TimelineChange.Key, _ names: KnownNames) -> String {
         switch key {
         case .parent: "parent"
         case .share: "share"
@@ -61,7 +62,7 @@ enum CommitPatchText {
 
     private static func text(of value: FieldValue?) -> String { value.map { ValueText.text(of: $0) } ?? "nothing" }
 
-    private static func notes(on step: RecordTimelineStep) -> [String] {
+    private static func notes(on step: TimelineStep) -> [String] {
         var notes: [String] = []
         if step.isErased { notes.append("its content was erased later") }
         if step.changes.contains(where: { if case .unknown = $0.before { true } else { false } }) {
@@ -74,7 +75,7 @@ enum CommitPatchText {
 
 extension JSONWriter {
     /// Writes the keys of docs/guide/tool.md, "A change".
-    mutating func field(_ key: StaticString, _ changes: [RecordTimelineChange], _ names: KnownNames) {
+    mutating func field(_ key: StaticString, _ changes: [TimelineChange], _ names: KnownNames) {
         beginArray(key)
         for change in changes {
             beginObject()
@@ -90,7 +91,7 @@ extension JSONWriter {
         endArray()
     }
 
-    mutating func field(_ changed: RecordTimelineChange.Key, _ names: KnownNames) {
+    mutating func field(_ changed: TimelineChange.Key, _ names: KnownNames) {
         switch changed {
         case .parent: field("link", "parent")
         case .share: field("link", "share")

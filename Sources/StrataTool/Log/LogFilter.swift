@@ -114,7 +114,7 @@ struct LogFilter: Sendable {
     private static let maximumLists = 64
 
     /// Returns the change lists that contain every commit that may fit; nil if all commits must be checked.
-    func subject(_ names: KnownNames) -> LogFilterTouches.Subject? {
+    func subject(_ names: KnownNames) -> TouchedCommits.Subject? {
         guard asksChangesOnly else { return nil }
         let zones = zones(names)
         guard zones.count <= Self.maximumLists else { return nil }

@@ -8,17 +8,17 @@ import StrataModel
 struct LogFilterChanges: CommitSupply {
     private let store: StoreAccess
     private let last: UInt64
-    private var touches: LogFilterTouches
+    private var touches: TouchedCommits
     private var reads: CommitReads
     private var nextOffset: UInt64
     private var listDamage: StrataError?
     private var scan: CommitSource?
 
-    init(_ store: StoreAccess, _ subject: LogFilterTouches.Subject, from first: UInt64, through last: UInt64) {
+    init(_ store: StoreAccess, _ subject: TouchedCommits.Subject, from first: UInt64, through last: UInt64) {
         self.store = store
         self.last = last
         nextOffset = first
-        touches = LogFilterTouches(subject, after: first - 1)
+        touches = TouchedCommits(subject, of: store.reader, after: first - 1, through: last)
         reads = CommitReads(store.reader)
     }
 
@@ -30,7 +30,7 @@ struct LogFilterChanges: CommitSupply {
     mutating func next(unless isPassed: (_ count: Int) -> Bool) throws -> Commit? {
         while scan == nil {
             do {
-                guard let touch = try touches.next(in: store.reader, through: last) else { return nil }
+                guard let touch = try touches.next() else { return nil }
                 if !isPassed(touch.count), let commit = try reads.commit(at: touch.offset) {
                     nextOffset = touch.offset + 1
                     return commit

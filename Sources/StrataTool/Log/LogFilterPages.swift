@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// Commits newest first, one page of offsets at a time, so that a short listing reads little.
+/// Commits newest first, from change lists or one page of offsets at a time, so that a short listing reads little.
 ///
 /// It returns the intact commits on both sides of damage.
 struct LogFilterPages: CommitSupply {
@@ -16,25 +16,22 @@ struct LogFilterPages: CommitSupply {
     private static let pageOffsets: UInt64 = 1_024
     /// The maximum bytes of payloads that a page holds; other commits are read again.
     private static let heldBytes = 8 << 20
-    /// A page of change lists widens while it has fewer entries than this range, and narrows when it has more.
-    private static let wantedTouches = 256...4_096
 
     private var store: StoreAccess
     /// Nil for all commits.
-    private var subject: LogFilterTouches.Subject?
+    private var touches: ReversedTouches?
     private let first: UInt64
     /// The offset where the next page ends; below `first` if there is none.
     private var upper: UInt64
-    private var width = pageOffsets
     /// Oldest first: entries are taken from the end.
     private var page: [Entry] = []
     private var foundDamage: StrataError?
 
-    init(_ store: StoreAccess, _ subject: LogFilterTouches.Subject?, from first: UInt64, through last: UInt64) {
+    init(_ store: StoreAccess, _ subject: TouchedCommits.Subject?, from first: UInt64, through last: UInt64) {
         self.store = store
-        self.subject = subject
         self.first = first
         upper = min(last, store.reader.end.offset)
+        touches = subject.map { ReversedTouches($0, of: store.reader, after: first - 1, through: upper) }
     }
 
     var damage: StrataError? { foundDamage ?? store.damage }
@@ -43,7 +40,17 @@ struct LogFilterPages: CommitSupply {
 
     mutating func next() throws -> Commit? {
         while true {
-            if let entry = page.popLast() {
+            if touches != nil {
+                do {
+                    guard let offset = try touches?.next() else { return nil }
+                    upper = offset - 1
+                    if let commit = try commit(at: offset, of: store.reader) { return commit }
+                } catch let error as StrataError where error.isDamage {
+                    // Without change lists all commits are checked.
+                    foundDamage = foundDamage ?? error
+                    touches = nil
+                }
+            } else if let entry = page.popLast() {
                 if let commit = try entry.commit ?? commit(at: entry.offset, of: entry.reader) { return commit }
             } else {
                 guard upper >= first else { return nil }
@@ -61,43 +68,13 @@ struct LogFilterPages: CommitSupply {
     }
 
     private mutating func readPage() throws {
-        let range = max(first, upper - min(upper, width) + 1)...upper
-        if let subject {
-            do { return try take(offsets: touched(subject, range), range) } catch let error as StrataError
-                where error.isDamage
-            {
-                // Without change lists all commits are checked.
-                foundDamage = foundDamage ?? error
-                self.subject = nil
-                width = Self.pageOffsets
-                return
-            }
-        }
+        let range = max(first, upper - min(upper, Self.pageOffsets) + 1)...upper
         do { page = try entries(range, of: store.reader) } catch let failure as PageFailure {
             foundDamage = foundDamage ?? failure.damage
             page = failure.whole
             goOn(after: failure, range)
         }
         upper = min(upper, range.lowerBound - 1)
-    }
-
-    // MARK: Change lists
-
-    private func touched(_ subject: LogFilterTouches.Subject, _ range: ClosedRange<UInt64>) throws -> [UInt64] {
-        var touches = LogFilterTouches(subject, after: range.lowerBound - 1)
-        var offsets: [UInt64] = []
-        while let touch = try touches.next(in: store.reader, through: range.upperBound) { offsets.append(touch.offset) }
-        return offsets
-    }
-
-    private mutating func take(offsets: [UInt64], _ range: ClosedRange<UInt64>) {
-        page = offsets.map { Entry(offset: $0, commit: nil, reader: store.reader) }
-        upper = range.lowerBound - 1
-        if offsets.count < Self.wantedTouches.lowerBound {
-            width = min(width * 4, UInt64.max / 8)
-        } else if offsets.count > Self.wantedTouches.upperBound {
-            width = max(width / 2, Self.pageOffsets)
-        }
     }
 
     // MARK: Damage

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataStore
 
 /// One run of `strata log`: its traversal of the log, and its output.
 struct LogFilterRun {
@@ -16,7 +17,7 @@ struct LogFilterRun {
     private let lastWanted: UInt64
     /// Checked only for commits that arrive while following: times never decrease.
     private let earliest: Int64
-    private let subject: LogFilterTouches.Subject?
+    private let subject: TouchedCommits.Subject?
     private var printer: LogFilterPrinter
     private let nameDamage: StrataError?
 
@@ -72,7 +73,8 @@ struct LogFilterRun {
     }
 
     private static func format(_ arguments: Arguments, _ filter: LogFilter, _ store: StoreAccess) -> any CommitFormat {
-        let patch = arguments[LogCommand.patch] ? CommitPatch(past: .init(store.reader), filter: filter) : nil
+        let timeline = arguments[LogCommand.patch] ? ChangeTimeline(of: store.reader) : nil
+        let patch = timeline.map { CommitPatch(timeline: $0, filter: filter) }
         if arguments[Option.json] { return CommitJSON(patch: patch) }
         let body = arguments[LogCommand.stat] ? CommitBody.stat : patch.map { .patch($0) } ?? .events
         return arguments[LogCommand.oneline] ? CommitLine(body: body) : CommitText(body: body)

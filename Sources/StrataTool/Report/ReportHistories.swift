@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataStore
 
 /// The histories of some records, limited to the space on a page: the largest ones keep only their latest versions.
 struct ReportHistories {
@@ -31,7 +32,7 @@ struct ReportHistories {
     private(set) var damage: StrataError?
     private let places: [RecordKey: Int]
     private let names: KnownNames
-    private let past: RecordTimelinePast
+    private let past: ChangeTimeline
     private let maximumBytes: Int
     private var byteCount = 0
     /// The number of latest versions of a record to encode.
@@ -47,7 +48,7 @@ struct ReportHistories {
         histories = records.map { History(record: $0) }
         places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1, $0) })
         (self.names, self.maximumBytes) = (names, maximumBytes)
-        past = RecordTimelinePast(store.reader)
+        past = ChangeTimeline(of: store.reader)
         guard !records.isEmpty else { return }
         try read(store, range) { histories, _, found in
             for event in found { histories.histories[event.place].versionCount += 1 }
@@ -109,20 +110,18 @@ struct ReportHistories {
         }
         guard !wanted.isEmpty, let envelope = try? Envelope(decoding: commit.payload) else { return }
         for (index, place) in wanted {
-            let event = try? RecordTimelineEvent(
+            let event = try? TimelineEvent(
                 envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
             if let event { add(event, of: place, envelope.header) }
         }
     }
 
-    private mutating func add(_ event: RecordTimelineEvent, of place: Int, _ header: EnvelopeHeader) {
+    private mutating func add(_ event: TimelineEvent, of place: Int, _ header: EnvelopeHeader) {
         if histories[place].head.bytes.isEmpty || histories[place].type != event.type { name(place, event.type) }
-        if histories[place].passedCount == 1, let base = (try? past.entryOfBase(event.record, before: event)) ?? nil {
-            hold(ReportVersion(base, names).json, of: place)
+        if histories[place].passedCount == 1, let base = (try? past.base(of: event.record, before: event)) ?? nil {
+            hold(ReportVersion(.init(base.step, of: base.header), names).json, of: place)
         }
-        let entry = RecordTimeline.Entry(
-            step: past.step(of: event), time: event.place.time, header: header, user: event.place.user,
-            device: event.place.device)
+        let entry = RecordTimeline.Entry(past.step(of: event), of: event.place, by: header)
         hold(ReportVersion(entry, names).json, of: place)
     }
 

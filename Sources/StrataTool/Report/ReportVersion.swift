@@ -1,4 +1,5 @@
 import StrataModel
+import StrataStore
 
 /// A version of a record in the page's data.
 ///
@@ -54,7 +55,7 @@ struct ReportVersion {
         return notes
     }
 
-    private func append(_ change: RecordTimelineChange, to json: inout ReportJSON) {
+    private func append(_ change: TimelineChange, to json: inout ReportJSON) {
         json.append(raw: "[")
         json.append(CommitPatchText.name(of: change.key, names))
         json.append(raw: ",")

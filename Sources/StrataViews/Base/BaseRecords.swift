@@ -26,10 +26,10 @@ package final class BaseRecords: Sendable {
         var all: [Mark] = []
     }
 
-    private let log: any EventLog
+    private let log: any HistoryLog & Sendable
     private let marks = Lock(Marks())
 
-    package init(_ log: any EventLog) { self.log = log }
+    package init(_ log: any HistoryLog & Sendable) { self.log = log }
 
     /// Returns the encoded state that a record had at the log's floor; nil if it did not exist, or the log has no base.
     /// A record that was erased since then has no fields.

@@ -57,4 +57,51 @@ struct RecordEraserTests {
         #expect(try !isChanged(eraser, noted("cards", zone: people, in: DatabaseID(.private)), by: 2))
         #expect(try !isChanged(eraser, noted("card", zone: ZoneID("Other"), in: DatabaseID(.private)), by: 2))
     }
+
+    // MARK: Every kind of event
+
+    private static let secret = "confidential"
+
+    /// Events that hold a value of the record, one of each kind that can.
+    private static func valueEvents() throws -> [EventKind: any EventBody] {
+        var names = RequestNames()
+        let key = RecordKey(zone: names.ordinal(of: ZoneID("People", owner: "anna")), name: record.name)
+        let save = ModifyRecordsRequest.Save(
+            key, type: names.ordinal(ofType: "Card"),
+            fields: [FieldChange(names.ordinal(ofKey: "title"), .string(secret))])
+        let request = try Request(
+            database: DatabaseID(.shared), names: names,
+            .modifyRecords(ModifyRecordsRequest(saves: [save], policy: .allKeys))
+        ).encoded()
+        return [
+            .recordSaved: RecordSavedEvent(.create, record, type: 1, fields: [.init(1, .string(secret))]),
+            .requestRefused: RequestRefusedEvent(code: 26, request: request),
+            .nothingToDelete: NothingToDeleteEvent(count: 1, request: request),
+        ]
+    }
+
+    /// The kinds that never hold a value of a record. A new kind belongs here, or to the events that do.
+    private static let kindsWithoutValues: Set<EventKind> = [
+        .nameInterned, .databaseCreated, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted, .subscriptionSaved,
+        .subscriptionDeleted, .schemaChanged, .userChanged, .deviceSeen, .clientTokenKept, .longLivedOperation,
+        .shareSaved, .participantsChanged, .keyChanged, .baseMarker, .continuation, .tokensExpired, .fetched,
+        .notificationDelivered, .consoleActed,
+    ]
+
+    @Test("Of every kind of event either no value is left, or it never had one", arguments: EventKind.known.map(\.kind))
+    func kinds(_ kind: EventKind) throws {
+        let isListed = Self.kindsWithoutValues.contains(kind)
+        guard let event = try Self.valueEvents()[kind] else {
+            try #require(isListed, "\(kind) is not known to hold values or not")
+            for sample in EventSamples.all where type(of: sample.body).kind == kind {
+                #expect(try !isChanged(eraser, sample.body, by: 2))
+            }
+            return
+        }
+        #expect(!isListed)
+        let payload = try self.payload(event, by: 3)
+        #expect(Array(payload).contains(Array(Self.secret.utf8)))
+        let erased = try #require(try eraser.erased(payload, at: 50))
+        #expect(!erased.contains(Array(Self.secret.utf8)))
+    }
 }

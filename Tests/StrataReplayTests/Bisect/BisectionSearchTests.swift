@@ -37,11 +37,21 @@ struct BisectionSearchTests {
     @Test("What holds at neither end or at both is told so")
     func ends() {
         #expect(search(0...10, holdsFrom: 11).outcome == .never)
-        #expect(search(0...0, holdsFrom: 0).outcome == .never)
         #expect(search(3...10, holdsFrom: 3).outcome == .fromStart)
         #expect(search(3...10, holdsFrom: 4).outcome == .found(4))
         #expect(search(3...10, holdsFrom: 5, silent: [10]).outcome == .cannotTell(10))
         #expect(search(3...10, holdsFrom: 5, silent: [3]).outcome == .cannotTell(3))
+    }
+
+    @Test("A range without commits is asked once, about its only state", arguments: [0, 7] as [UInt64])
+    func emptyRange(offset: UInt64) {
+        func expect(_ outcome: BisectionOutcome, holdsFrom first: UInt64, silent: Set<UInt64> = []) {
+            let found = search(offset...offset, holdsFrom: first, silent: silent)
+            #expect(found.outcome == outcome && found.probes == [offset])
+        }
+        expect(.fromStart, holdsFrom: offset)
+        expect(.never, holdsFrom: offset + 1)
+        expect(.cannotTell(offset), holdsFrom: offset, silent: [offset])
     }
 
     @Test("States that do not tell are gone around; where that cannot be, the commits are named that are left")

@@ -1,33 +1,32 @@
 import StrataModel
-import StrataStore
 
 /// A change of one field of a record, or of one of its links.
-struct RecordTimelineChange {
-    enum Key: Hashable {
+package struct TimelineChange {
+    package enum Key: Hashable {
         case parent, share
         /// A field, by its ordinal.
         case field(UInt32)
     }
 
-    enum Before {
+    package enum Before {
         case unknown
         /// The field had no value.
         case none
         case value(FieldValue)
     }
 
-    let key: Key
-    let before: Before
+    package let key: Key
+    package let before: Before
     /// Nil if the value was removed. Links are references.
-    let after: FieldValue?
+    package let after: FieldValue?
 
     /// Returns the differences between two states: links first, then fields by ordinal.
-    static func differences(from old: RecordState?, to new: RecordState?) -> [RecordTimelineChange] {
-        var changes: [RecordTimelineChange] = []
+    package static func differences(from old: RecordState?, to new: RecordState?) -> [TimelineChange] {
+        var changes: [TimelineChange] = []
         func compare(_ key: Key, _ old: FieldValue?, _ new: FieldValue?) {
             if FieldValue.isSame(old, new) { return }
             let before = old.map { Before.value($0) } ?? Before.none
-            changes.append(RecordTimelineChange(key: key, before: before, after: new))
+            changes.append(TimelineChange(key: key, before: before, after: new))
         }
         func parent(of state: RecordState?) -> FieldValue? {
             state.flatMap { state in state.parent.map { value($0, isLoose: state.isParentLoose) } }
@@ -44,19 +43,19 @@ struct RecordTimelineChange {
     }
 
     /// Returns the values that a save sent, for a record whose earlier state is unknown.
-    static func sent(by saved: RecordSavedEvent) -> [RecordTimelineChange] {
-        var changes: [RecordTimelineChange] = []
+    package static func sent(by saved: RecordSavedEvent) -> [TimelineChange] {
+        var changes: [TimelineChange] = []
         for (key, link) in [(Key.parent, saved.parent), (.share, saved.share)] {
             switch link {
             case .kept: continue
-            case .removed: changes.append(RecordTimelineChange(key: key, before: .unknown, after: nil))
+            case .removed: changes.append(TimelineChange(key: key, before: .unknown, after: nil))
             case .set(let target):
                 let after = value(target, isLoose: key == .parent && saved.isParentLoose)
-                changes.append(RecordTimelineChange(key: key, before: .unknown, after: after))
+                changes.append(TimelineChange(key: key, before: .unknown, after: after))
             }
         }
         return changes
-            + saved.fields.map { RecordTimelineChange(key: .field($0.field), before: .unknown, after: $0.value) }
+            + saved.fields.map { TimelineChange(key: .field($0.field), before: .unknown, after: $0.value) }
     }
 
     private static func value(_ link: RecordKey, isLoose: Bool = false) -> FieldValue {
@@ -67,36 +66,36 @@ struct RecordTimelineChange {
 }
 
 /// One event of a record with its changes, or the state of the record at the horizon of a compacted log.
-struct RecordTimelineStep {
-    enum Kind: String {
+package struct TimelineStep {
+    package enum Kind: String {
         case base, create, update, touch, delete, erase
         /// The deletion of the zone with all its records.
         case zoneDeleted
     }
 
-    let kind: Kind
-    let version: Version
-    let type: UInt64
-    var previous: Version?
+    package let kind: Kind
+    package let version: Version
+    package let type: UInt64
+    package var previous: Version?
     /// True if the deletion followed from that of another record.
-    var isCascade = false
+    package var isCascade = false
     /// The reason of an erasure.
-    var reason = ""
-    var changes: [RecordTimelineChange] = []
+    package var reason = ""
+    package var changes: [TimelineChange] = []
     /// True if the values were erased later.
-    var isErased = false
+    package var isErased = false
     /// The state of the record after this step.
-    var after = RecordTimelineState.none
+    package var after = TimelineState.none
     /// The reason why the changes are incomplete.
-    var problem: StrataError?
+    package var problem: StrataError?
 
-    init(_ kind: Kind, _ version: Version, type: UInt64) {
+    package init(_ kind: Kind, _ version: Version, type: UInt64) {
         self.kind = kind
         self.version = version
         self.type = type
     }
 
-    init(_ event: RecordTimelineEvent, from before: RecordTimelineState) {
+    package init(_ event: TimelineEvent, from before: TimelineState) {
         (version, type, previous) = (event.version, event.type, event.previous)
         switch event.content {
         case .saved(.create, _, let isErased): (kind, self.isErased) = (.create, isErased)
@@ -111,14 +110,13 @@ struct RecordTimelineStep {
         }
     }
 
-    private mutating func add(_ event: RecordTimelineEvent, from before: RecordTimelineState) throws {
+    private mutating func add(_ event: TimelineEvent, from before: TimelineState) throws {
         after = try event.applied(to: before)
         switch (before, after) {
         case (_, .erased), (.erased, .none), (.unknown, .none), (.none, .none): break
         case (.none, .known), (.known, .known), (.known, .none):
-            changes = RecordTimelineChange.differences(from: try before.decoded(), to: try after.decoded())
-        case (.erased, _), (.unknown, _), (_, .unknown):
-            changes = RecordTimelineChange.sent(by: try event.saved())
+            changes = TimelineChange.differences(from: try before.decoded(), to: try after.decoded())
+        default: changes = TimelineChange.sent(by: try event.saved())
         }
     }
 }

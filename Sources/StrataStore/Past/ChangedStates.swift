@@ -25,7 +25,7 @@ struct ChangedStates {
     ///   - offset: the offset at which reading begins.
     ///   - start: returns the state of a record at that offset.
     static func read(
-        _ changes: ChangedRecords, in range: ClosedRange<UInt64>, of log: any EventLog, from offset: UInt64,
+        _ changes: ChangedRecords, in range: ClosedRange<UInt64>, of log: any HistoryLog, from offset: UInt64,
         atMost maximumBytes: Int, _ start: (RecordKey) throws -> [UInt8]?
     ) throws -> ChangedStates? {
         var states = ChangedStates(range, maximumBytes)
@@ -57,7 +57,7 @@ struct ChangedStates {
 
     // MARK: Commits
 
-    private mutating func fold(_ log: any EventLog, after offset: UInt64) throws -> Bool {
+    private mutating func fold(_ log: any HistoryLog, after offset: UInt64) throws -> Bool {
         var cursor = try log.read(from: offset + 1)
         var isBehind = false
         while let commit = try cursor.next(), commit.offset <= range.upperBound {

@@ -1,36 +1,40 @@
 import StrataModel
 
 /// An event of a record, decoded as far as its history needs.
-struct RecordTimelineEvent {
-    enum Content {
+package struct TimelineEvent {
+    package enum Content {
         case saved(RecordSavedEvent.Change, isFull: Bool, isErased: Bool)
         case deleted(isCascade: Bool)
         case erased(reason: String)
     }
 
-    let record: RecordKey
-    let type: UInt64
+    package let record: RecordKey
+    package let type: UInt64
     /// The version before the event; nil if there was no record.
-    let previous: Version?
-    let content: Content
-    let place: EventPlace
+    package let previous: Version?
+    package let content: Content
+    package let place: EventPlace
     private let body: ArraySlice<UInt8>
 
-    var version: Version { place.version }
+    package var version: Version { place.version }
+    package var isSave: Bool { if case .saved = content { true } else { false } }
+    package var isCreation: Bool { if case .saved(.create, _, _) = content { true } else { false } }
 
     /// Returns nil for an event that is not of a record.
     ///
     /// - Throws: ``StrataError`` if the event cannot be decoded.
-    init?(_ event: Event, at index: Int, in commit: (offset: UInt64, time: Int64), by header: EnvelopeHeader) throws {
+    package init?(
+        _ event: Event, at index: Int, in commit: (offset: UInt64, time: Int64), by header: EnvelopeHeader
+    ) throws {
         let version = Version(offset: commit.offset, eventIndex: UInt32(index))
         let before: Version?
         switch event.kind {
         case .recordSaved:
-            let place = try EventDetail.Place(event)
-            (record, type) = (RecordKey(zone: place.zone, name: place.name), place.type)
-            (content, before) = try event.body.withUnsafeBytes { bytes -> (Content, Version?) in
-                let view = try RecordSavedView(bytes, in: 0..<bytes.count)
-                return (.saved(view.change, isFull: view.isFull, isErased: view.isErased), view.previous)
+            (record, type, content, before) = try event.body.withUnsafeBytes { bytes in
+                let start = try RecordEvent(event.kind, bytes)
+                let view = try start.saved()
+                let content = Content.saved(view.change, isFull: view.isFull, isErased: view.isErased)
+                return (try start.key, start.type, content, view.previous)
             }
         case .recordDeleted:
             let deleted = try RecordDeletedEvent(decoding: event.body)
@@ -47,24 +51,21 @@ struct RecordTimelineEvent {
         place = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
     }
 
-    /// True if the event contains the complete record.
-    var isFull: Bool {
-        if case .saved(_, let isFull, _) = content { isFull } else { false }
-    }
-
     /// Decodes the save with its values.
     func saved() throws -> RecordSavedEvent { try RecordSavedEvent(decoding: body) }
 
-    /// Applies the event to the state before it.
+    /// Returns the state after the event, given the one before it.
     ///
     /// - Throws: ``StrataError`` if it does not fit that state.
-    func applied(to state: RecordTimelineState) throws -> RecordTimelineState {
+    func applied(to state: TimelineState) throws -> TimelineState {
         guard case .saved(_, let isFull, let isErased) = content else { return .none }
         if isErased { return .erased }
         if case .known(let bytes) = state {
             return .known(try bytes.withUnsafeBytes { try merged(onto: $0) })
         }
-        return isFull ? .known(try merged(onto: nil)) : .unknown
+        if isFull { return .known(try merged(onto: nil)) }
+        if case .removed = state { return .removed }
+        return .unknown
     }
 
     private func merged(onto state: UnsafeRawBufferPointer?) throws -> [UInt8] {
@@ -79,18 +80,20 @@ struct RecordTimelineEvent {
 }
 
 /// The known state of a record between two of its events.
-enum RecordTimelineState {
+package enum TimelineState {
     /// There is no record.
     case none
     /// The encoded state, as docs/format.md §17 defines it.
     case known([UInt8])
     /// The values were erased later.
     case erased
-    /// The state is no longer in the log, or cannot be read.
+    /// The state was removed by compaction.
+    case removed
+    /// The state is not in the log, or cannot be read.
     case unknown
 
     /// Returns nil unless the state is known.
-    func decoded() throws -> RecordState? {
+    package func decoded() throws -> RecordState? {
         guard case .known(let bytes) = self else { return nil }
         return try RecordState(decoding: bytes[...])
     }

@@ -23,7 +23,7 @@ struct ChangedRecords {
 
     /// Returns nil if the commits alone are not enough: they touch more records than `limit`, delete a zone, or contain
     /// an erasure or an erased save.
-    init?(_ log: any EventLog, after first: UInt64, through last: UInt64, atMost limit: Int) throws {
+    init?(_ log: any HistoryLog, after first: UInt64, through last: UInt64, atMost limit: Int) throws {
         var changes: [[UInt8]: Change] = [:]
         var cursor = try log.read(from: first + 1)
         while let commit = try cursor.next(), commit.offset <= last {
