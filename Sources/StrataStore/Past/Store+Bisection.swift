@@ -38,8 +38,8 @@ extension Store {
         return try snapshot.reading { try snapshot.context.history.stateIfKept(of: record, at: version, $0) }
     }
 
-    /// Returns the encoded state of a record, in any zone, as of a commit; nil if it did not exist. Of a record that was
-    /// erased since, only the header is left.
+    /// Returns the encoded state of a record, in any zone, as of a commit; nil if it did not exist. A record that was
+    /// erased since has only its header.
     package func historicState(of record: RecordKey, asOf offset: UInt64) throws -> [UInt8]? {
         let snapshot = snapshot()
         return try snapshot.reading { trees in

@@ -10,7 +10,7 @@ enum BisectCommand: Command {
     static let details =
         "With --where it finds the first commit after which a record of TYPE, or the record that --record names, "
         + "matches the predicate. The predicate is written as for 'strata query', and looks at no other records. It "
-        + "prints that commit, and the record that changed, before and after. This is a scan, not a binary search: each "
+        + "prints that commit and the record that changed, before and after. This is a scan, not a binary search: each "
         + "commit of the range that can matter is read, since a predicate can begin and cease to hold any number of "
         + "times. It reports if it does so more than once, and --all lists each time. With --run it finds the first "
         + "commit after which a shell command reports, by its exit status, that a condition holds: 0 not yet, 1 to 127 "
