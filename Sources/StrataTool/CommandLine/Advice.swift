@@ -61,31 +61,17 @@ extension String {
     fileprivate func isAtOrBelow(_ path: String) -> Bool { self == path || hasPrefix(path + "/") }
 }
 
-extension JSONWriter {
-    /// Writes an error as an object with the known keys of its context, or null.
-    mutating func field(_ key: StaticString, _ error: StrataError?) {
-        guard let error else { return null(key) }
-        beginObject(key)
-        writeFields(of: error)
-        endObject()
-    }
-
-    mutating func value(_ error: StrataError) {
-        beginObject()
-        writeFields(of: error)
-        endObject()
-    }
-
-    private mutating func writeFields(of error: StrataError) {
-        field("code", error.code.rawValue)
-        field("message", error.message)
-        if let segment = error.context.segment { field("segment", segment) }
-        if let offset = error.context.offset { field("offset", offset) }
-        if let page = error.context.page { field("page", UInt64(page)) }
-        if let position = error.context.position { field("position", position) }
-        if let path = error.context.path { field("path", path) }
-        if let expected = error.context.expected { field("expected", expected) }
-        if let found = error.context.found { field("found", found) }
-        if let cause = error.cause { field("because", "\(cause)") }
+extension StrataError: Shaped {
+    static let shape = Shape<Self>("Damage") {
+        Key("code", "the kind of damage, such as `badChecksum`") { $0.code.rawValue }
+        Key("message", "one sentence, the same for the same code path") { $0.message }
+        Key("segment", "first offset of the segment, which is its name", if: "if known") { $0.context.segment }
+        Key("offset", "of the commit", if: "if known") { $0.context.offset }
+        Key("page", "number of a page of the page file", if: "if known") { $0.context.page }
+        Key("position", "in the file, or in a payload that cannot be decoded", if: "if known") { $0.context.position }
+        Key("path", "of the file", if: "if known") { $0.context.path }
+        Key("expected", "the value that the format requires", if: "if known") { $0.context.expected }
+        Key("found", "the value that was found", if: "if known") { $0.context.found }
+        Key("because", "the underlying error", if: "if there is one") { $0.cause.map { "\($0)" } }
     }
 }

@@ -2,30 +2,32 @@ import StrataModel
 import StrataReplay
 import StrataStore
 
-/// Writes a stop as JSON: the keys of docs/guide/tool.md, "A stop of a debugger".
 extension DebugReport {
     func writeJSON(_ reason: Stepper.Reason, _ changes: [WatchChange], of stepper: Stepper) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", stepper.offset)
-        json.field("reason", Self.name(of: reason))
-        if case .stopped(let numbers) = reason {
-            json.beginArray("stoppedBy")
-            for number in numbers { json.value(Int64(number)) }
-            json.endArray()
+        let commit = try stepper.commit().map {
+            CommitJSON.Line(commit: $0, envelope: Self.envelope(of: $0), names: names)
         }
-        json.beginArray("watches")
-        for change in changes { try write(change, to: &json) }
-        json.endArray()
-        if let commit = try stepper.commit() {
-            json.beginObject("commit")
-            CommitJSON().writeFields(of: commit, Self.envelope(of: commit), names, to: &json)
-            json.endObject()
-        } else {
-            json.null("commit")
+        try output.writeJSON(
+            (stepper.offset, reason, changes.map { (change: $0, state: state) }, commit), as: Self.stop)
+    }
+
+    private static let stop = Shape<
+        (
+            offset: UInt64, reason: Stepper.Reason, changes: [(change: WatchChange, state: ContainerState)],
+            commit: CommitJSON.Line?
+        )
+    >("A stop of a debugger", "What `strata debug --json` prints for each move, and for `where`.") {
+        Key("offset", "of the last commit up to this position") { $0.offset }
+        Key(
+            "reason",
+            "`arrived`, `stopped` (by breakpoints or watches), `found` (what `until` waits for), `ended` (there are no "
+                + "more commits), `interrupted`"
+        ) { name(of: $0.reason) }
+        Key("stoppedBy", "numbers of the breakpoints and watches that stopped it", if: "if they did") {
+            if case .stopped(let numbers) = $0.reason { Array(numbers) } else { nil }
         }
-        json.endObject()
-        try output.endLine()
+        Key("watches", "each watch whose value changed", each: watch) { $0.changes }
+        Key("commit", "the commit there; null before the first one") { $0.commit }
     }
 
     private static func name(of reason: Stepper.Reason) -> String {
@@ -38,28 +40,57 @@ extension DebugReport {
         }
     }
 
-    private func write(_ change: WatchChange, to json: inout JSONWriter) throws {
-        json.beginObject()
-        json.field("number", change.number)
-        json.field("record", change.watch.record.name)
-        json.field("zone", change.watch.record.zone.name)
-        json.field("database", change.watch.database.scope.name)
-        json.field("owner", change.watch.database.owner)
-        if let field = change.watch.field {
-            json.field("fieldName", field)
-            if let before = try change.before { json.field("old", before) } else { json.null("old") }
-            if let after = try change.after { json.field("new", after) } else { json.null("new") }
-        } else {
-            try write("before", change.difference.before, to: &json)
-            try write("after", change.difference.after, to: &json)
+    private static let watch = Shape<(change: WatchChange, state: ContainerState)>("A watch that changed") {
+        Key("number", "of the watch") { $0.change.number }
+        Key("record", "the record's name") { $0.change.watch.record.name }
+        Key("zone", "its zone's name") { $0.change.watch.record.zone.name }
+        Key("database", "`private` or `public`") { $0.change.watch.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.change.watch.database.owner }
+        Key("fieldName", "the field's name", if: "a watch on a field") { $0.change.watch.field }
+        Key("old", "the value before; null for none", if: "a watch on a field") { line in
+            try line.change.watch.field.map { _ in try line.change.before }
         }
-        json.endObject()
+        Key("new", "the value after; null for none", if: "a watch on a field") { line in
+            try line.change.watch.field.map { _ in try line.change.after }
+        }
+        Key("before", "the record before; null for none", if: "a watch on a record") { line in
+            try detail(line.change.difference.before, line)
+        }
+        Key("after", "the record after; null for none", if: "a watch on a record") { line in
+            try detail(line.change.difference.after, line)
+        }
     }
 
-    private func write(_ key: StaticString, _ record: Record?, to json: inout JSONWriter) throws {
-        guard let record else { return json.null(key) }
-        json.beginObject(key)
-        try RecordDetail(record, in: state).writeFields(to: &json)
-        json.endObject()
+    private static func detail(
+        _ record: Record?, _ line: (change: WatchChange, state: ContainerState)
+    ) throws -> RecordDetail?? {
+        if line.change.watch.field != nil { return nil }
+        return .some(try record.map { try RecordDetail($0, in: line.state) })
+    }
+
+    static let mark = Shape<(number: Int, mark: Stepper.Mark)>("A mark of a debugger") {
+        Key("number", "of the breakpoint or watch") { $0.number }
+        Key("breakpoint", "as it was entered", if: "for a breakpoint") {
+            if case .breakpoint(let breakpoint) = $0.mark { DebugBreakpoint.text(of: breakpoint) } else { nil }
+        }
+        Key("watch", "the record or field that is watched", if: "for a watch") {
+            if case .watch(let watch) = $0.mark { DebugBreakpoint.text(of: watch) } else { nil }
+        }
+    }
+
+    static let field = Shape<(record: String, field: String, value: FieldValue)>(
+        "A field in a debugger", "What `print RECORD FIELD` prints."
+    ) {
+        Key("record", "the record's name") { $0.record }
+        Key("fieldName", "the field's name") { $0.field }
+        Key("fieldValue", "its value") { $0.value }
+    }
+
+    static let note = Shape<String>("A note of a debugger") {
+        Key("note", "in words, such as that there is no such record here") { $0 }
+    }
+
+    static var shapes: [ShapeDescription] {
+        [stop.description, mark.description, field.description, note.description]
     }
 }

@@ -24,12 +24,7 @@ struct DebugReport {
 
     /// - Parameter text: text that is safe to print.
     func say(_ text: String) throws {
-        guard asJSON else { return try line(text) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("note", text)
-        json.endObject()
-        try output.endLine()
+        if asJSON { try output.writeJSON(text, as: Self.note) } else { try line(text) }
     }
 
     func sayAbsent(_ text: String, _ offset: UInt64) throws {
@@ -114,16 +109,11 @@ struct DebugReport {
     }
 
     func write(_ mark: Stepper.Mark, _ number: Int) throws {
-        guard asJSON else { return try line(Self.text(of: mark, number)) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("number", number)
-        switch mark {
-        case .breakpoint(let breakpoint): json.field("breakpoint", DebugBreakpoint.text(of: breakpoint))
-        case .watch(let watch): json.field("watch", DebugBreakpoint.text(of: watch))
+        if asJSON {
+            try output.writeJSON((number, mark), as: Self.mark)
+        } else {
+            try line(Self.text(of: mark, number))
         }
-        json.endObject()
-        try output.endLine()
     }
 
     // MARK: Places
@@ -162,17 +152,9 @@ struct DebugReport {
         guard let value = fields[field] else {
             return try say("\(Printable.escaped(record.id.name)) has no field \(Printable.escaped(field)) here")
         }
-        guard asJSON else {
-            let text = try ValueDetail(state: state, zone: record.id.zone.name).text(of: value)
-            return try line("\(Printable.escaped(field)) = \(text)")
-        }
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("record", record.id.name)
-        json.field("fieldName", field)
-        json.field("fieldValue", value)
-        json.endObject()
-        try output.endLine()
+        if asJSON { return try output.writeJSON((record.id.name, field, value), as: Self.field) }
+        let text = try ValueDetail(state: state, zone: record.id.zone.name).text(of: value)
+        try line("\(Printable.escaped(field)) = \(text)")
     }
 
     // MARK: Help

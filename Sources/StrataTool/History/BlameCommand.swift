@@ -36,7 +36,7 @@ enum BlameCommand: Command {
             damage = damage ?? told.damage
         }
         if arguments[Option.json] {
-            try writeJSON(blame.lines, target.names, to: output)
+            for line in blame.lines { try output.writeJSON((line, target.names), as: shape) }
         } else {
             try write(blame.lines, target.names, to: output)
         }
@@ -62,22 +62,16 @@ enum BlameCommand: Command {
         try Columns.write(rows, to: output)
     }
 
-    private static func writeJSON(
-        _ lines: [RecordTimelineBlame.Line], _ names: KnownNames, to output: Output
-    ) throws {
-        for line in lines {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field(line.key, names)
-            json.field("value", line.value)
-            json.field("offset", line.offset)
-            json.field("exact", line.isExact)
-            json.field("changeTag", line.version.tag)
-            json.field("time", line.time)
-            json.user(line.user, names)
-            json.device(line.device, names)
-            json.endObject()
-            try output.endLine()
-        }
+    private static let shape = Shape<(line: RecordTimelineBlame.Line, names: KnownNames)>("Who set a field") {
+        Key(of: CommitPatchText.key) { ($0.line.key, $0.names) }
+        Key("value", "the value; links are references") { $0.line.value }
+        Key("offset", "of the commit that set it") { $0.line.offset }
+        Key("exact", "true if it certainly did; if not, the field may have had the value earlier") { $0.line.isExact }
+        Key("changeTag", "of the version that the commit made") { $0.line.version }
+        Key("time", "of the commit; if that was compacted, when the record was last changed") { $0.line.time }
+        Key("user", name: "userName", "ordinal; 0 is the system") { ($0.line.user, $0.names.user($0.line.user)) }
+        Key("device", name: "deviceName", "ordinal; 0 is none") { ($0.line.device, $0.names.device($0.line.device)) }
     }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

@@ -54,11 +54,8 @@ enum HistoryCommand: Command {
     private static func write(
         _ entry: RecordTimeline.Entry, of record: RecordKey, _ names: KnownNames, asJSON: Bool, to output: Output
     ) throws {
-        if asJSON {
-            writeJSON(entry, of: record, names, to: output)
-        } else {
-            try write(entry, names, to: output)
-        }
+        if asJSON { return try output.writeJSON((entry, record, names), as: shape) }
+        try write(entry, names, to: output)
         try output.endLine()
     }
 
@@ -94,29 +91,35 @@ enum HistoryCommand: Command {
 
     // MARK: For programs
 
-    private static func writeJSON(
-        _ entry: RecordTimeline.Entry, of record: RecordKey, _ names: KnownNames, to output: Output
-    ) {
-        let step = entry.step
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", step.version.offset)
-        json.field("event", UInt64(step.version.eventIndex))
-        json.field("changeTag", step.version.tag)
-        json.field("time", entry.time)
-        json.user(entry.user, names)
-        json.device(entry.device, names)
-        if let header = entry.header { CommitJSON.writeOperation(of: header, to: &json) }
-        json.field("record", record.name)
-        json.zone(record.zone, names)
-        json.type(step.type, names)
-        json.field("change", step.kind.rawValue)
-        if let previous = step.previous { json.field("previous", previous.tag) }
-        if step.kind == .delete { json.field("cascade", step.isCascade) }
-        if !step.reason.isEmpty { json.field("reason", step.reason) }
-        json.field("changes", step.changes, names)
-        if step.isErased { json.field("erased", true) }
-        if let problem = step.problem { json.field("notAllKnown", problem.description) }
-        json.endObject()
+    private static let shape = Shape<(entry: RecordTimeline.Entry, record: RecordKey, names: KnownNames)>("A version") {
+        Key("offset", "of the commit") { $0.entry.step.version.offset }
+        Key("event", "index of the event in the commit, from 0") { $0.entry.step.version.eventIndex }
+        Key("changeTag", "of the version; for a deletion or erasure the tag it would have") { $0.entry.step.version }
+        Key("time", "when; for a base, when the record was last changed") { $0.entry.time }
+        Key("user", name: "userName", "ordinal; 0 is the system") { ($0.entry.user, $0.names.user($0.entry.user)) }
+        Key("device", name: "deviceName", "ordinal; 0 is none") { ($0.entry.device, $0.names.device($0.entry.device)) }
+        Key(of: CommitJSON.Line.operation, if: "except for a base") { $0.entry.header }
+        Key("record", "name of the record") { $0.record.name }
+        Key("zone", name: "zoneName", "ordinal") { ($0.record.zone, $0.names.zone($0.record.zone)) }
+        Key("type", name: "typeName", "ordinal") { ($0.entry.step.type, $0.names.recordType($0.entry.step.type)) }
+        Key(
+            "change",
+            "`create`, `update`, `touch`, `delete`, `erase`; `zoneDeleted` if it was deleted with its zone; `base` for "
+                + "the record's state when history was compacted"
+        ) { $0.entry.step.kind.rawValue }
+        Key("previous", "of the previous version", if: "if there was one; not for a base") { $0.entry.step.previous }
+        Key("cascade", "true if it was deleted with another record", if: "`delete`") {
+            $0.entry.step.kind == .delete ? $0.entry.step.isCascade : nil
+        }
+        Key("reason", "the reason that was given", if: "`erase`: if there is one") { $0.entry.step.reason.nonempty }
+        Key("changes", "as in a patch", each: CommitPatchText.shape) { version in
+            version.entry.step.changes.map { ($0, version.names) }
+        }
+        Key("erased", "true: its content was erased later", if: "if so") { $0.entry.step.isErased ? true : nil }
+        Key("notAllKnown", "why not all changes are known, in words", if: "if so") {
+            $0.entry.step.problem?.description
+        }
     }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

@@ -44,7 +44,8 @@ enum CompactCommand: Command {
         let store = try Store.openForReading(at: arguments.store)
         defer { try? store.close() }
         let plan = try store.compactionPlan(before: offset)
-        if arguments[Option.json] { writeJSON(plan, output) } else { write(plan, output) }
+        if arguments[Option.json] { return try output.writeJSON(plan, as: planShape) }
+        write(plan, output)
         try output.endLine()
     }
 
@@ -64,16 +65,8 @@ enum CompactCommand: Command {
     private static func writeDone(
         _ done: Compaction, before offset: UInt64, asJSON: Bool, _ output: Output
     ) throws {
-        if asJSON {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("horizon", done.horizon)
-            json.field("segments", done.segmentCount)
-            json.field("freedBytes", done.freedBytes)
-            json.field("baseBytes", done.baseBytes)
-            json.field("assets", done.assetCount)
-            json.endObject()
-        } else if done.horizon + 1 < offset {
+        if asJSON { return try output.writeJSON(done, as: doneShape) }
+        if done.horizon + 1 < offset {
             output.write(
                 "nothing can be compacted before commit \(offset): no file of the log would be removed; nothing was "
                     + "changed")
@@ -112,25 +105,30 @@ enum CompactCommand: Command {
         }
     }
 
-    private static func writeJSON(_ plan: CompactionPlan, _ output: Output) {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("horizon", plan.horizon)
-        json.field("segments", plan.segmentCount)
-        json.field("freedBytes", plan.freedBytes)
-        json.field("recordBytes", plan.recordBytes)
-        json.beginArray("zones")
-        for zone in plan.zones {
-            json.beginObject()
-            json.field("database", zone.database.scope.name)
-            json.field("owner", zone.database.owner)
-            json.field("zone", zone.zone.name)
-            json.field("changes", zone.changeCount)
-            json.field("records", zone.recordCount)
-            json.field("bytes", zone.byteCount)
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
+    private static let planShape = Shape<CompactionPlan>("What `compact` plans") {
+        Key("horizon", "the last commit that would be compacted") { $0.horizon }
+        Key("segments", "how many files of the log would be removed") { $0.segmentCount }
+        Key("freedBytes", "how many bytes they have") { $0.freedBytes }
+        Key("recordBytes", "bytes of records that the base would have before compression") { $0.recordBytes }
+        Key("zones", "zones that would lose changes", each: zoneShape) { $0.zones }
     }
+
+    private static let zoneShape = Shape<CompactionPlan.Zone>("A zone of a compaction") {
+        Key("database", "`public` or `private`") { $0.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key("zone", "its name") { $0.zone.name }
+        Key("changes", "how many changes would be removed") { $0.changeCount }
+        Key("records", "how many records would stay") { $0.recordCount }
+        Key("bytes", "how many bytes they have") { $0.byteCount }
+    }
+
+    private static let doneShape = Shape<Compaction>("What `compact --apply` prints") {
+        Key("horizon", "the last commit that was compacted, now or before; 0 if none") { $0.horizon }
+        Key("segments", "how many files of the log were removed") { $0.segmentCount }
+        Key("freedBytes", "how many bytes they had") { $0.freedBytes }
+        Key("baseBytes", "how many the new base has") { $0.baseBytes }
+        Key("assets", "how many files of assets were removed") { $0.assetCount }
+    }
+
+    static var shapes: [ShapeDescription] { [planShape.description, doneShape.description] }
 }

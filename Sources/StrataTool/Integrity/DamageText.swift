@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// Describes the extent of damage as text and as JSON.
+/// Describes the extent of damage as text.
 enum DamageText {
     /// The maximum number of lines of one kind.
     private static let mostLines = 20
@@ -38,45 +38,25 @@ enum DamageText {
     }
 }
 
-extension JSONWriter {
-    mutating func field(_ key: StaticString, _ extent: DamageExtent?) {
-        guard let extent else { return null(key) }
-        beginObject(key)
-        beginArray("bytes")
-        for bytes in extent.bytes {
-            beginObject()
-            field("path", bytes.path)
-            field("first", bytes.range.lowerBound)
-            field("last", bytes.range.upperBound - 1)
-            endObject()
-        }
-        endArray()
-        beginArray("strays")
-        for stray in extent.strays {
-            beginObject()
-            field("path", stray.path)
-            field("firstOffset", stray.firstOffset)
-            field("foreign", stray.isForeign)
-            endObject()
-        }
-        endArray()
-        field("missing", extent.missingOffsets)
-        field("lost", extent.lostOffsets)
-        field("whole", extent.standingOffsets)
-        beginArray("furtherDamage")
-        for damage in extent.furtherDamage { value(damage) }
-        endArray()
-        endObject()
+extension DamageExtent: Shaped {
+    static let shape = Shape<Self>("How far damage goes") {
+        Key("bytes", "the wrong bytes", each: bytesShape) { $0.bytes }
+        Key("strays", "segment files that are not what their names say", each: strayShape) { $0.strays }
+        Key("missing", "offsets for which there is no file") { $0.missingOffsets }
+        Key("lost", "known offsets after the last intact commit that are not intact anywhere") { $0.lostOffsets }
+        Key("whole", "commits after the damage that are intact according to their own checksums") { $0.standingOffsets }
+        Key("furtherDamage", "damage in other places") { $0.furtherDamage }
     }
 
-    mutating func field(_ key: StaticString, _ offsets: OffsetRanges) {
-        beginArray(key)
-        for range in offsets.ranges {
-            beginObject()
-            field("first", range.lowerBound)
-            field("last", range.upperBound)
-            endObject()
-        }
-        endArray()
+    private static let bytesShape = Shape<Bytes>("Damaged bytes") {
+        Key("path", "of the file") { $0.path }
+        Key("first", "position of the first byte") { $0.range.lowerBound }
+        Key("last", "position of the last byte") { $0.range.upperBound - 1 }
+    }
+
+    private static let strayShape = Shape<Stray>("A stray segment") {
+        Key("path", "of the file") { $0.path }
+        Key("firstOffset", "the offset that its header names") { $0.firstOffset }
+        Key("foreign", "true if it is of another store") { $0.isForeign }
     }
 }

@@ -43,7 +43,7 @@ enum EraseCommand: Command {
                 try isApplied
                 ? erase(ids, in: database, arguments) : plan(ids, in: database, arguments.store)
             if arguments[Option.json] {
-                try writeJSON(plan, isApplied, output)
+                for entry in plan.records { try output.writeJSON((entry, isApplied), as: shape) }
             } else {
                 try write(plan, isApplied, output)
             }
@@ -118,18 +118,16 @@ enum EraseCommand: Command {
         }
     }
 
-    private static func writeJSON(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
-        for entry in plan.records {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("record", entry.record.name)
-            json.field("zone", entry.record.zone.name)
-            json.field("type", entry.type)
-            json.field("versions", entry.versionCount)
-            json.field("there", entry.isThere)
-            json.field("erased", isApplied)
-            json.endObject()
-            try output.endLine()
-        }
+    private static let shape = Shape<(entry: ErasurePlan.Entry, isApplied: Bool)>(
+        "What `erase` prints", "An object for each record."
+    ) {
+        Key("record", "its name") { $0.entry.record.name }
+        Key("zone", "name of the zone") { $0.entry.record.zone.name }
+        Key("type", "its record type") { $0.entry.type }
+        Key("versions", "how many the log has") { $0.entry.versionCount }
+        Key("there", "true if it exists now, false if it was deleted before") { $0.entry.isThere }
+        Key("erased", "false without `--apply`") { $0.isApplied }
     }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

@@ -1,127 +1,148 @@
 import StrataLog
 import StrataModel
 
-/// Writes an object for each file, frame, block, footer, and unrecognized range of bytes. The keys are stable:
-/// docs/guide/tool.md.
+/// Writes an object for each file, frame, block, footer, and unrecognized range of bytes.
 struct FrameJSON: FrameFormat {
-    func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        write(file, to: &json)
-        json.field("kind", "file")
-        json.field("path", file.path)
-        json.field("bytes", head.byteCount)
-        switch head.head {
-        case .segment(_, let isSealed): json.field("form", isSealed ? "blocks" : "frames")
-        case .base: json.field("form", "base")
-        case .unreadable: json.null("form")
-        }
-        if case .unreadable(let error) = head.head { json.field("problem", error) } else { json.null("problem") }
-        json.endObject()
-        try output.endLine()
+    private static let file = Shape<LogFiles.Entry>("A log file's name") {
+        Key("segment", "the segment's name: its first offset", if: "of a segment") { $0.segment }
+        Key("base", "the base's name: its horizon", if: "of a base") { $0.base }
     }
 
-    private func write(_ file: LogFiles.Entry, to json: inout JSONWriter) {
-        if let segment = file.segment { json.field("segment", segment) }
-        if let base = file.base { json.field("base", base) }
+    private static let head = Shape<(walk: StoredPieceWalk, file: LogFiles.Entry)>(
+        "A file of the log", "The line before the contents of a file."
+    ) {
+        Key(of: file) { $0.file }
+        Key("kind", "`file`") { _ in "file" }
+        Key("path", "of the file") { $0.file.path }
+        Key("bytes", "its size") { $0.walk.byteCount }
+        Key("form", "`frames`, `blocks` or `base`; null if the header cannot be read") { $0.walk.head.form }
+        Key("problem", "damage of the header") { $0.walk.head.problem }
+    }
+
+    private static let piece = Shape<(piece: StoredPiece, file: LogFiles.Entry, isDurable: Bool?)>(
+        "A piece of a file"
+    ) {
+        Key(of: file) { $0.file }
+        Key(
+            "kind",
+            "of a frame `commit`, `part`, `seal` or `mark`; of a block `commits`, `changes`, `filter`, `names`, "
+                + "`index`, `end` or `state`; else `zeros`, or `nothing`: no valid frame or block"
+        ) { $0.piece.content.kind }
+        Key("position", "where it begins in the file") { $0.piece.range.lowerBound }
+        Key("bytes", "how many bytes it takes there") { $0.piece.range.count }
+        Key("firstOffset", "of the commits that it holds", if: "if it holds any") { $0.piece.offsets?.lowerBound }
+        Key("lastOffset", "the last of them", if: "if it holds any") { $0.piece.offsets?.upperBound }
+        Key("rawBytes", "bytes before compression", if: "frames and blocks") {
+            $0.piece.content.frame?.rawLength ?? $0.piece.content.block?.rawLength
+        }
+        Key("storedBytes", "bytes of the body as stored", if: "frames and blocks") {
+            $0.piece.content.frame?.storedLength ?? $0.piece.content.block?.storedLength
+        }
+        Key("codec", "`stored` or `lz4`", if: "frames and blocks") {
+            ($0.piece.content.frame?.codec ?? $0.piece.content.block?.codec).map { "\($0)" }
+        }
+        Key(
+            "time", "of the commit; for a block of its first commit, for an end of the last",
+            if: "frames, `commits`, `end`"
+        ) { $0.piece.content.frame?.time ?? $0.piece.content.datedBlock?.time }
+        Key(
+            "chain", "chain value after the frame; before the block's commits; at the end",
+            if: "frames, `commits`, `end`"
+        ) { ($0.piece.content.frame?.chain ?? $0.piece.content.datedBlock?.chain).map { Hexadecimal($0) } }
+        Key("undurable", "commits not known to be durable then", if: "frames") { $0.piece.content.frame?.undurable }
+        Key("entries", "how many commits, runs, names or payloads it has", if: "blocks") {
+            $0.piece.content.block?.count
+        }
+        Key("erasures", "true: part of one of its commits was erased", if: "blocks: if so") {
+            $0.piece.content.block?.hasErasures == true ? true : nil
+        }
+        Key("bodyChecksum", "of its body", if: "frames and blocks") {
+            ($0.piece.content.frame?.bodyChecksum ?? $0.piece.content.block?.bodyChecksum).map { Hexadecimal($0) }
+        }
+        Key("checksum", "`ok` or `wrong`", if: "frames and blocks") { line -> String? in
+            if case .nothing = line.piece.content { nil } else { line.piece.problem == nil ? "ok" : "wrong" }
+        }
+        Key("durable", "true if its commits are known to be durable", if: "if it holds any") { $0.isDurable }
+        Key("problem", "damage", if: "if it is wrong") { $0.piece.problem }
+    }
+
+    private static let block = Shape<Range<Int>>("A place of a block") {
+        Key("position", "where it begins in the file") { $0.lowerBound }
+        Key("bytes", "how long it is") { $0.count }
+    }
+
+    private static let commitBlock = Shape<SegmentFooter.CommitBlock>("A block of commits in a footer") {
+        Key("firstOffset", "of its first commit") { $0.offsets.lowerBound }
+        Key("lastOffset", "of its last commit") { $0.offsets.upperBound }
+        Key(of: block) { $0.range }
+        Key("time", "of its first commit") { $0.time }
+    }
+
+    private static let zone = Shape<(zone: SegmentFooter.Zone, names: KnownNames)>("A zone of a footer") {
+        Key("zone", name: "zoneName", "ordinal") { ($0.zone.zone, $0.names.zone($0.zone.zone)) }
+        Key("changes", "how many changes its list has") { $0.zone.touchCount }
+        Key("bytes", "of its list before compression") { $0.zone.byteCount }
+    }
+
+    private static let footer = Shape<(footer: SegmentFooter, file: LogFiles.Entry)>("A footer") {
+        Key(of: file) { $0.file }
+        Key("kind", "`footer`") { _ in "footer" }
+        Key("position", "of the index block, which describes all of it") { $0.footer.indexPosition }
+        Key("payloadBytes", "of all commits, before compression") { $0.footer.payloadBytes }
+        Key("firstTime", "of the first commit") { $0.footer.firstTime }
+        Key("lastTime", "of the last") { $0.footer.lastTime }
+        Key("commitBlocks", "the blocks of commits", each: commitBlock) { $0.footer.commitBlocks }
+        Key("changes", "how many entries the change lists have") { $0.footer.touchCount }
+        Key("changeBlocks", "the blocks with change lists", each: block) { $0.footer.changeBlocks }
+        Key("zones", "the zones that the change lists name", each: zone) { line in
+            var names = KnownNames()
+            for name in line.footer.names { names.add(name) }
+            return line.footer.zones.map { (zone: $0, names: names) }
+        }
+        Key("recordNames", "how many names of records the filter has") { $0.footer.recordNameCount }
+        Key("filterGroups", "its size, in groups of 64 bytes") { $0.footer.filterGroups }
+        Key("filterBlocks", "its blocks", each: block) { $0.footer.filterBlocks }
+        Key("names", "how many interned names the commits use") { $0.footer.names.count }
+        Key("nameBlocks", "the blocks with them", each: block) { $0.footer.nameBlocks }
+    }
+
+    static var shapes: [ShapeDescription] { [head.description, piece.description, footer.description] }
+
+    func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
+        try output.writeJSON((head, file), as: Self.head)
     }
 
     func write(_ piece: StoredPiece, _ file: LogFiles.Entry, isDurable: Bool?, to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        write(file, to: &json)
-        switch piece.content {
-        case .frame(let header): json.field("kind", "\(header.kind)")
-        case .block(let block): json.field("kind", block.kind)
-        case .nothing(let isZero): json.field("kind", isZero ? "zeros" : "nothing")
-        }
-        json.field("position", piece.range.lowerBound)
-        json.field("bytes", piece.range.count)
-        if let offsets = piece.offsets {
-            json.field("firstOffset", offsets.lowerBound)
-            json.field("lastOffset", offsets.upperBound)
-        }
-        switch piece.content {
-        case .frame(let header):
-            write(header.rawLength, header.storedLength, header.codec, to: &json)
-            json.field("time", header.time)
-            json.field("chain", hexadecimal: header.chain)
-            json.field("undurable", UInt64(header.undurable))
-            json.field("bodyChecksum", hexadecimal: header.bodyChecksum)
-        case .block(let block):
-            write(block.rawLength, block.storedLength, block.codec, to: &json)
-            if ["commits", "end"].contains(block.kind) {
-                json.field("time", block.time)
-                json.field("chain", hexadecimal: block.chain)
-            }
-            json.field("entries", UInt64(block.count))
-            if block.hasErasures { json.field("erasures", true) }
-            json.field("bodyChecksum", hexadecimal: block.bodyChecksum)
-        case .nothing: break
-        }
-        if case .nothing = piece.content {} else { json.field("checksum", piece.problem == nil ? "ok" : "wrong") }
-        if let isDurable { json.field("durable", isDurable) }
-        if let problem = piece.problem { json.field("problem", problem) }
-        json.endObject()
-        try output.endLine()
-    }
-
-    private func write(_ raw: UInt32, _ stored: UInt32, _ codec: FrameHeader.Codec, to json: inout JSONWriter) {
-        json.field("rawBytes", UInt64(raw))
-        json.field("storedBytes", UInt64(stored))
-        json.field("codec", "\(codec)")
+        try output.writeJSON((piece, file, isDurable), as: Self.piece)
     }
 
     func write(_ footer: SegmentFooter, _ file: LogFiles.Entry, to output: Output) throws {
-        var names = KnownNames()
-        for name in footer.names { names.add(name) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        write(file, to: &json)
-        json.field("kind", "footer")
-        json.field("position", footer.indexPosition)
-        json.field("payloadBytes", footer.payloadBytes)
-        json.field("firstTime", footer.firstTime)
-        json.field("lastTime", footer.lastTime)
-        json.beginArray("commitBlocks")
-        for block in footer.commitBlocks {
-            json.beginObject()
-            json.field("firstOffset", block.offsets.lowerBound)
-            json.field("lastOffset", block.offsets.upperBound)
-            json.field("position", block.range.lowerBound)
-            json.field("bytes", block.range.count)
-            json.field("time", block.time)
-            json.endObject()
+        try output.writeJSON((footer, file), as: Self.footer)
+    }
+}
+
+extension StoredPieceWalk.Head {
+    fileprivate var form: String? {
+        switch self {
+        case .segment(_, let isSealed): isSealed ? "blocks" : "frames"
+        case .base: "base"
+        case .unreadable: nil
         }
-        json.endArray()
-        json.field("changes", footer.touchCount)
-        write(blocks: footer.changeBlocks, "changeBlocks", to: &json)
-        json.beginArray("zones")
-        for zone in footer.zones {
-            json.beginObject()
-            json.zone(zone.zone, names)
-            json.field("changes", zone.touchCount)
-            json.field("bytes", zone.byteCount)
-            json.endObject()
-        }
-        json.endArray()
-        json.field("recordNames", footer.recordNameCount)
-        json.field("filterGroups", footer.filterGroups)
-        write(blocks: footer.filterBlocks, "filterBlocks", to: &json)
-        json.field("names", footer.names.count)
-        write(blocks: footer.nameBlocks, "nameBlocks", to: &json)
-        json.endObject()
-        try output.endLine()
     }
 
-    private func write(blocks: [Range<Int>], _ key: StaticString, to json: inout JSONWriter) {
-        json.beginArray(key)
-        for range in blocks {
-            json.beginObject()
-            json.field("position", range.lowerBound)
-            json.field("bytes", range.count)
-            json.endObject()
+    fileprivate var problem: StrataError? { if case .unreadable(let error) = self { error } else { nil } }
+}
+
+extension StoredPiece.Content {
+    fileprivate var frame: FrameHeader? { if case .frame(let header) = self { header } else { nil } }
+    fileprivate var block: StoredBlock? { if case .block(let block) = self { block } else { nil } }
+    fileprivate var datedBlock: StoredBlock? { block.flatMap { ["commits", "end"].contains($0.kind) ? $0 : nil } }
+
+    fileprivate var kind: String {
+        switch self {
+        case .frame(let header): "\(header.kind)"
+        case .block(let block): block.kind
+        case .nothing(let isZero): isZero ? "zeros" : "nothing"
         }
-        json.endArray()
     }
 }

@@ -14,8 +14,7 @@ enum InfoCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let info = try StoreInfo(try StoreAccess(arguments.store))
-        if arguments[Option.json] { info.writeJSON(to: output) } else { info.write(to: output) }
-        try output.endLine()
+        if arguments[Option.json] { try output.writeJSON(info) } else { try info.write(to: output) }
         if let damage = info.damage { throw damage }
         return .success
     }

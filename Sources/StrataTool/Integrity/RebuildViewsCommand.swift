@@ -26,26 +26,33 @@ enum RebuildViewsCommand: Command {
         let commits = log.reader.end.offset
         let after = isApplied ? try pageFileBytes(arguments.store) : nil
         if arguments[Option.json] {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("applied", isApplied)
-            json.field("end", commits)
-            json.field("bytesBefore", before)
-            json.field("bytesAfter", after)
-            json.endObject()
-        } else if let after {
-            output.write("folded up to commit \(commits): the page file has \(after.counted("byte"))")
-            if let before { output.write(", and had \(before) before") }
+            try output.writeJSON((isApplied, commits, before, after), as: shape)
         } else {
-            output.write(
-                "would fold the log up to commit \(commits) into a new page file, in place of "
-                    + (before.map { "one of \($0.counted("byte"))" } ?? "none")
-                    + "; nothing was changed: use --apply to do it")
+            if let after {
+                output.write("folded up to commit \(commits): the page file has \(after.counted("byte"))")
+                if let before { output.write(", and had \(before) before") }
+            } else {
+                output.write(
+                    "would fold the log up to commit \(commits) into a new page file, in place of "
+                        + (before.map { "one of \($0.counted("byte"))" } ?? "none")
+                        + "; nothing was changed: use --apply to do it")
+            }
+            try output.endLine()
         }
-        try output.endLine()
         if let damage = log.damage { throw damage }
         return .success
     }
+
+    private static let shape = Shape<(isApplied: Bool, end: UInt64, before: UInt64?, after: UInt64?)>(
+        "What `rebuild-views` prints"
+    ) {
+        Key("applied", "true if it was done") { $0.isApplied }
+        Key("end", "the last commit") { $0.end }
+        Key("bytesBefore", "of the page file") { $0.before }
+        Key("bytesAfter", "of the new one") { $0.after }
+    }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 
     private static func pageFileBytes(_ store: String) throws -> UInt64? {
         let (files, path) = (RealFileSystem(), store + "/views")

@@ -34,11 +34,11 @@ enum RepairCommand: Command {
         bar.clear()
         if let damage = plan.report.damage, damage.code == .newerFormat { throw damage }
         if arguments[Option.json] {
-            writeJSON(plan, isApplied: isApplied, to: output)
+            try output.writeJSON((plan, isApplied), as: shape)
         } else {
             write(plan, isApplied: isApplied, to: output)
+            try output.endLine()
         }
-        try output.endLine()
         return plan.isWhole || isApplied && plan.obstacle == nil ? .success : .no
     }
 
@@ -70,28 +70,30 @@ enum RepairCommand: Command {
                 : "nothing was changed: copy the store, then run it again with --apply")
     }
 
-    private static func writeJSON(_ plan: RepairPlan, isApplied: Bool, to output: Output) {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("ok", plan.isWhole)
-        json.field("applied", isApplied && !plan.steps.isEmpty)
-        if let obstacle = plan.obstacle { json.field("obstacle", obstacle) } else { json.null("obstacle") }
-        json.field("end", plan.end.offset)
-        json.field("chain", hexadecimal: plan.end.chain)
-        json.field("lost", plan.lostOffsets)
-        json.field("keptAside", plan.keptAsideOffsets)
-        json.beginArray("steps")
-        for step in plan.steps {
-            json.beginObject()
-            json.field("kind", step.kind.rawValue)
-            json.field("path", step.path)
-            if let target = step.target { json.field("target", target) }
-            if let position = step.position { json.field("position", position) }
-            json.endObject()
-        }
-        json.endArray()
-        if let note = plan.note { json.field("note", note) } else { json.null("note") }
-        json.field("damage", plan.report.damage)
-        json.endObject()
+    private static let shape = Shape<(plan: RepairPlan, isApplied: Bool)>("What `repair` prints") {
+        Key("ok", "true if there was nothing to repair") { $0.plan.isWhole }
+        Key("applied", "true if it was repaired") { $0.isApplied && !$0.plan.steps.isEmpty }
+        Key("obstacle", "why it cannot be repaired, in words") { $0.plan.obstacle }
+        Key("end", "last offset of the log afterwards") { $0.plan.end.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.plan.end.chain) }
+        Key("lost", "offsets that the log no longer has afterwards") { $0.plan.lostOffsets }
+        Key("keptAside", "those of them whose commits are intact in files that are kept") { $0.plan.keptAsideOffsets }
+        Key("steps", "the steps, in order", each: stepShape) { $0.plan.steps }
+        Key("note", "path of the file that describes the repair") { $0.plan.note }
+        Key("damage", "the first damage") { $0.plan.report.damage }
     }
+
+    private static let stepShape = Shape<RepairPlan.Step>("A step of a repair") {
+        Key(
+            "kind",
+            "`copy`: kept under another name, because it is about to be changed; `move`: removed from the log; `cut`: "
+                + "now ends at `position`; `rewrite`: a sealed segment is rewritten from its intact commits; `header`, "
+                + "`seal`, `floor`: rewritten"
+        ) { $0.kind.rawValue }
+        Key("path", "of the file") { $0.path }
+        Key("target", "where it is kept", if: "`copy`, `move`") { $0.target }
+        Key("position", "in the file", if: "`cut`, `seal`") { $0.position }
+    }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

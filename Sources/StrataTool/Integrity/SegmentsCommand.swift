@@ -25,7 +25,7 @@ enum SegmentsCommand: Command {
         summaries += try store.reader.segments.map(store.reader.summary(of:))
         damage = damage ?? summaries.compactMap(\.damage).first
         if arguments[Option.json] {
-            try writeJSON(summaries, to: output)
+            for summary in summaries { try output.writeJSON(summary, as: shape) }
         } else {
             try write(summaries, to: output)
         }
@@ -74,41 +74,27 @@ enum SegmentsCommand: Command {
         ]
     }
 
-    private static func writeJSON(_ summaries: [SegmentSummary], to output: Output) throws {
-        for summary in summaries {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("path", summary.path)
-            json.field("firstOffset", summary.firstOffset)
-            json.field("lastOffset", summary.lastOffset)
-            json.field("form", summary.form.rawValue)
-            json.field("closed", summary.isClosed)
-            json.field("commits", summary.commitCount)
-            json.field("bytes", summary.fileBytes)
-            json.field("payloadBytes", summary.payloadBytes)
-            json.field("firstTime", summary.firstTime)
-            json.field("lastTime", summary.lastTime)
-            json.beginArray("zones")
-            for (zone, touches) in summary.touchCounts.sorted(by: { $0.key < $1.key }) {
-                json.beginObject()
-                json.field("zone", zone)
-                json.field("changes", touches)
-                json.endObject()
-            }
-            json.endArray()
-            json.field("damage", summary.damage)
-            json.endObject()
-            try output.endLine()
-        }
-    }
-}
-
-extension JSONWriter {
-    mutating func field(_ key: StaticString, _ number: UInt64?) {
-        if let number { field(key, number) } else { null(key) }
+    private static let zoneShape = Shape<(key: UInt64, value: UInt64)>("A zone of a segment") {
+        Key("zone", "ordinal") { $0.key }
+        Key("changes", "how many changes of the zone and its records there are") { $0.value }
     }
 
-    mutating func field(_ key: StaticString, _ number: Int64?) {
-        if let number { field(key, number) } else { null(key) }
+    private static let shape = Shape<SegmentSummary>(
+        "What `segments` prints", "An object for the base, if there is one, and one for each segment."
+    ) {
+        Key("path", "of the file") { $0.path }
+        Key("firstOffset", "the first offset that it holds, will hold, or as a base represents") { $0.firstOffset }
+        Key("lastOffset", "the last; null if it is empty") { $0.lastOffset }
+        Key("form", "`base`, `frames` or `blocks`") { $0.form.rawValue }
+        Key("closed", "true if nothing is written to it any more") { $0.isClosed }
+        Key("commits", "how many were read in it; 0 for a base") { $0.commitCount }
+        Key("bytes", "size of the file") { $0.fileBytes }
+        Key("payloadBytes", "bytes of their payloads before compression") { $0.payloadBytes }
+        Key("firstTime", "time of its first commit") { $0.firstTime }
+        Key("lastTime", "time of its last") { $0.lastTime }
+        Key("zones", "the zones with changes in it", each: zoneShape) { $0.touchCounts.sorted { $0.key < $1.key } }
+        Key("damage", "damage that was found in it") { $0.damage }
     }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

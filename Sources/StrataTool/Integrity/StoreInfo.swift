@@ -77,7 +77,7 @@ struct StoreInfo {
 // MARK: For people
 
 extension StoreInfo {
-    func write(to output: Output) {
+    func write(to output: Output) throws {
         func line(_ label: String, _ value: String) {
             output.write(label + String(repeating: " ", count: 12 - label.count) + Printable.escaped(value) + "\n")
         }
@@ -111,6 +111,7 @@ extension StoreInfo {
             let offsets = segment.lastOffset.map { "\(first) to \($0)" } ?? "from \(first), empty"
             output.write("\n  \(offsets), \(byteCount.counted("byte")), \(segment.isClosed ? "closed" : "active")")
         }
+        try output.endLine()
     }
 
     /// `2 d 3 h 0 min 4.5 s`, starting with the largest unit that is not 0.
@@ -168,95 +169,98 @@ extension StoreInfo {
 
 // MARK: For programs
 
-extension StoreInfo {
-    func writeJSON(to output: Output) {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("path", path)
-        json.field("container", identity.containerIdentifier)
-        json.field("storeID", identity.storeID)
-        json.field("formatVersion", UInt64(LogFormat.version))
-        json.field("created", identity.created)
-        json.field("commits", commitCount)
-        json.field("floor", floor.offset)
-        json.field("floorChain", hexadecimal: floor.chain)
-        json.field("end", end.offset)
-        json.field("chain", hexadecimal: end.chain)
-        json.field("firstTime", firstTime)
-        json.field("lastTime", lastTime)
-        json.field("bytes", byteCount)
-        json.beginArray("segments")
-        for (segment, byteCount) in segments {
-            json.beginObject()
-            json.field("path", segment.path)
-            json.field("firstOffset", segment.firstOffset)
-            json.field("lastOffset", segment.lastOffset)
-            json.field("bytes", byteCount)
-            json.field("closed", segment.isClosed)
-            json.endObject()
-        }
-        json.endArray()
-        json.field("unfinishedTail", tail)
-        write(base, to: &json)
-        write(durability, to: &json)
-        writeViews(to: &json)
-        write(names, to: &json)
-        json.field("damage", damage)
-        json.endObject()
+extension StoreInfo: Shaped {
+    static let shape = Shape<Self>("What `info` prints") {
+        Key("path", "as given") { $0.path }
+        Key("container", "container identifier") { $0.identity.containerIdentifier }
+        Key("storeID", "id of the store") { $0.identity.storeID }
+        Key("formatVersion", "1") { _ in UInt64(LogFormat.version) }
+        Key("created", "when") { $0.identity.created }
+        Key("commits", "how many the log holds") { $0.commitCount }
+        Key("floor", "last offset that was compacted; 0 for none") { $0.floor.offset }
+        Key("floorChain", "chain value there") { Hexadecimal($0.floor.chain) }
+        Key("end", "last offset") { $0.end.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
+        Key("firstTime", "time of the first commit that the log holds") { $0.firstTime }
+        Key("lastTime", "time of the last") { $0.lastTime }
+        Key("bytes", "size of all segment files") { $0.byteCount }
+        Key("segments", "the segments, in order", each: segmentShape) { $0.segments }
+        Key("unfinishedTail", "an unfinished tail") { $0.tail }
+        Key("base", "the base that represents the compacted history") { $0.base }
+        Key("durable", "how far the log is durable; null if that is not known") { $0.durability }
+        Key("checkpoint", "null if there is no page file, or if nothing is known about it") { $0.views }
+        Key("names", "how many names there are; null if that is not known") { $0.names }
+        Key("damage", "damage that was found; `info` does not read everything") { $0.damage }
     }
 
-    private func write(_ base: Base?, to json: inout JSONWriter) {
-        guard let base else { return json.null("base") }
-        json.beginObject("base")
-        json.field("path", base.path)
-        json.field("horizon", base.horizon.offset)
-        json.field("chain", hexadecimal: base.horizon.chain)
-        json.field("time", base.time)
-        json.field("bytes", base.byteCount)
-        json.endObject()
+    private static let segmentShape = Shape<(segment: LogReader.Segment, byteCount: Int)>("A segment") {
+        Key("path", "of the file") { $0.segment.path }
+        Key("firstOffset", "the first offset that it holds or will hold") { $0.segment.firstOffset }
+        Key("lastOffset", "the last; null if it is empty") { $0.segment.lastOffset }
+        Key("bytes", "size of the file") { $0.byteCount }
+        Key("closed", "true if nothing is written to it any more") { $0.segment.isClosed }
     }
+}
 
-    private func write(_ durability: LogDurability?, to json: inout JSONWriter) {
-        guard let durability else { return json.null("durable") }
-        json.beginObject("durable")
-        json.field("offset", durability.offset)
-        json.field("source", durability.source.rawValue)
-        if let writer = durability.writer {
-            json.field("process", Int(writer.processIdentifier))
-            json.field("opened", writer.opened)
-        }
-        json.endObject()
+extension StoreInfo.Base: Shaped {
+    static let shape = Shape<Self>("A base") {
+        Key("path", "of the file") { $0.path }
+        Key("horizon", "the last offset that it represents") { $0.horizon.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.horizon.chain) }
+        Key("time", "of that commit") { $0.time }
+        Key("bytes", "size of the file") { $0.byteCount }
     }
+}
 
-    private func writeViews(to json: inout JSONWriter) {
-        guard let views else { return json.null("checkpoint") }
-        json.beginObject("checkpoint")
-        json.field("path", views.path)
-        json.field("bytes", views.byteCount)
-        json.field("finding", views.finding.rawValue)
-        json.field("offset", views.position?.offset)
-        if let position = views.position {
-            json.field("chain", hexadecimal: position.chain)
-        } else {
-            json.null("chain")
-        }
-        json.field("time", views.time)
-        json.beginArray("reasons")
-        for reason in views.reasons { json.value(reason) }
-        json.endArray()
-        json.endObject()
+extension LogReader.UnfinishedTail: Shaped {
+    static let shape = Shape<Self>(
+        "An unfinished tail",
+        "Bytes after the last complete commit: a program is writing them, or was stopped while it wrote them."
+    ) {
+        Key("path", "of the segment") { $0.path }
+        Key("position", "where it begins in the file") { $0.position }
+        Key("bytes", "how long it is") { $0.byteCount }
+        Key("reason", "the reason why it is not a commit, in words") { $0.reason }
     }
+}
 
-    private func write(_ names: NameCounts?, to json: inout JSONWriter) {
-        guard let names else { return json.null("names") }
-        json.beginObject("names")
-        json.field("users", names[.user])
-        json.field("devices", names[.device])
-        json.field("databases", names[.database])
-        json.field("zones", names[.zone])
-        json.field("recordTypes", names[.recordType])
-        json.field("fields", names[.field])
-        json.field("through", names.through)
-        json.endObject()
+extension LogDurability: Shaped {
+    static let shape = Shape<Self>("How far a log is durable") {
+        Key("offset", "the last commit that is known to be durable") { $0.offset }
+        Key(
+            "source",
+            "`writer`: reported by a program that writes to the store; `closed`: the log was closed; `witness`: "
+                + "everything up to there had been synced when the last commit was written, maybe more since"
+        ) { $0.source.rawValue }
+        Key("process", "the program's process", if: "if one writes") { $0.writer.map { Int($0.processIdentifier) } }
+        Key("opened", "when it opened the store", if: "if one writes") { $0.writer?.opened }
+    }
+}
+
+extension ViewsSummary: Shaped {
+    static let shape = Shape<Self>("A checkpoint") {
+        Key("path", "of the page file") { $0.path }
+        Key("bytes", "its size") { $0.byteCount }
+        Key(
+            "finding",
+            "`whole`; `otherSlot`: one of the two headers cannot be used; `missing`: there is no checkpoint in it; "
+                + "`damaged`, `newer`, `foreign` (of another store) or `stale` (the log does not have that state)"
+        ) { $0.finding.rawValue }
+        Key("offset", "the last commit that it covers; null if it cannot be used") { $0.position?.offset }
+        Key("chain", "chain value there") { $0.position.map { Hexadecimal($0.chain) } }
+        Key("time", "when it was written") { $0.time }
+        Key("reasons", "why checkpoints cannot be used") { $0.reasons }
+    }
+}
+
+extension NameCounts: Shaped {
+    static let shape = Shape<Self>("How many names there are") {
+        Key("users", "users") { $0[.user] }
+        Key("devices", "devices") { $0[.device] }
+        Key("databases", "databases") { $0[.database] }
+        Key("zones", "zones") { $0[.zone] }
+        Key("recordTypes", "record types") { $0[.recordType] }
+        Key("fields", "fields") { $0[.field] }
+        Key("through", "the last commit whose names are counted; `end` if all are") { $0.through }
     }
 }

@@ -39,15 +39,15 @@ enum VerifyCommand: Command {
         // A damaged log says nothing about the other files.
         let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
         if arguments[Option.json] {
-            writeJSON(report, deep, to: output)
+            try output.writeJSON((report, deep), as: shape)
         } else {
             write(report, isDeep: deep != nil, to: output)
             if let deep { DeepText(report: deep, output: output).write() }
             if arguments[Self.deep], deep == nil {
                 output.write("\nnote: the page file and assets were not checked: the log comes first")
             }
+            try output.endLine()
         }
-        try output.endLine()
         return report.damage == nil && deep?.isWhole != false ? .success : .no
     }
 
@@ -92,36 +92,21 @@ enum VerifyCommand: Command {
         }
     }
 
-    private static func writeJSON(_ report: VerificationReport, _ deep: DeepReport?, to output: Output) {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("ok", report.damage == nil && deep?.isWhole != false)
-        json.field("commits", report.commitCount)
-        json.field("events", report.eventCount)
-        json.field("segments", report.segmentCount)
-        json.field("bytes", report.fileBytes)
-        json.field("end", report.end.offset)
-        json.field("chain", hexadecimal: report.end.chain)
-        if let base = report.base { json.field("base", base.offset) } else { json.null("base") }
-        json.field("unfinishedTail", report.unfinishedTail)
-        json.field("damage", report.damage)
-        json.field("extent", report.extent)
-        if let deep {
-            json.fieldOfViews(deep)
-            json.fieldOfAssets(deep)
-        }
-        json.endObject()
+    private static let shape = Shape<(log: VerificationReport, deep: DeepReport?)>("What `verify` prints") {
+        Key("ok", "true if no damage was found") { $0.log.damage == nil && $0.deep?.isWhole != false }
+        Key("commits", "how many are intact, before any damage") { $0.log.commitCount }
+        Key("events", "how many they have") { $0.log.eventCount }
+        Key("segments", "how many segments were read, up to the one that has damage") { $0.log.segmentCount }
+        Key("bytes", "how many bytes of files were read") { $0.log.fileBytes }
+        Key("end", "last intact offset") { $0.log.end.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.log.end.chain) }
+        Key("base", "the last offset that a base represents; null if there is no intact one") { $0.log.base?.offset }
+        Key("unfinishedTail", "an unfinished tail") { $0.log.unfinishedTail }
+        Key("damage", "the first damage") { $0.log.damage }
+        Key("extent", "how far it goes") { $0.log.extent }
+        Key("views", "the page file", DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
+        Key("assets", "the files of assets", DeepReport.assets, if: "with `--deep`, if the log is intact") { $0.deep }
     }
-}
 
-extension JSONWriter {
-    mutating func field(_ key: StaticString, _ tail: LogReader.UnfinishedTail?) {
-        guard let tail else { return null(key) }
-        beginObject(key)
-        field("path", tail.path)
-        field("position", tail.position)
-        field("bytes", tail.byteCount)
-        field("reason", tail.reason)
-        endObject()
-    }
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

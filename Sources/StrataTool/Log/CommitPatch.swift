@@ -73,35 +73,32 @@ enum CommitPatchText {
     }
 }
 
-extension JSONWriter {
-    /// Writes the keys of docs/guide/tool.md, "A change".
-    mutating func field(_ key: StaticString, _ changes: [TimelineChange], _ names: KnownNames) {
-        beginArray(key)
-        for change in changes {
-            beginObject()
-            field(change.key, names)
-            switch change.before {
-            case .unknown: break
-            case .none: null("old")
-            case .value(let value): field("old", value)
+extension CommitPatchText {
+    static let shape = Shape<(change: TimelineChange, names: KnownNames)>("A change") {
+        Key(of: key) { ($0.change.key, $0.names) }
+        Key("old", "the value before, or null if there was none; links are references", if: "if known") {
+            value -> FieldValue?? in
+            switch value.change.before {
+            case .unknown: nil
+            case .none: .some(nil)
+            case .value(let value): value
             }
-            if let after = change.after { field("new", after) } else { null("new") }
-            endObject()
         }
-        endArray()
+        Key("new", "the value after the change, or null if there is none any more") { $0.change.after }
     }
 
-    mutating func field(_ changed: TimelineChange.Key, _ names: KnownNames) {
-        switch changed {
-        case .parent: field("link", "parent")
-        case .share: field("link", "share")
-        case .field(let ordinal):
-            recordField(UInt64(ordinal), names)
+    /// The link or field that changed.
+    static let key = Shape<(key: TimelineChange.Key, names: KnownNames)>("A changed key") {
+        Key("link", "`parent` or `share`", if: "links") {
+            switch $0.key {
+            case .parent: "parent"
+            case .share: "share"
+            case .field: nil
+            }
         }
-    }
-
-    mutating func field(_ key: StaticString, _ value: FieldValue) {
-        self.key(key.description)
-        ValueText.write(value, to: &self)
+        Key("field", name: "fieldName", "ordinal", if: "fields") { value in
+            guard case .field(let field) = value.key else { return nil }
+            return (UInt64(field), value.names.field(UInt64(field)))
+        }
     }
 }

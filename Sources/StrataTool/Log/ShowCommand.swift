@@ -104,37 +104,3 @@ private struct CommitDetail: CommitFormat {
         }
     }
 }
-
-extension JSONWriter {
-    mutating func field(_ key: StaticString, _ place: CommitPlace) {
-        beginObject(key)
-        field("path", place.path)
-        field("segment", place.segment)
-        field("position", place.range.lowerBound)
-        field("bytes", place.range.count)
-        beginArray("frames")
-        for frame in place.frames {
-            beginObject()
-            field("position", frame.position)
-            field("kind", "\(frame.header.kind)")
-            field("codec", "\(frame.header.codec)")
-            field("rawBytes", UInt64(frame.header.rawLength))
-            field("storedBytes", UInt64(frame.header.storedLength))
-            field("chain", hexadecimal: frame.header.chain)
-            field("undurable", UInt64(frame.header.undurable))
-            field("bodyChecksum", hexadecimal: frame.header.bodyChecksum)
-            endObject()
-        }
-        endArray()
-        if let block = place.block {
-            beginObject("block")
-            field("firstOffset", block.firstOffset)
-            field("commits", block.commitCount)
-            field("rawBytes", UInt64(block.rawLength))
-            field("storedBytes", UInt64(block.storedLength))
-            field("bodyChecksum", hexadecimal: block.bodyChecksum)
-            endObject()
-        }
-        endObject()
-    }
-}

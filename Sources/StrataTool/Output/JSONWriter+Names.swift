@@ -6,14 +6,6 @@ extension JSONWriter {
         field("zone", ordinal, "zoneName", names.zone(ordinal))
     }
 
-    /// Writes a zone with its database, which tells zones of one name apart.
-    mutating func zoneOfDatabase(_ ordinal: UInt64, _ names: KnownNames) {
-        zone(ordinal, names)
-        guard let database = names.databaseID(ofZone: ordinal) else { return }
-        field("scope", database.scope.name)
-        field("owner", database.owner)
-    }
-
     mutating func type(_ ordinal: UInt64, _ names: KnownNames) {
         field("type", ordinal, "typeName", names.recordType(ordinal))
     }
@@ -35,23 +27,21 @@ extension JSONWriter {
         field(key, ordinal)
         if let name { field(nameKey, name) }
     }
+}
 
-    /// Writes the name that an event interns.
-    mutating func interned(_ interned: InternedName, _ names: KnownNames) {
-        field("namespace", interned.name.namespace.noun)
-        field("ordinal", interned.ordinal)
-        switch interned.name {
-        case .user(let text), .recordType(let text), .field(let text): field("text", text)
-        case .device(let user, let text):
-            self.user(user, names)
-            field("text", text)
-        case .database(let scope, let owner):
-            field("scope", scope.name)
-            field("owner", owner)
-        case .zone(let database, let owner, let text):
-            field("database", database)
-            field("owner", owner)
-            field("text", text)
-        }
+/// A zone by its ordinal, with the names that are known.
+struct NamedZone: Shaped {
+    private let ordinal: UInt64
+    private let name: String?
+    private let database: DatabaseID?
+
+    init(_ ordinal: UInt64, _ names: KnownNames) {
+        (self.ordinal, name, database) = (ordinal, names.zone(ordinal), names.databaseID(ofZone: ordinal))
+    }
+
+    static let shape = Shape<Self>("A named zone") {
+        Key("zone", name: "zoneName", "ordinal") { ($0.ordinal, $0.name) }
+        Key("scope", "of its database: `public` or `private`", if: "if known") { $0.database?.scope.name }
+        Key("owner", "of that database; empty for the public one", if: "if known") { $0.database?.owner }
     }
 }

@@ -20,53 +20,57 @@ struct JSONWriter {
     mutating func beginArray(_ key: StaticString? = nil) { begin(key, UInt8(ascii: "[")) }
     mutating func endArray() { end(UInt8(ascii: "]")) }
 
+    mutating func field(_ key: StaticString, _ value: some JSONValue) throws {
+        self.key(key)
+        try value.write(to: &self)
+    }
+
     mutating func field(_ key: StaticString, _ text: String) {
-        write(key)
-        write(text)
+        self.key(key)
+        value(text)
     }
 
     mutating func field(_ key: StaticString, _ number: UInt64) {
-        write(key)
-        output.write(decimal: number)
+        self.key(key)
+        value(number)
     }
 
     mutating func field(_ key: StaticString, _ number: Int) { field(key, Int64(number)) }
 
     mutating func field(_ key: StaticString, _ number: Int64) {
-        write(key)
-        if number < 0 { output.write(UInt8(ascii: "-")) }
-        output.write(decimal: number.magnitude)
+        self.key(key)
+        value(number)
     }
 
     mutating func field(_ key: StaticString, _ answer: Bool) {
-        write(key)
-        output.write(answer ? "true" as StaticString : "false")
+        self.key(key)
+        value(answer)
     }
 
     mutating func null(_ key: StaticString) {
-        write(key)
-        output.write("null" as StaticString)
+        self.key(key)
+        nullValue()
     }
 
     mutating func field(_ key: StaticString, hexadecimal number: UInt32) {
-        write(key)
-        output.write(UInt8(ascii: "\""))
-        output.write(hexadecimal: number)
-        output.write(UInt8(ascii: "\""))
+        self.key(key)
+        value(hexadecimal: number)
     }
 
     mutating func field(_ key: StaticString, _ identifier: Identifier) {
-        write(key)
-        output.write(UInt8(ascii: "\""))
-        output.write(hexadecimal: identifier.high)
-        output.write(hexadecimal: identifier.low)
-        output.write(UInt8(ascii: "\""))
+        self.key(key)
+        value(identifier)
     }
 
     mutating func field(_ key: StaticString, _ number: Double) {
+        self.key(key)
+        value(number)
+    }
+
+    /// Writes a key. The next call writes its value, object or array.
+    mutating func key(_ key: StaticString) {
         write(key)
         needsComma = false
-        value(number)
     }
 
     /// Writes a key that is not known in advance. The next call writes its value, object or array.
@@ -82,6 +86,11 @@ struct JSONWriter {
         write(text)
     }
 
+    mutating func value(_ number: UInt64) {
+        separate()
+        output.write(decimal: number)
+    }
+
     mutating func value(_ number: Int64) {
         separate()
         if number < 0 { output.write(UInt8(ascii: "-")) }
@@ -93,6 +102,26 @@ struct JSONWriter {
         guard number.isFinite else { return value("\(number)") }
         separate()
         output.write("\(number)")
+    }
+
+    mutating func value(_ answer: Bool) {
+        separate()
+        output.write(answer ? "true" as StaticString : "false")
+    }
+
+    mutating func value(_ identifier: Identifier) {
+        separate()
+        output.write(UInt8(ascii: "\""))
+        output.write(hexadecimal: identifier.high)
+        output.write(hexadecimal: identifier.low)
+        output.write(UInt8(ascii: "\""))
+    }
+
+    mutating func value(hexadecimal number: UInt32) {
+        separate()
+        output.write(UInt8(ascii: "\""))
+        output.write(hexadecimal: number)
+        output.write(UInt8(ascii: "\""))
     }
 
     mutating func nullValue() {

@@ -30,53 +30,111 @@ struct ValueDetail {
         }
     }
 
-    /// Writes the keys of docs/guide/tool.md, "A value", with those that only `get` and `feed` print.
-    func write(_ value: FieldValue, to json: inout JSONWriter) throws {
-        guard [.location, .reference, .asset].contains(value.kind.element) else {
-            return ValueText.write(value, to: &json)
-        }
-        json.beginObject()
-        json.field("type", "\(value.kind)")
-        json.key("value")
-        if case .list(let list) = value {
-            json.beginArray()
-            for element in list.elements { try writeContent(of: element, to: &json) }
-            json.endArray()
-        } else {
-            try writeContent(of: value, to: &json)
-        }
-        json.endObject()
+    static let shape = Shape<(value: FieldValue, detail: ValueDetail)>("A value in full") {
+        Key("type", "as in a field of an event") { "\($0.value.kind)" }
+        Key("value", "its content, with more parts") { ValueContent(value: $0.value, detail: $0.detail) }
     }
 
-    private func writeContent(of value: FieldValue, to json: inout JSONWriter) throws {
-        json.beginObject()
+    /// Returns nil for a record of the same zone.
+    fileprivate func otherZone(of reference: FieldValue.Reference) throws -> String? {
+        let name = try state.zone(reference.target.zone)
+        return isSameText(name, zone) ? nil : name
+    }
+}
+
+/// The content of a value without its type.
+struct ValueContent: JSONValue {
+    let value: FieldValue
+    /// Adds the parts that only `get`, `feed`, `play` and other commands about single records print.
+    let detail: ValueDetail?
+
+    static var jsonKind: JSONKind { "[content](#contents-of-values)" }
+
+    /// The section of the reference that says how the types are written.
+    static let reference = """
+        | type | content |
+        |---|---|
+        | `string`, `int64`, `double` | a text or a number; `"nan"`, `"inf"` and `"-inf"` for numbers that JSON lacks |
+        | `date` | microseconds since 1970; null for a date that is too far away |
+        | `data` | base64 |
+        | `location` | object: `latitude`, `longitude`, `altitude`; in full also `horizontalAccuracy`, \
+        `verticalAccuracy`, `course`, `speed` and `time` |
+        | `reference` | object: `record`, its name; `deletesWithTarget`; `loose`, which is true, if it or a parent is \
+        loose ([rules.md](../rules.md) §5.12); in full `zone`, if it is another one |
+        | `asset` | object: `bytes`, its size; in full also `hash` |
+        | `encrypted` | null, or with `--reveal` the decrypted value |
+        | `list of …` | array of these; empty for `empty list` |
+        """
+
+    func write(to json: inout JSONWriter) throws {
+        switch value {
+        case .string(let text): json.value(text)
+        case .int64(let number): json.value(number)
+        case .double(let number): json.value(number)
+        case .date(let seconds): try ValueText.microseconds(seconds).write(to: &json)
+        case .data(let bytes): json.value(Base64.text(bytes))
+        case .sealed: json.nullValue()
+        case .list(let list):
+            json.beginArray()
+            for element in list.elements { try ValueContent(value: element, detail: detail).write(to: &json) }
+            json.endArray()
+        default:
+            json.beginObject()
+            try writeParts(to: &json)
+            json.endObject()
+        }
+    }
+
+    private func writeParts(to json: inout JSONWriter) throws {
         switch value {
         case .location(let place):
             json.field("latitude", place.latitude)
             json.field("longitude", place.longitude)
             json.field("altitude", place.altitude)
+            guard detail != nil else { return }
             json.field("horizontalAccuracy", place.horizontalAccuracy)
             json.field("verticalAccuracy", place.verticalAccuracy)
             json.field("course", place.course)
             json.field("speed", place.speed)
-            // Null for a time outside the range of microseconds.
-            let time = Int64(exactly: EngineDate.microseconds(place.timestamp).rounded())
-            if let time { json.field("time", time) } else { json.null("time") }
+            try json.field("time", ValueText.microseconds(place.timestamp))
         case .reference(let reference):
             json.field("record", reference.target.name)
             json.fields(ofLink: reference)
-            if let zone = try otherZone(of: reference) { json.field("zone", zone) }
+            if let zone = try detail?.otherZone(of: reference) { json.field("zone", zone) }
         case .asset(let asset):
             json.field("bytes", asset.size)
-            json.field("hash", "\(asset.hash)")
+            if detail != nil { json.field("hash", "\(asset.hash)") }
         default: break
         }
-        json.endObject()
     }
+}
 
-    /// Returns nil for a record of the same zone.
-    private func otherZone(of reference: FieldValue.Reference) throws -> String? {
-        let name = try state.zone(reference.target.zone)
-        return isSameText(name, zone) ? nil : name
+extension JSONWriter {
+    /// Writes the action of a reference.
+    mutating func fields(ofLink reference: FieldValue.Reference) {
+        field("deletesWithTarget", reference.action == .deleteSelf)
+        if reference.isLoose { field("loose", true) }
+    }
+}
+
+/// The values of a record by key, in order.
+struct ValueMap: JSONValue {
+    let fields: [(key: String, value: FieldValue)]
+    /// Writes the values in full.
+    var detail: ValueDetail?
+
+    static var jsonKind: JSONKind { .map(of: FieldValue.jsonKind) }
+
+    func write(to json: inout JSONWriter) throws {
+        json.beginObject()
+        for (key, value) in fields {
+            json.key(key)
+            if let detail {
+                try json.value((value, detail), as: ValueDetail.shape)
+            } else {
+                try value.write(to: &json)
+            }
+        }
+        json.endObject()
     }
 }

@@ -39,56 +39,13 @@ enum ValueText {
     }
 
     /// Microseconds since 1970; nil for a date outside their range.
-    private static func microseconds(_ seconds: Double) -> Int64? {
+    static func microseconds(_ seconds: Double) -> Int64? {
         Int64(exactly: EngineDate.microseconds(seconds).rounded())
     }
 
-    /// Writes the keys of docs/guide/tool.md, "A value".
-    static func write(_ value: FieldValue, to json: inout JSONWriter) {
-        json.beginObject()
-        json.field("type", "\(value.kind)")
-        json.key("value")
-        writeContent(of: value, to: &json)
-        json.endObject()
-    }
-
-    private static func writeContent(of value: FieldValue, to json: inout JSONWriter) {
-        switch value {
-        case .string(let text): json.value(text)
-        case .int64(let number): json.value(number)
-        case .double(let number): json.value(number)
-        case .date(let seconds):
-            if let time = microseconds(seconds) { json.value(time) } else { json.nullValue() }
-        case .data(let bytes): json.value(Base64.text(bytes))
-        case .location(let place):
-            json.beginObject()
-            json.field("latitude", place.latitude)
-            json.field("longitude", place.longitude)
-            json.field("altitude", place.altitude)
-            json.endObject()
-        case .reference(let reference):
-            json.beginObject()
-            json.field("record", reference.target.name)
-            json.fields(ofLink: reference)
-            json.endObject()
-        case .asset(let asset):
-            json.beginObject()
-            json.field("bytes", asset.size)
-            json.endObject()
-        case .sealed: json.nullValue()
-        case .list(let list):
-            json.beginArray()
-            for element in list.elements { writeContent(of: element, to: &json) }
-            json.endArray()
-        }
-    }
-}
-
-extension JSONWriter {
-    /// Writes the action of a reference.
-    mutating func fields(ofLink reference: FieldValue.Reference) {
-        field("deletesWithTarget", reference.action == .deleteSelf)
-        if reference.isLoose { field("loose", true) }
+    static let shape = Shape<FieldValue>("A value") {
+        Key("type", "as in a field of an event") { "\($0.kind)" }
+        Key("value", "its content") { ValueContent(value: $0, detail: nil) }
     }
 }
 

@@ -72,10 +72,9 @@ struct BisectionReport {
     /// - Parameter listsAll: true if every flip has been written.
     func writeEnd(_ answer: Bisection.Answer, listsAll: Bool) throws {
         if asJSON {
-            var json = beginEnd()
-            json.field("holdsAtStart", answer.holdsAtStart)
-            json.field("flips", answer.flipCount)
-            return try end(&json)
+            var end = End(range: range)
+            (end.holdsAtStart, end.flips) = (answer.holdsAtStart, answer.flipCount)
+            return try output.writeJSON(end)
         }
         guard answer.flipCount > 0, listsAll || !answer.holdsAtStart else { return }
         if answer.flipCount == 1 {
@@ -103,18 +102,16 @@ struct BisectionReport {
             }
         }
         guard asJSON else { return }
-        var json = beginEnd()
-        json.field("steps", steps)
+        var end = End(range: range)
+        end.steps = steps
         switch outcome {
-        case .oneOf(let offsets):
-            json.field("firstPossible", offsets.lowerBound)
-            json.field("lastPossible", offsets.upperBound)
-        case .fromStart: json.field("holdsAtStart", true)
-        case .never: json.field("holdsAtStart", false)
-        case .cannotTell(let offset): json.field("untested", offset)
+        case .oneOf(let offsets): end.possible = offsets
+        case .fromStart: end.holdsAtStart = true
+        case .never: end.holdsAtStart = false
+        case .cannotTell(let offset): end.untested = offset
         case .found: break
         }
-        try end(&json)
+        try output.writeJSON(end)
     }
 
     // MARK: For programs
@@ -122,41 +119,56 @@ struct BisectionReport {
     private func writeJSON(
         _ holds: Bool, _ record: RecordDifference?, _ commit: Commit, _ envelope: DecodedEnvelope
     ) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", commit.offset)
-        json.field("holds", holds)
-        if let record {
-            json.field("record", record.id.name)
-            json.field("zone", record.id.zone.name)
-            json.field("database", record.database.scope.name)
-            json.field("owner", record.database.owner)
-            try write("before", record.before, to: &json)
-            try write("after", record.after, to: &json)
+        let line = CommitJSON.Line(commit: commit, envelope: envelope, names: names)
+        try output.writeJSON((holds, record, line, state), as: Self.flip)
+    }
+
+    private static let flip = Shape<
+        (holds: Bool, record: RecordDifference?, commit: CommitJSON.Line, state: ContainerState)
+    >("A flip", "What `strata bisect --json` prints for each commit that it reports.") {
+        Key("offset", "of the commit") { $0.commit.commit.offset }
+        Key("holds", "true if the condition begins to hold with it, false if it stops holding") { $0.holds }
+        Key(
+            "record", "name of the record that caused it",
+            if: "with `--where`: if the log still has the record's state"
+        ) { $0.record?.id.name }
+        Key("zone", "its zone's name", if: "with `record`") { $0.record?.id.zone.name }
+        Key("database", "`private` or `public`", if: "with `record`") { $0.record?.database.scope.name }
+        Key("owner", "the database's user; empty for the public one", if: "with `record`") { $0.record?.database.owner }
+        Key("before", "the record; null if there was none", if: "with `record`") { line in
+            try line.record.map { try $0.before.map { try RecordDetail($0, in: line.state) } }
         }
-        json.beginObject("commit")
-        CommitJSON().writeFields(of: commit, envelope, names, to: &json)
-        json.endObject()
-        try end(&json)
+        Key("after", "the record; null if there is none", if: "with `record`") { line in
+            try line.record.map { try $0.after.map { try RecordDetail($0, in: line.state) } }
+        }
+        Key("commit", "the commit") { $0.commit }
     }
 
-    private func write(_ key: StaticString, _ record: Record?, to json: inout JSONWriter) throws {
-        guard let record else { return json.null(key) }
-        json.beginObject(key)
-        try RecordDetail(record, in: state).writeFields(to: &json)
-        json.endObject()
+    private struct End: Shaped {
+        let range: ClosedRange<UInt64>
+        var holdsAtStart: Bool?
+        var flips: Int?
+        var steps: Int?
+        var possible: ClosedRange<UInt64>?
+        var untested: UInt64?
+
+        static let shape = Shape<Self>("The end of a bisection", "The last line of `strata bisect --json`.") {
+            Key("from", "offset of the state before the first commit of the range") { $0.range.lowerBound }
+            Key("to", "offset of the last commit of the range") { $0.range.upperBound }
+            Key("steps", "how often the command was run", if: "with `--run`") { $0.steps }
+            Key(
+                "holdsAtStart", "true if it holds at `from`",
+                if: "with `--where`; with `--run`: true if so, false if it does not hold at `to` either"
+            ) { $0.holdsAtStart }
+            Key("flips", "how often it begins or stops holding", if: "with `--where`") { $0.flips }
+            Key(
+                "firstPossible", "offset of the first possible commit",
+                if: "if states cannot be tested"
+            ) { $0.possible?.lowerBound }
+            Key("lastPossible", "of the last possible commit", if: "with `firstPossible`") { $0.possible?.upperBound }
+            Key("untested", "offset of a needed state that cannot be tested", if: "with `--run`: if so") { $0.untested }
+        }
     }
 
-    private func beginEnd() -> JSONWriter {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("from", range.lowerBound)
-        json.field("to", range.upperBound)
-        return json
-    }
-
-    private func end(_ json: inout JSONWriter) throws {
-        json.endObject()
-        try output.endLine()
-    }
+    static var shapes: [ShapeDescription] { [flip.description, End.shape.description] }
 }

@@ -29,7 +29,7 @@ enum DeterminismCommand: Command {
                 var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
                 check.first = arguments[from] ?? 1
                 let report = try access.tellingDamage { try check.run() }
-                if arguments[Option.json] { try writeJSON(report, output) } else { try write(report, output) }
+                if arguments[Option.json] { try output.writeJSON(report, as: shape) } else { try write(report, output) }
                 return [.same, .empty].contains(report.verdict) ? .success : .no
             }
         } catch let error as StrataError where error.code == .outOfRange { throw UsageError(error.description) }
@@ -81,43 +81,33 @@ enum DeterminismCommand: Command {
         return String(repeating: "0", count: 32 - digits.count) + digits
     }
 
-    private static func writeJSON(_ report: DeterminismReport, _ output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("verdict", report.verdict.rawValue)
-        json.field("isSame", report.isSame)
-        json.field("first", report.first)
-        json.field("end", report.end)
-        json.field("judgedCount", report.judgedCount)
-        json.field("comparedOffsets", report.comparedCount)
-        json.beginArray("checkpoints")
-        for offset in report.checkpoints { json.value(Int64(offset)) }
-        json.endArray()
-        if let first = report.differences.first {
-            json.field("firstOffset", first.offset)
-        } else {
-            json.null("firstOffset")
+    private static let shape = Shape<DeterminismReport>("What `determinism` prints") {
+        Key(
+            "verdict",
+            "`same`, `differs`, `nothing judged`, or `empty` if there are no commits; the command exits with 0 for "
+                + "`same` and `empty`"
+        ) { $0.verdict.rawValue }
+        Key("isSame", "true if nothing differs; also if nothing was judged") { $0.isSame }
+        Key("first", "the first commit that was judged again") { $0.first }
+        Key("end", "the last one") { $0.end }
+        Key("judgedCount", "how many commits could be judged again") { $0.judgedCount }
+        Key("comparedOffsets", "at how many offsets digests were compared") { $0.comparedCount }
+        Key("checkpoints", "offsets of the checkpoints that were compared") { $0.checkpoints }
+        Key("firstOffset", "the first commit after which something differs") { $0.differences.first?.offset }
+        Key("differences", "what differs", each: difference) { $0.differences }
+        Key(of: WhatIfReport.unjudged) { ($0.unjudged, $0.unjudgedCount) }
+        Key("stateDigest", "of the state at the end; null for an empty log") { report in
+            report.digests.map { text($0.state) }
         }
-        json.beginArray("differences")
-        for difference in report.differences {
-            json.beginObject()
-            json.field("offset", difference.offset)
-            if case .checkpoint(let offset) = difference.way {
-                json.field("checkpoint", offset)
-            } else {
-                json.null("checkpoint")
-            }
-            json.field("reason", difference.reason)
-            json.endObject()
-        }
-        json.endArray()
-        json.write(report.unjudged, count: report.unjudgedCount)
-        if let digests = report.digests {
-            json.field("stateDigest", text(digests.state))
-        } else {
-            json.null("stateDigest")
-        }
-        json.endObject()
-        try output.endLine()
     }
+
+    private static let difference = Shape<DeterminismReport.Difference>("A difference between replays") {
+        Key("offset", "the commit after which it was found") { $0.offset }
+        Key("checkpoint", "its offset; null if judging again gave the difference") {
+            if case .checkpoint(let offset) = $0.way { offset } else { UInt64?.none }
+        }
+        Key("reason", "what differs, in words") { $0.reason }
+    }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
 }

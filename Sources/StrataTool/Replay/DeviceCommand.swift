@@ -44,8 +44,7 @@ enum DeviceCommand: Command {
         }
         return try StateAccess.read(arguments, by: self.name, output) { access in
             let view = try DeviceView.of(actor, in: access.store, record: asked)
-            let report = DeviceReport(view)
-            try arguments[Option.json] ? report.writeJSON(to: output) : report.write(to: output)
+            try arguments[Option.json] ? output.writeJSON(view) : DeviceReport(view).write(to: output)
             guard let record = view.record else { return .success }
             return [.madeIt, .given].contains(record.verdict) ? .success : .no
         }

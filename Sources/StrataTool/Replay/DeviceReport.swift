@@ -68,86 +68,80 @@ struct DeviceReport {
         }
         if !lines.isEmpty { try Columns.write(lines, indentation: 4, to: output) }
     }
+}
 
-    // MARK: For programs
-
-    func writeJSON(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", view.offset)
-        json.field("userName", view.actor.user)
-        json.field("deviceName", view.actor.device)
-        if let offset = view.firstSeen { json.field("firstSeen", offset) }
-        if let offset = view.lastCommit { json.field("lastCommit", offset) }
-        json.field("account", "\(view.account)")
-        if let through = view.toldThrough { json.field("toldThrough", through) }
-        if let badge = view.badge { json.field("badge", badge) }
-        json.field("fetches", view.fetchCount)
-        json.field("allFetches", view.allFetchCount)
-        json.beginArray("databases")
-        for database in view.databases {
-            json.beginObject()
-            write(database.database, to: &json)
-            write(database.given, to: &json)
-            json.field("zonesBehind", database.zonesBehind)
-            json.endObject()
-        }
-        json.endArray()
-        json.beginArray("zones")
-        for zone in view.zones {
-            json.beginObject()
-            write(zone.database, to: &json)
-            json.field("zoneName", zone.zone.name)
-            json.field("there", zone.isThere)
-            if let given = zone.given { write(given, to: &json) }
-            if let count = zone.changesBehind { json.field("changesBehind", count) }
-            if let offset = zone.lastClientToken { json.field("lastClientToken", offset) }
-            json.endObject()
-        }
-        json.endArray()
-        if let record = view.record { write(record, to: &json) }
-        json.beginArray("notes")
-        for note in view.notes { json.value(note) }
-        json.endArray()
-        json.endObject()
-        try output.endLine()
+extension DeviceView: Shaped {
+    static let shape = Shape<Self>("What a device knew") {
+        Key("offset", "of the state") { $0.offset }
+        Key("userName", "the user whose device it is") { $0.actor.user }
+        Key("deviceName", "its name") { $0.actor.device }
+        Key("firstSeen", "offset of the first commit that it wrote", if: "if there is one") { $0.firstSeen }
+        Key("lastCommit", "offset of its last commit, not counting audits", if: "if there is one") { $0.lastCommit }
+        Key("account", "status of the user's account") { "\($0.account)" }
+        Key("toldThrough", "offset up to which it was notified", if: "if noted") { $0.toldThrough }
+        Key("badge", "the number on its badge", if: "if noted") { $0.badge }
+        Key("fetches", "how many of its fetches are in the log") { $0.fetchCount }
+        Key("allFetches", "how many of all devices") { $0.allFetchCount }
+        Key("databases", "the databases whose changes it fetched", each: database) { $0.databases }
+        Key("zones", "the zones that it may fetch", each: zone) { $0.zones }
+        Key("record", "what it knows of the record", if: "with `--record`") { $0.record }
+        Key("notes", "what cannot be known, in words") { $0.notes }
     }
 
-    private func write(_ database: DatabaseID, to json: inout JSONWriter) {
-        json.field("scope", database.scope.name)
-        json.field("ownerName", database.owner)
+    private static let place = Shape<DatabaseID>("A database by name") {
+        Key("scope", "`public`, `private` or `shared`") { $0.scope.name }
+        Key("ownerName", "name of its user; empty for the public one") { $0.owner }
     }
 
-    private func write(_ given: DeviceView.Given, to json: inout JSONWriter) {
-        json.beginObject("given")
-        json.field("audit", given.audit)
-        json.field("time", given.time)
-        json.field("offset", given.offset)
-        json.field("whole", given.isWhole)
-        json.field("moreComing", given.moreComing)
-        if let refusal = given.refusal { json.field("reason", refusal.message) }
-        json.endObject()
+    private static let database = Shape<Database>("A database of a device") {
+        Key(of: place) { $0.database }
+        Key("given", "the newest token that the device received", given) { $0.given }
+        Key("zonesBehind", "how many zones have changed since") { $0.zonesBehind }
     }
 
-    private func write(_ record: DeviceView.RecordKnowledge, to json: inout JSONWriter) {
-        json.beginObject("record")
-        write(record.database, to: &json)
-        json.field("zoneName", record.id.zone.name)
-        json.field("record", record.id.name)
-        json.field("verdict", record.verdict.rawValue)
-        if let version = record.version { json.field("changeTag", version.tag) }
-        if let version = record.version { json.field("offset", version.offset) }
-        if let time = record.time { json.field("time", time) }
-        if let maker = record.madeBy {
-            json.field("userName", maker.user)
-            json.field("deviceName", maker.device)
-        }
-        json.field("deleted", record.isDeleted)
-        if let audit = record.audit { json.field("audit", audit) }
-        if let refusal = record.refusal { json.field("reason", refusal.message) }
-        if let save = record.lastSave { json.field("lastSave", save.tag) }
-        if let base = record.lastSaveBase { json.field("lastSaveBase", base.tag) }
-        json.endObject()
+    private static let zone = Shape<Zone>("A zone of a device") {
+        Key(of: place) { $0.database }
+        Key("zoneName", "its name") { $0.zone.name }
+        Key("there", "true if it exists") { $0.isThere }
+        Key("given", "the newest token that the device received", given, if: "if known") { $0.given }
+        Key("changesBehind", "how many changes came after it", if: "if known") { $0.changesBehind }
+        Key("lastClientToken", "offset of the last commit that came with one", if: "if known") { $0.lastClientToken }
+    }
+
+    private static let given = Shape<Given>("A token that a device was given") {
+        Key("audit", "the offset where that is noted") { $0.audit }
+        Key("time", "when") { $0.time }
+        Key("offset", "up to which it goes") { $0.offset }
+        Key("whole", "true if everything up to there was returned") { $0.isWhole }
+        Key("moreComing", "true if there were more results") { $0.moreComing }
+        Key("reason", "why it would be refused", if: "if so") { $0.refusal?.message }
+    }
+}
+
+extension DeviceView.RecordKnowledge: Shaped {
+    static let shape = Shape<Self>("What a device knows of a record") {
+        Key("scope", "of its database") { $0.database.scope.name }
+        Key("ownerName", "of its database") { $0.database.owner }
+        Key("zoneName", "its zone") { $0.id.zone.name }
+        Key("record", "its name") { $0.id.name }
+        Key(
+            "verdict",
+            "`madeIt`, `given`, `accountUnavailable`, `tokenRefused`, `notFetchedSince`, `fetchedElsewhere`, "
+                + "`noFetchNoted`, `neverThere`, `notKnown`"
+        ) { $0.verdict.rawValue }
+        Key("changeTag", "of its state", if: "if there is one") { $0.version }
+        Key("offset", "of the commit that made this state", if: "if there is one") { $0.version?.offset }
+        Key("time", "when", if: "if there is one") { $0.time }
+        Key("userName", "the user who made it", if: "if there is one") { $0.madeBy?.user }
+        Key("deviceName", "the device that made it", if: "if there is one") { $0.madeBy?.device }
+        Key("deleted", "true if that was a deletion") { $0.isDeleted }
+        Key(
+            "audit", "offset of the fetch that returned it, or of the last that could have",
+            if: "if there is one"
+        ) { $0.audit }
+        Key("reason", "why the device's token would be refused", if: "`tokenRefused`") { $0.refusal?.message }
+        Key("lastSave", "of the device's own last save", if: "if there is one") { $0.lastSave }
+        Key("lastSaveBase", "that this save named", if: "if it did") { $0.lastSaveBase }
     }
 }
 

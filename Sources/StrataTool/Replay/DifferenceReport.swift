@@ -52,7 +52,7 @@ struct DifferenceReport {
         if isSummary {
             try count(difference)
         } else if asJSON {
-            try writeJSON(difference)
+            try output.writeJSON(difference)
         } else {
             try write(difference)
         }
@@ -66,11 +66,7 @@ struct DifferenceReport {
         try endPlace()
         let isSame = total.added + total.removed + total.changed == 0
         if asJSON {
-            var json = JSONWriter(output)
-            json.beginObject()
-            write(total, to: &json)
-            json.endObject()
-            try output.endLine()
+            try output.writeJSON((nil, total), as: Self.end)
         } else if isSame {
             output.write(same)
             try output.endLine()
@@ -94,18 +90,13 @@ struct DifferenceReport {
         guard let place, isSummary else { return }
         for (type, counts) in types {
             if asJSON {
-                var json = JSONWriter(output)
-                json.beginObject()
-                write(place.database, place.zone, to: &json)
-                json.field("typeName", type)
-                write(counts, to: &json)
-                json.endObject()
-            } else {
-                output.write("\(text(of: place))  \(Printable.escaped(type))")
-                output.write("  +\(counts.added)", .added)
-                output.write("  -\(counts.removed)", .removed)
-                output.write("  ~\(counts.changed)", .place)
+                try output.writeJSON(((place.database, place.zone, type), counts), as: Self.end)
+                continue
             }
+            output.write("\(text(of: place))  \(Printable.escaped(type))")
+            output.write("  +\(counts.added)", .added)
+            output.write("  -\(counts.removed)", .removed)
+            output.write("  ~\(counts.changed)", .place)
             try output.endLine()
         }
         types = []
@@ -151,46 +142,69 @@ struct DifferenceReport {
 
     // MARK: For programs
 
-    private func writeJSON(_ difference: RecordDifference) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("difference", difference.kind.rawValue)
-        write(difference.database, difference.id.zone, to: &json)
-        json.field("typeName", try difference.type)
-        json.field("record", difference.id.name)
-        if let before = difference.before { json.field("oldTag", before.version.tag) }
-        if let after = difference.after { json.field("newTag", after.version.tag) }
-        json.beginArray("changes")
-        for link in try difference.links {
-            json.beginObject()
-            json.field("link", link.kind.rawValue)
-            if let before = link.before { json.field("old", before) } else { json.null("old") }
-            if let after = link.after { json.field("new", after) } else { json.null("new") }
-            if link.isLooseBefore { json.field("oldLoose", true) }
-            if link.isLooseAfter { json.field("newLoose", true) }
-            json.endObject()
+    /// The counts of all records, or of a zone and type.
+    private static let end = Shape<(of: (database: DatabaseID, zone: ZoneID, type: String)?, counts: Counts)>(
+        "The end of a diff", "With `--stat` also one for each zone and type that has differences."
+    ) {
+        Key("scope", "`public`, `private` or `shared`", if: "of a zone and type") { $0.of?.database.scope.name }
+        Key("owner", "the database's user, empty for the public one", if: "of a zone and type") {
+            $0.of?.database.owner
         }
-        for field in try difference.fields {
-            json.beginObject()
-            json.field("fieldName", field.key)
-            if let before = field.before { json.field("old", before) } else { json.null("old") }
-            if let after = field.after { json.field("new", after) } else { json.null("new") }
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
-        try output.endLine()
+        Key("zoneName", "name of its zone", if: "of a zone and type") { $0.of?.zone.name }
+        Key("typeName", "its type", if: "of a zone and type") { $0.of?.type }
+        Key("added", "how many") { $0.counts.added }
+        Key("removed", "how many") { $0.counts.removed }
+        Key("changed", "how many") { $0.counts.changed }
     }
 
-    private func write(_ database: DatabaseID, _ zone: ZoneID, to json: inout JSONWriter) {
-        json.field("scope", database.scope.name)
-        json.field("owner", database.owner)
-        json.field("zoneName", zone.name)
+    static var shapes: [ShapeDescription] { [RecordDifference.shape.description, end.description] }
+}
+
+extension RecordDifference: Shaped {
+    static let shape = Shape<Self>("A record that differs") {
+        Key("difference", "`added`, `removed` or `changed`") { $0.kind.rawValue }
+        Key("scope", "`public`, `private` or `shared`") { $0.database.scope.name }
+        Key("owner", "name of the database's user, empty for the public one") { $0.database.owner }
+        Key("zoneName", "name of its zone") { $0.id.zone.name }
+        Key("typeName", "its type") { try $0.type }
+        Key("record", "its name") { $0.id.name }
+        Key("oldTag", "on the side of A", if: "removed, changed") { $0.before?.version }
+        Key("newTag", "on the side of B", if: "added, changed") { $0.after?.version }
+        Key("changes", "links and fields that differ", each: change) {
+            try $0.links.map { .link($0) } + $0.fields.map { .field($0) }
+        }
     }
 
-    private func write(_ counts: Counts, to json: inout JSONWriter) {
-        json.field("added", counts.added)
-        json.field("removed", counts.removed)
-        json.field("changed", counts.changed)
+    private enum Change {
+        case link(Link)
+        case field(Field)
+
+        var link: Link? { if case .link(let link) = self { link } else { nil } }
+        var field: Field? { if case .field(let field) = self { field } else { nil } }
+    }
+
+    private static let change = Shape<Change>("A difference") {
+        Key("link", "`parent` or `share`", if: "links") { $0.link?.kind.rawValue }
+        Key("fieldName", "its name", if: "fields") { $0.field?.key }
+        Key("old", "on the side of A; for a link the name of a record") {
+            ValueOrName($0.link?.before, $0.field?.before)
+        }
+        Key("new", "on the side of B; for a link the name of a record") { ValueOrName($0.link?.after, $0.field?.after) }
+        Key("oldLoose", "true", if: "a loose parent") { $0.link?.isLooseBefore == true ? true : nil }
+        Key("newLoose", "true", if: "a loose parent") { $0.link?.isLooseAfter == true ? true : nil }
+    }
+}
+
+/// A value, or the name of a record.
+private struct ValueOrName: JSONValue {
+    private let name: String?
+    private let value: FieldValue?
+
+    init(_ name: String?, _ value: FieldValue?) { (self.name, self.value) = (name, value) }
+
+    static var jsonKind: JSONKind { FieldValue.jsonKind.orNull }
+
+    func write(to json: inout JSONWriter) throws {
+        if let name { json.value(name) } else { try value.write(to: &json) }
     }
 }

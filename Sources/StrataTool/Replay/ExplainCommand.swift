@@ -38,7 +38,7 @@ enum ExplainCommand: Command {
             do {
                 if arguments[notifications] {
                     let why = try NotificationExplanation.of(offset, in: access.store, user: user, device: device)
-                    try isJSON ? NotificationExplanationJSON.write(why, to: output) : write(why, to: output)
+                    try isJSON ? output.writeJSON(why) : write(why, to: output)
                 } else {
                     let why = try Explanation.of(offset, in: access.store)
                     try write(why, arguments.store, asJSON: isJSON, output)
@@ -57,19 +57,20 @@ enum ExplainCommand: Command {
     /// Writes an explanation, or the commit's events if it has no request to explain.
     static func write(_ why: Explanation, _ path: String, asJSON: Bool, _ output: Output) throws {
         let told = why.outcome == .withoutRequest ? try commit(at: why.offset, path) : nil
-        if asJSON { return try ExplanationJSON.write(why, told, to: output) }
+        if asJSON { return try output.writeJSON((why, told), as: ExplanationJSON.shape) }
         try ExplanationText(why).write(to: output)
-        if let told { try CommitText.write(told.envelope.events, told.names, to: output) }
+        if let told, let envelope = told.decoded { try CommitText.write(envelope.events, told.names, to: output) }
     }
 
-    private static func commit(at offset: UInt64, _ path: String) throws -> ExplanationJSON.ToldCommit? {
+    private static func commit(at offset: UInt64, _ path: String) throws -> CommitJSON.Line? {
         let store = try StoreAccess(path)
         var names = KnownNames()
         // Show the commit even if damage hides the names.
         _ = try names.addAll(of: store, before: offset)
         guard let commit = try store.reader.commit(at: offset) else { return nil }
         names.add(from: commit.payload)
-        return (commit, try Envelope(decoding: commit.payload), names)
+        return CommitJSON.Line(
+            commit: commit, envelope: .success(try Envelope(decoding: commit.payload)), names: names)
     }
 
     private static func write(_ why: NotificationExplanation, to output: Output) throws {

@@ -4,136 +4,97 @@ import StrataReplay
 
 /// Writes the explanation of an answer as JSON.
 enum ExplanationJSON {
-    /// A commit with the names that its events need.
-    typealias ToldCommit = (commit: Commit, envelope: Envelope, names: KnownNames)
+    /// An explanation, and the commit if its events are printed.
+    typealias Line = (why: Explanation, told: CommitJSON.Line?)
 
-    static func write(_ why: Explanation, _ told: ToldCommit?, to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.explained(why.offset, why.time, why.actor)
-        json.field("operationKind", "\(why.operation)")
-        json.field("outcome", why.outcome.rawValue)
-        if let database = why.database {
-            json.field("scope", database.scope.name)
-            json.field("ownerName", database.owner)
+    static let shape = Shape<Line>("An explanation") {
+        Key("offset", "of the commit that is explained") { $0.why.offset }
+        Key("time", "when") { $0.why.time }
+        Key(
+            "userName", "who made the request; empty if not signed in, `_service` for the service"
+        ) { $0.why.actor.user }
+        Key("deviceName", "the device that made it, may be empty") { $0.why.actor.device }
+        Key("operationKind", "as for a commit") { "\($0.why.operation)" }
+        Key(
+            "outcome", "`accepted`, `acceptedInPart`, `refused`, `nothingToDo`, `withoutRequest`",
+            \.why.outcome.rawValue)
+        Key(
+            "scope", "of the database that the request was for: `public`, `private`, `shared`",
+            if: "if the request was kept"
+        ) { $0.why.database?.scope.name }
+        Key("ownerName", "of that database; empty for the public one", if: "if known") { $0.why.database?.owner }
+        Key("policy", "how tags are compared", if: "saves and deletes of records") { $0.why.policy?.name }
+        Key(
+            "atomic", "true if a zone's items succeed or fail together",
+            if: "saves and deletes of records"
+        ) { $0.why.isAtomic }
+        Key("judgedAt", "offset of the state it was judged on; null if no state gives the answer") { $0.why.judgedAt }
+        Key("code", "number of the error of the whole request", if: "if it failed as a whole") { $0.why.code?.rawValue }
+        Key("message", "the message that the client received", if: "if it failed as a whole") { $0.why.message }
+        Key("rules", "the rules that decided the request as a whole", each: rule) { $0.why.rules }
+        Key("facts", "relevant facts of the state", each: fact) { $0.why.facts }
+        Key("items", "each save and delete of the request", each: item) { $0.why.items }
+        Key("notes", "what cannot be determined, in words") { $0.why.notes }
+        Key(
+            "events", "the commit's events, as for a commit", each: EventJSON.shape,
+            if: "if `outcome` is `withoutRequest`"
+        ) { line in line.told.flatMap { told in told.decoded.map { EventJSON.lines(of: $0, in: told) } } }
+    }
+
+    private static let rule = Shape<ExplanationRule>("A rule of an explanation") {
+        Key("number", "as docs/rules.md and the tests number it") { $0.number }
+        Key("sentence", "its text") { $0.sentence }
+        Key("finding", "its result in this case", if: "if there is one") { $0.finding.nonempty }
+    }
+
+    private static let fact = Shape<Explanation.Fact>("A fact of an explanation") {
+        Key("text", "in words") { $0.text }
+        Key("offset", "of the commit that caused it", if: "if it is known") { $0.offset }
+    }
+
+    private static let item = Shape<Explanation.Item>("An item of an explanation") {
+        Key("list", "`saves` or `deletes`") { "\($0.list)" }
+        Key("index", "its place in the list, from 0") { $0.index }
+        Key("zoneName", "zone of the record", if: "records") { $0.zone?.name }
+        Key("name", "of the record, the zone or the subscription; empty if the request was not kept") { $0.name }
+        Key("code", "number of its error", if: "if it failed") { $0.code?.rawValue }
+        Key("bystander", "true if it failed only because another item did", if: "if it failed") { item in
+            item.code.map { _ in item.isBystander }
         }
-        if let policy = why.policy { json.field("policy", policy.name) }
-        if let isAtomic = why.isAtomic { json.field("atomic", isAtomic) }
-        if let offset = why.judgedAt { json.field("judgedAt", offset) } else { json.null("judgedAt") }
-        if let code = why.code { json.field("code", code.rawValue) }
-        if let message = why.message { json.field("message", message) }
-        write(why.rules, to: &json)
-        write(why.facts, to: &json)
-        json.beginArray("items")
-        for item in why.items { write(item, to: &json) }
-        json.endArray()
-        json.field("notes", why.notes)
-        if let told { CommitJSON().writeEvents(of: told.commit, told.envelope, told.names, to: &json) }
-        json.endObject()
-        try output.endLine()
+        Key("message", "the message that the client received", if: "if it failed and that is known") { $0.message }
+        Key("rules", "the rules that decided it", each: rule) { $0.rules }
+        Key("facts", "relevant facts of the state", each: fact) { $0.facts }
+        Key("base", "that the client named", if: "if it did") { $0.base }
+        Key("stored", "of the version that the store had", if: "if that was the reason") { $0.stored }
+        Key("made", "of the version that the save created", if: "if it was accepted") { $0.made }
+        Key("conflict", "three states of the record", conflict, if: "if it met another version") { $0.conflict }
     }
 
-    private static func write(_ rules: [ExplanationRule], to json: inout JSONWriter) {
-        json.beginArray("rules")
-        for rule in rules {
-            json.beginObject()
-            json.field("number", rule.number)
-            json.field("sentence", rule.sentence)
-            if !rule.finding.isEmpty { json.field("finding", rule.finding) }
-            json.endObject()
-        }
-        json.endArray()
+    private static let conflict = Shape<RecordConflict>("A conflict") {
+        Key("ancestor", "`known`, `none`, `letGo`, `erased`, `unknown`") { $0.ancestor.rawValue }
+        Key("serverKnown", "true if the log still has the version that the store had") { $0.isServerKnown }
+        Key("fields", "its fields", each: field) { $0.fields }
+        Key("changes", "events of the record in between", each: change) { $0.changes }
+        Key("earlierChanges", "how many events came before those") { $0.earlierChangeCount }
+        Key("notes", "what cannot be determined, in words") { $0.notes }
     }
 
-    private static func write(_ facts: [Explanation.Fact], to json: inout JSONWriter) {
-        json.beginArray("facts")
-        for fact in facts {
-            json.beginObject()
-            json.field("text", fact.text)
-            if let offset = fact.offset { json.field("offset", offset) }
-            json.endObject()
-        }
-        json.endArray()
+    private static let field = Shape<RecordConflict.Field>("A field of a conflict") {
+        Key("fieldName", "its name") { $0.key }
+        Key("sent", "true if the client sent it") { $0.isSent }
+        Key("side", "`client`, `server`, `same`, `conflict`, `unchanged`, `unknown`") { $0.side.rawValue }
+        Key("ancestor", "the value in the version that the client had") { $0.ancestor }
+        Key("client", "the value that it would have with the save") { $0.client }
+        Key("server", "the value that the store had") { $0.server }
     }
 
-    private static func write(_ item: Explanation.Item, to json: inout JSONWriter) {
-        json.beginObject()
-        json.field("list", "\(item.list)")
-        json.field("index", item.index)
-        if let zone = item.zone { json.field("zoneName", zone.name) }
-        json.field("name", item.name)
-        if let code = item.code {
-            json.field("code", code.rawValue)
-            json.field("bystander", item.isBystander)
-        }
-        if let message = item.message { json.field("message", message) }
-        write(item.rules, to: &json)
-        write(item.facts, to: &json)
-        if let base = item.base { json.field("base", base.tag) }
-        if let stored = item.stored { json.field("stored", stored.tag) }
-        if let made = item.made { json.field("made", made.tag) }
-        if let conflict = item.conflict { write(conflict, to: &json) }
-        json.endObject()
-    }
-
-    private static func write(_ conflict: RecordConflict, to json: inout JSONWriter) {
-        json.beginObject("conflict")
-        json.field("ancestor", conflict.ancestor.rawValue)
-        json.field("serverKnown", conflict.isServerKnown)
-        json.beginArray("fields")
-        for field in conflict.fields {
-            json.beginObject()
-            json.field("fieldName", field.key)
-            json.field("sent", field.isSent)
-            json.field("side", field.side.rawValue)
-            write("ancestor", field.ancestor, to: &json)
-            write("client", field.client, to: &json)
-            write("server", field.server, to: &json)
-            json.endObject()
-        }
-        json.endArray()
-        json.beginArray("changes")
-        for change in conflict.changes {
-            json.beginObject()
-            json.field("offset", change.version.offset)
-            json.field("changeTag", change.version.tag)
-            json.field("time", change.time)
-            json.field("userName", change.user)
-            json.field("deviceName", change.device)
-            json.field("change", change.kind.rawValue)
-            if let keys = change.keys {
-                json.beginArray("fieldNames")
-                for key in keys { json.value(key) }
-                json.endArray()
-            }
-            json.endObject()
-        }
-        json.endArray()
-        json.field("earlierChanges", conflict.earlierChangeCount)
-        json.beginArray("notes")
-        for note in conflict.notes { json.value(note) }
-        json.endArray()
-        json.endObject()
-    }
-
-    private static func write(_ key: String, _ value: FieldValue?, to json: inout JSONWriter) {
-        json.key(key)
-        if let value { ValueText.write(value, to: &json) } else { json.nullValue() }
-    }
-}
-
-extension JSONWriter {
-    /// Writes the explained commit and its actor.
-    mutating func explained(_ offset: UInt64, _ time: Int64, _ actor: Actor) {
-        field("offset", offset)
-        field("time", time)
-        field("userName", actor.user)
-        field("deviceName", actor.device)
-    }
-
-    mutating func field(_ key: StaticString, _ texts: [String]) {
-        beginArray(key)
-        for text in texts { value(text) }
-        endArray()
+    private static let change = Shape<RecordConflict.Change>("A change in between") {
+        Key("offset", "of the commit") { $0.version.offset }
+        Key("changeTag", "of the version") { $0.version }
+        Key("time", "when") { $0.time }
+        Key("userName", "the user who made it") { $0.user }
+        Key("deviceName", "the device that made it") { $0.device }
+        Key("change", "`saved`, `tagged`, `deleted`, `erased`") { $0.kind.rawValue }
+        Key("fieldNames", "the fields that it set", if: "if they are known") { $0.keys }
     }
 }

@@ -17,7 +17,7 @@ struct MinimizationReport {
     }
 
     func write(_ request: MinimalRequest) throws {
-        guard !asJSON else { return try writeJSON(request) }
+        guard !asJSON else { return try output.writeJSON(request, as: Self.request) }
         guard let commit = try store.log.commit(at: request.offset) else {
             throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: request.offset))
         }
@@ -39,7 +39,7 @@ struct MinimizationReport {
 
     /// - Parameter test: the test that was written; nil if none was requested.
     func writeEnd(_ history: MinimalHistory, _ test: MinimalTest?) throws {
-        if asJSON { try writeJSON(history, test) } else { try writeText(history, test) }
+        if asJSON { try output.writeJSON((self, history, test), as: Self.end) } else { try writeText(history, test) }
     }
 
     private var commitCount: UInt64 { store.offset - store.log.floor.offset }
@@ -73,38 +73,32 @@ struct MinimizationReport {
 
     // MARK: For programs
 
-    private func writeJSON(_ request: MinimalRequest) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", request.offset)
-        if let offset = request.newOffset { json.field("newOffset", offset) } else { json.null("newOffset") }
-        json.field("userName", request.actor.user)
-        json.field("deviceName", request.actor.device)
-        json.field("outcome", request.outcome.kind.rawValue)
-        json.field("items", request.itemCount)
-        json.field("itemsBefore", request.originalItemCount)
-        json.field("keys", request.fieldCount)
-        json.field("keysBefore", request.originalFieldCount)
-        json.endObject()
-        try output.endLine()
+    private static let request = Shape<MinimalRequest>("A commit that is left") {
+        Key("offset", "in the log") { $0.offset }
+        Key("newOffset", "in the new history; null if it writes nothing") { $0.newOffset }
+        Key("userName", "the user who made it") { $0.actor.user }
+        Key("deviceName", "the device that made it") { $0.actor.device }
+        Key("outcome", "`accepted` or `partly`") { $0.outcome.kind.rawValue }
+        Key("items", "saves and deletes that remain") { $0.itemCount }
+        Key("itemsBefore", "how many there were before") { $0.originalItemCount }
+        Key("keys", "how many keys of its saves remain") { $0.fieldCount }
+        Key("keysBefore", "how many there were before") { $0.originalFieldCount }
     }
 
-    private func writeJSON(_ history: MinimalHistory, _ test: MinimalTest?) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("commits", commitCount)
-        json.field("left", history.requests.count)
-        json.field("trials", history.trialCount)
-        json.field("isMinimal", history.isComplete)
-        json.field("end", end(of: history))
-        if let path = arguments[MinimizeCommand.out] { json.field("path", path) }
-        if let test {
-            json.field("test", arguments[MinimizeCommand.test] ?? "")
-            json.beginArray("notRebuilt")
-            for what in test.leftOut { json.value(what) }
-            json.endArray()
+    private static let end = Shape<(report: Self, history: MinimalHistory, test: MinimalTest?)>(
+        "The end of a minimization"
+    ) {
+        Key("commits", "of the log") { $0.report.commitCount }
+        Key("left", "how many remain") { $0.history.requests.count }
+        Key("trials", "how many histories were tried") { $0.history.trialCount }
+        Key("isMinimal", "true if nothing more can be left out; false if it was interrupted") { $0.history.isComplete }
+        Key("end", "the last offset of the new history") { $0.report.end(of: $0.history) }
+        Key("path", "of the new store", if: "with `--out`") { $0.report.arguments[MinimizeCommand.out] }
+        Key("test", "the test file that was written", if: "with `--test`") { line in
+            line.test.map { _ in line.report.arguments[MinimizeCommand.test] ?? "" }
         }
-        json.endObject()
-        try output.endLine()
+        Key("notRebuilt", "what the test does not do", if: "with `--test`") { $0.test?.leftOut }
     }
+
+    static var shapes: [ShapeDescription] { [request.description, end.description] }
 }

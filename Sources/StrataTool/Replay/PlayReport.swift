@@ -20,13 +20,13 @@ struct PlayReport {
 
     /// Writes a commit that has just been replayed.
     mutating func write(_ commit: PlayedCommit) throws {
-        try isJSON ? writeJSON(commit) : writeText(commit)
+        try isJSON ? output.writeJSON(commit) : writeText(commit)
         let state = ContainerState(playback.store)
         for change in try feed?.changes() ?? [] {
             try isJSON ? writeJSON(change, state) : writeText(change, state)
         }
         while let push = box?.takeWaiting() {
-            try isJSON ? writeJSON(push, state) : writeText(push, state)
+            try isJSON ? output.writeJSON((push, state), as: Self.push) : writeText(push, state)
         }
     }
 
@@ -85,68 +85,55 @@ struct PlayReport {
 
     // MARK: For programs
 
-    private func writeObject(_ body: (inout JSONWriter) throws -> Void) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        try body(&json)
-        json.endObject()
-        try output.endLine()
-    }
-
-    private func writeJSON(_ commit: PlayedCommit) throws {
-        try writeObject { json in
-            json.field("offset", commit.offset)
-            json.field("time", commit.time)
-            if let actor = commit.actor {
-                json.field("userName", actor.user)
-                json.field("deviceName", actor.device)
-            }
-            json.field("events", commit.eventCount)
-        }
-    }
-
     private func writeJSON(_ change: PlayedFeed.Change, _ state: ContainerState) throws {
-        try writeObject { json in
-            switch change {
-            case .changed(let record):
-                json.field("change", "changed")
-                try RecordDetail(record, in: state).writeFields(to: &json)
-            case .deleted(let id, let type):
-                json.field("change", "deleted")
-                json.field("name", id.name)
-                json.field("zone", id.zone.name)
-                json.field("type", type)
-            case .zoneDeleted(let zone, let reason):
-                json.field("change", "deleted")
-                json.field("zone", zone.name)
-                json.field("reason", reason.name)
-            }
+        switch change {
+        case .changed(let record):
+            var detail = try RecordDetail(record, in: state)
+            detail.isChange = true
+            try output.writeJSON(detail)
+        case .deleted(let id, let type): try output.writeJSON(FeedChange(id, type: type))
+        case .zoneDeleted(let zone, let reason): try output.writeJSON(FeedChange(zone: zone, reason: reason))
         }
     }
 
-    private func writeJSON(_ push: Push, _ state: ContainerState) throws {
-        try writeObject { json in
-            json.field("push", push.id)
-            json.field("subscription", push.subscriptionID)
-            json.field("database", push.scope.name)
-            json.field("offset", push.version.offset)
-            switch push.subject {
-            case .database: break
-            case .zone(let zone): json.field("zone", zone.name)
-            case .record(let id, let reason):
-                json.field("zone", id.zone.name)
-                json.field("record", id.name)
-                json.field("reason", "\(reason)")
+    private static let push = Shape<(push: Push, state: ContainerState)>("A notification that is played") {
+        Key("push", "its ID, the same each time it is made") { $0.push.id }
+        Key("subscription", "ID of the subscription that fired") { $0.push.subscriptionID }
+        Key("database", "`private`, `shared` or `public`") { $0.push.scope.name }
+        Key("offset", "the commit that it reports") { $0.push.version.offset }
+        Key("zone", "name of the zone", if: "not for a subscription to a database") {
+            switch $0.push.subject {
+            case .zone(let zone): zone.name
+            case .record(let id, _): id.zone.name
+            case .database: nil
             }
-            if let badge = push.badge { json.field("badge", badge) }
-            if push.fields.isEmpty { return }
-            json.beginObject("fields")
-            for key in push.fields.keys.sorted() {
-                guard let value = push.fields[key] else { continue }
-                json.key(key)
-                try Self.detail(push, state).write(value, to: &json)
-            }
-            json.endObject()
         }
+        Key("record", "name of the record", if: "for a subscription to a query") {
+            if case .record(let id, _) = $0.push.subject { id.name } else { nil }
+        }
+        Key("reason", "`created`, `updated` or `deleted`", if: "for a subscription to a query") {
+            if case .record(_, let reason) = $0.push.subject { "\(reason)" } else { nil }
+        }
+        Key("badge", "the number on the app's badge", if: "if it goes up") { $0.push.badge }
+        Key("fields", "the values that the notification asks for, in full", if: "if there are any") {
+            line -> ValueMap? in
+            let fields = line.push.fields.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }
+            return fields.isEmpty ? nil : ValueMap(fields: fields, detail: detail(line.push, line.state))
+        }
+    }
+
+    static var shapes: [ShapeDescription] { [PlayedCommit.shape.description, push.description] }
+}
+
+extension PlayedCommit: Shaped {
+    static let shape = Shape<Self>(
+        "A commit that is played",
+        "The line before the changes and notifications that a device receives after the commit."
+    ) {
+        Key("offset", "of the commit") { $0.offset }
+        Key("time", "when it was made") { $0.time }
+        Key("userName", "the user who made it", if: "if it was not the service") { $0.actor?.user }
+        Key("deviceName", "the device that made it", if: "if it was not the service") { $0.actor?.device }
+        Key("events", "how many it has") { $0.eventCount }
     }
 }

@@ -120,12 +120,7 @@ enum WhatIfCommand: Command {
 
     private static func refuse(_ reason: String, _ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if arguments[Option.json] {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("verdict", "no answer")
-            json.field("reason", reason)
-            json.endObject()
-            try output.endLine()
+            try output.writeJSON(reason, as: WhatIfReport.noAnswer)
             try output.flush()
         }
         Diagnostics.report(reason, by: name)

@@ -22,7 +22,7 @@ struct WhatIfReport {
         var isAnyOther = false
         let report = try run {
             isAnyOther = isAnyOther || $0.hasOtherOutcome
-            asJSON ? try writeJSON($0) : try write($0)
+            asJSON ? try output.writeJSON($0) : try write($0)
         }
         defer { try? report.close() }
         var differences = DifferenceReport(arguments, output)
@@ -31,7 +31,7 @@ struct WhatIfReport {
         let code = try differences.end(
             isAnyOther ? "no record differs" : isVacuous ? "nothing was judged" : "nothing differs")
         let verdict = isVacuous ? "nothing judged" : isAnyOther || code != .success ? "differs" : "same"
-        if asJSON { try writeJSON(report, verdict, path) } else { try write(report, path) }
+        if asJSON { try output.writeJSON((report, verdict, path), as: Self.end) } else { try write(report, path) }
         return verdict == "same" ? code : .no
     }
 
@@ -106,57 +106,73 @@ struct WhatIfReport {
 
     // MARK: For programs
 
-    private func writeJSON(_ commit: RerunCommit) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        if let offset = commit.offset { json.field("offset", offset) } else { json.null("offset") }
-        if let offset = commit.newOffset { json.field("newOffset", offset) } else { json.null("newOffset") }
-        json.field("userName", commit.actor.user)
-        json.field("isChanged", commit.isDirect)
-        if let before = commit.before { write("before", before, to: &json) } else { json.null("before") }
-        write("after", commit.after, to: &json)
-        if let cause = commit.cause {
-            json.field("cause", cause.offset)
-            json.field("root", cause.root)
-        }
-        json.endObject()
-        try output.endLine()
+    private static let end = Shape<(report: RerunReport, verdict: String, path: String?)>("The end of a what-if") {
+        Key(
+            "verdict",
+            "`same`, `differs`, or `nothing judged`, if there were requests and none of them could be judged; the "
+                + "command exits with 0 only for `same`"
+        ) { $0.verdict }
+        Key("commits", "how many were judged again") { $0.report.commitCount }
+        Key("direct", "requests that were changed, dropped or inserted") { $0.report.directCount }
+        Key("consequences", "other requests that had another outcome") { $0.report.changedCount }
+        Key("isIdentical", "true if all commits are unchanged, byte for byte") { $0.report.isIdentical }
+        Key(of: unjudged) { ($0.report.unjudged, $0.report.unjudgedCount) }
+        Key("end", "the last offset of the new history") { $0.report.end }
+        Key("path", "of the new store", if: "with `--out`") { $0.path }
     }
 
-    private func write(_ key: StaticString, _ outcome: RequestOutcome, to json: inout JSONWriter) {
-        json.beginObject(key)
-        json.field("outcome", outcome.kind.rawValue)
-        if let refusal = outcome.refusal {
-            json.field("code", refusal.code.rawValue)
-            json.field("message", refusal.message)
-        }
-        json.beginArray("items")
-        for item in outcome.items {
-            json.beginObject()
-            json.field("list", "\(item.list)")
-            json.field("index", item.index)
-            json.field("name", item.name)
-            json.field("code", item.refusal.code.rawValue)
-            json.field("message", item.refusal.message)
-            json.endObject()
-        }
-        json.endArray()
-        json.endObject()
+    static let noAnswer = Shape<String>("A what-if without an answer") {
+        Key("verdict", "`no answer`") { _ in "no answer" }
+        Key("reason", "why there is no answer, in words") { $0 }
     }
 
-    private func writeJSON(_ report: RerunReport, _ verdict: String, _ path: String?) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("verdict", verdict)
-        json.field("commits", report.commitCount)
-        json.field("direct", report.directCount)
-        json.field("consequences", report.changedCount)
-        json.field("isIdentical", report.isIdentical)
-        json.write(report.unjudged, count: report.unjudgedCount)
-        json.field("end", report.end)
-        if let path { json.field("path", path) }
-        json.endObject()
-        try output.endLine()
+    /// The commits that could not be judged again, of which the ranges may list only some.
+    static let unjudged = Shape<(ranges: [RerunReport.Unjudged], count: Int)>("Commits that cannot be judged") {
+        Key("unjudged", "runs of commits that could not be judged again for the same reason", each: range) { $0.ranges }
+        Key("unjudgedCount", "how many commits these are; `unjudged` has the first ones if there are many") { $0.count }
+    }
+
+    private static let range = Shape<RerunReport.Unjudged>("A run of commits that cannot be judged") {
+        Key("offset", "the first of them") { $0.offsets.lowerBound }
+        Key("last", "the last of them") { $0.offsets.upperBound }
+        Key("reason", "why, in words") { $0.reason }
+        Key("isKept", "true if the new history has them unchanged") { $0.isKept }
+    }
+
+    static var shapes: [ShapeDescription] {
+        [RerunCommit.shape.description, end.description, noAnswer.description]
+    }
+}
+
+extension RerunCommit: Shaped {
+    static let shape = Shape<Self>(
+        "A request that was judged again", "One that an option changed, or that had another outcome."
+    ) {
+        Key("offset", "in the log; null if it was inserted") { $0.offset }
+        Key("newOffset", "in the new history; null if it wrote nothing") { $0.newOffset }
+        Key("userName", "the user who made the request") { $0.actor.user }
+        Key("isChanged", "true if an option changed it") { $0.isDirect }
+        Key("before", "its outcome in the log; null if it was inserted") { $0.before }
+        Key("after", "the same, for the new history") { $0.after }
+        Key("cause", "offset of the commit that it follows from", if: "if it is known") { $0.cause?.offset }
+        Key("root", "offset of the change that began it", if: "with `cause`") { $0.cause?.root }
+    }
+}
+
+extension RequestOutcome: Shaped {
+    static let shape = Shape<Self>("An outcome") {
+        Key("outcome", "`accepted`, `partly`, `nothing to do`, `refused`, `dropped` or `left out`") { $0.kind.rawValue }
+        Key("code", "number of the error", if: "if it was refused as a whole") { $0.refusal?.code.rawValue }
+        Key("message", "the message of the refusal", if: "if it was refused as a whole") { $0.refusal?.message }
+        Key("items", "the items that were refused", each: item) { $0.items }
+    }
+
+    private static let item = Shape<Item>("An item that was refused") {
+        Key("list", "`saves` or `deletes`") { "\($0.list)" }
+        Key("index", "its place in the list") { $0.index }
+        Key("name", "of the record, the zone or the subscription") { $0.name }
+        Key("code", "number of its error") { $0.refusal.code.rawValue }
+        Key("message", "the message of the refusal") { $0.refusal.message }
     }
 }
 
@@ -167,24 +183,5 @@ extension String {
         guard let first = text.first, text.dropFirst().first?.isLowercase == true || text.dropFirst().first == " "
         else { return String(text) }
         return first.lowercased() + text.dropFirst()
-    }
-}
-
-extension JSONWriter {
-    /// Writes the commits that could not be judged again, one object for each run with the same reason.
-    ///
-    /// - Parameter count: The number of commits, of which the ranges may list only some.
-    mutating func write(_ unjudged: [RerunReport.Unjudged], count: Int) {
-        beginArray("unjudged")
-        for commits in unjudged {
-            beginObject()
-            field("offset", commits.offsets.lowerBound)
-            field("last", commits.offsets.upperBound)
-            field("reason", commits.reason)
-            field("isKept", commits.isKept)
-            endObject()
-        }
-        endArray()
-        field("unjudgedCount", count)
     }
 }

@@ -138,46 +138,68 @@ private struct FeedPages {
     // MARK: For programs
 
     private func writeJSON(_ page: FeedReading.Page) throws {
-        var clientToken: [UInt8]?
         switch page {
         case .database(let page):
-            for zone in page.changed { try writeObject("changed") { $0.field("zone", zone.name) } }
+            for zone in page.changed { try output.writeJSON(FeedChange(zone: zone)) }
             for deletion in page.deleted {
-                try writeObject("deleted") { json in
-                    json.field("zone", deletion.zone.name)
-                    json.field("reason", deletion.reason.name)
-                }
+                try output.writeJSON(FeedChange(zone: deletion.zone, reason: deletion.reason))
             }
         case .zone(let page):
-            for record in page.changed { try writeObject("changed") { try detail(record).writeFields(to: &$0) } }
-            for deletion in page.deleted {
-                try writeObject("deleted") { json in
-                    json.field("name", deletion.id.name)
-                    json.field("zone", deletion.id.zone.name)
-                    json.field("type", deletion.type)
-                }
+            for record in page.changed {
+                var detail = try detail(record)
+                detail.isChange = true
+                try output.writeJSON(detail)
             }
-            clientToken = page.clientToken
+            for deletion in page.deleted { try output.writeJSON(FeedChange(deletion.id, type: deletion.type)) }
         }
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("page", count)
-        json.field("changed", page.changedCount)
-        json.field("deleted", page.deletedCount)
-        json.field("moreComing", page.moreComing)
-        json.field("token", page.token.text)
-        json.field("offset", page.token.position.offset)
-        if let clientToken { json.field("clientToken", Base64.text(clientToken)) }
-        json.endObject()
-        try output.endLine()
+        try output.writeJSON((count, page), as: Self.end)
     }
 
-    private func writeObject(_ change: String, _ body: (inout JSONWriter) throws -> Void) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("change", change)
-        try body(&json)
-        json.endObject()
-        try output.endLine()
+    fileprivate static let end = Shape<(number: Int, page: FeedReading.Page)>("The end of a page of a feed") {
+        Key("page", "its number, from 1") { $0.number }
+        Key("changed", "how many have changed") { $0.page.changedCount }
+        Key("deleted", "how many were deleted") { $0.page.deletedCount }
+        Key("moreComing", "true if there is another page") { $0.page.moreComing }
+        Key("token", "for `--since`: where the next page begins, or the next fetch") { $0.page.token.text }
+        Key("offset", "of the token") { $0.page.token.position.offset }
+        Key(
+            "clientToken", "the client token that the device sent last with a change of the zone, in base64",
+            if: "if it did"
+        ) {
+            if case .zone(let page) = $0.page { page.clientToken.map { Base64.text($0) } } else { nil }
+        }
+    }
+}
+
+extension FeedCommand {
+    static var shapes: [ShapeDescription] { [FeedChange.shape.description, FeedPages.end.description] }
+}
+
+/// A change of a feed other than a changed record.
+struct FeedChange: Shaped {
+    private let name: String?
+    private let zone: ZoneID
+    private let type: String?
+    private let reason: ZoneDeletedEvent.Reason?
+    private let isDeleted: Bool
+
+    /// A record that was deleted.
+    init(_ id: RecordID, type: String) {
+        (name, zone, self.type, reason, isDeleted) = (id.name, id.zone, type, nil, true)
+    }
+
+    /// A zone that has changed, or with a reason one that was deleted.
+    init(zone: ZoneID, reason: ZoneDeletedEvent.Reason? = nil) {
+        (name, self.zone, type, self.reason, isDeleted) = (nil, zone, nil, reason, reason != nil)
+    }
+
+    static let shape = Shape<Self>(
+        "What is gone, or a zone that has changed", "A changed record comes as [a record in full](#a-record-in-full)."
+    ) {
+        Key("change", "`changed` or `deleted`") { $0.isDeleted ? "deleted" : "changed" }
+        Key("name", "of the record", if: "a zone's feed") { $0.name }
+        Key("zone", "its name") { $0.zone.name }
+        Key("type", "the type that the record had", if: "a zone's feed") { $0.type }
+        Key("reason", "`deleted`, `purged` or `encrypted data reset`", if: "of a zone that is gone") { $0.reason?.name }
     }
 }

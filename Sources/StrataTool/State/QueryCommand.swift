@@ -123,7 +123,7 @@ private struct PlanReport {
     init(_ plan: QueryPlan) { self.plan = plan }
 
     func write(to output: Output, asJSON: Bool) throws {
-        if asJSON { return try writeJSON(to: output) }
+        if asJSON { return try output.writeJSON(self) }
         for line in plan.text.split(separator: "\n") {
             output.write(Printable.escaped(String(line)))
             try output.endLine()
@@ -131,29 +131,27 @@ private struct PlanReport {
         output.write("note: \(Self.scanNote)")
         try output.endLine()
     }
+}
 
-    private func writeJSON(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.beginArray("steps")
-        for line in plan.steps { json.value(line) }
-        json.endArray()
-        json.field("estimatedRows", Int64(exactly: plan.estimatedRows.rounded()) ?? .max)
-        json.field("rowsRead", plan.actual?.rowsRead ?? 0)
-        json.field("recordsRead", plan.actual?.recordsRead ?? 0)
-        json.field("matches", plan.actual?.matches ?? 0)
-        json.beginArray("missingIndexes")
-        for missing in plan.missingIndexes {
-            json.beginObject()
-            json.field("key", missing.key)
-            json.field("indexes", missing.indexes.schemaNames)
-            json.endObject()
+extension PlanReport: Shaped {
+    static let shape = Shape<Self>("A plan", "What `strata query --explain --json` prints.") {
+        Key("steps", "for people") { $0.plan.steps }
+        Key("estimatedRows", "about how many rows it would read") {
+            Int64(exactly: $0.plan.estimatedRows.rounded()) ?? .max
         }
-        json.endArray()
-        json.beginArray("notes")
-        for note in plan.notes + [Self.scanNote] { json.value(note) }
-        json.endArray()
-        json.endObject()
-        try output.endLine()
+        Key("rowsRead", "rows of indexes that were read") { $0.plan.actual?.rowsRead ?? 0 }
+        Key("recordsRead", "records that were read") { $0.plan.actual?.recordsRead ?? 0 }
+        Key("matches", "how many matches the page has") { $0.plan.actual?.matches ?? 0 }
+        Key("missingIndexes", "indexes that would have helped", each: missing) { $0.plan.missingIndexes }
+        Key("notes", "for people") { $0.plan.notes + [scanNote] }
     }
+
+    private static let missing = Shape<QueryPlan.MissingIndex>("A missing index") {
+        Key("key", "the field's name") { $0.key }
+        Key("indexes", "such as `QUERYABLE`") { $0.indexes.schemaNames }
+    }
+}
+
+extension QueryCommand {
+    static var shapes: [ShapeDescription] { RecordJSON.shapes + [PlanReport.shape.description] }
 }

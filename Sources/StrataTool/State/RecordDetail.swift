@@ -6,6 +6,8 @@ struct RecordDetail {
     private let record: Record
     private let fields: [(key: String, value: FieldValue)]
     private let values: ValueDetail
+    /// True to begin the JSON object with the key `change`.
+    var isChange = false
 
     /// - Parameter secrets: decrypts values; nil to leave them encrypted.
     init(_ record: Record, in state: ContainerState, _ secrets: Secrets? = nil) throws {
@@ -56,45 +58,35 @@ struct RecordDetail {
 
     /// Writes the record as a JSON object or as a paragraph.
     func write(asJSON: Bool, to output: Output) throws {
-        guard asJSON else { return try write(to: output) }
-        var json = JSONWriter(output)
-        json.beginObject()
-        try writeFields(to: &json)
-        json.endObject()
-        try output.endLine()
-    }
-
-    /// Writes the keys of docs/guide/tool.md, "A record in full", into an open object.
-    func writeFields(to json: inout JSONWriter) throws {
-        json.field("name", record.id.name)
-        json.field("zone", record.id.zone.name)
-        json.field("database", record.database.scope.name)
-        json.field("owner", record.database.owner)
-        json.field("type", try record.type)
-        json.field("changeTag", record.version.tag)
-        json.field("offset", record.version.offset)
-        json.field("event", UInt64(record.version.eventIndex))
-        json.field("created", record.created)
-        json.field("createdBy", try record.createdBy)
-        json.field("modified", record.modified)
-        json.field("modifiedBy", try record.modifiedBy)
-        json.field("modifiedWith", try record.modifiedWith)
-        try json.field(parentOf: record)
-        if let share = try record.share { json.field("share", share) }
-        json.beginObject("fields")
-        for (key, value) in fields {
-            json.key(key)
-            try values.write(value, to: &json)
-        }
-        json.endObject()
+        if asJSON { try output.writeJSON(self) } else { try write(to: output) }
     }
 }
 
-extension JSONWriter {
-    /// Writes the parent of a record, if it has one.
-    mutating func field(parentOf record: Record) throws {
-        guard let parent = try record.parent else { return }
-        field("parent", parent)
-        if try record.isParentLoose { field("looseParent", true) }
+extension RecordDetail: Shaped {
+    static let shape = Shape<Self>("A record in full") {
+        Key("change", "`changed`", if: "`feed`, `play`") { $0.isChange ? "changed" : nil }
+        Key("name", "of the record") { $0.record.id.name }
+        Key("zone", "its zone's name") { $0.record.id.zone.name }
+        Key("database", "`private` or `public`") { $0.record.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.record.database.owner }
+        Key("type", "its record type") { try $0.record.type }
+        Key("changeTag", "of this version") { $0.record.version }
+        Key("offset", "of the commit that made this version") { $0.record.version.offset }
+        Key("event", "its index in that commit") { $0.record.version.eventIndex }
+        Key("created", "when") { $0.record.created }
+        Key("createdBy", "name of the user") { try $0.record.createdBy }
+        Key("modified", "when") { $0.record.modified }
+        Key("modifiedBy", "name of the user") { try $0.record.modifiedBy }
+        Key("modifiedWith", "name of the device; empty if that is not known") { try $0.record.modifiedWith }
+        Key(of: links) { $0.record }
+        Key("fields", "its values in full") { ValueMap(fields: $0.fields, detail: $0.values) }
+    }
+
+    static let links = Shape<Record>("Links of a record") {
+        Key("parent", "name of the record", if: "if it has one") { try $0.parent }
+        Key("looseParent", "true: the parent is loose", if: "if so") {
+            try $0.parent != nil && $0.isParentLoose ? true : nil
+        }
+        Key("share", "name of the record", if: "if it has one") { try $0.share }
     }
 }

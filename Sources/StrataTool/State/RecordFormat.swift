@@ -84,37 +84,35 @@ struct RecordJSON: RecordFormat {
     /// Nil leaves encrypted values encrypted.
     var secrets: Secrets?
 
+    private static let shape = Shape<(record: Record, fields: [(key: String, value: FieldValue)])>("A record") {
+        Key("name", "of the record") { $0.record.id.name }
+        Key("zone", "its zone's name") { $0.record.id.zone.name }
+        Key("type", "its record type") { try $0.record.type }
+        Key("changeTag", "of its newest version") { $0.record.version }
+        Key("created", "when") { $0.record.created }
+        Key("createdBy", "name of the user") { try $0.record.createdBy }
+        Key("modified", "when") { $0.record.modified }
+        Key("modifiedBy", "name of the user") { try $0.record.modifiedBy }
+        Key(of: RecordDetail.links) { $0.record }
+        Key("fields", "its values, or those of `--keys`") { ValueMap(fields: $0.fields) }
+    }
+
+    private static let end = Shape<(count: Int, cursor: String?)>(
+        "The end of a query", "The last line of `strata query --json`."
+    ) {
+        Key("records", "how many were printed") { $0.count }
+        Key("cursor", "for `--cursor`; null if there is no more") { $0.cursor }
+    }
+
+    static var shapes: [ShapeDescription] { [shape.description, end.description] }
+
     func write(_ page: [Record], to output: Output) throws {
         for record in page {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("name", record.id.name)
-            json.field("zone", record.id.zone.name)
-            json.field("type", try record.type)
-            json.field("changeTag", record.version.tag)
-            json.field("created", record.created)
-            json.field("createdBy", try record.createdBy)
-            json.field("modified", record.modified)
-            json.field("modifiedBy", try record.modifiedBy)
-            try json.field(parentOf: record)
-            if let share = try record.share { json.field("share", share) }
-            json.beginObject("fields")
-            for (key, value) in try shownFields(of: record, keys, secrets) {
-                json.key(key)
-                ValueText.write(value, to: &json)
-            }
-            json.endObject()
-            json.endObject()
-            try output.endLine()
+            try output.writeJSON((record, try shownFields(of: record, keys, secrets)), as: Self.shape)
         }
     }
 
     func writeEnd(count: Int, cursor: String?, to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("records", count)
-        if let cursor { json.field("cursor", cursor) } else { json.null("cursor") }
-        json.endObject()
-        try output.endLine()
+        try output.writeJSON((count, cursor), as: Self.end)
     }
 }

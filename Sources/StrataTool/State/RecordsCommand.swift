@@ -39,6 +39,8 @@ enum RecordsCommand: Command {
         }
     }
 
+    static var shapes: [ShapeDescription] { [RecordList.shape.description, RecordList.end.description] }
+
     private static func ordinal(ofType name: String, _ state: ContainerState) throws -> UInt64 {
         if let ordinal = try state.trees.ordinal(of: .recordType(name)) { return ordinal }
         throw Refusal(.unknownItem, "Did not find record type: \(name)")
@@ -85,25 +87,31 @@ private struct RecordList {
     private mutating func add(_ name: String, _ header: RecordHeader, _ zone: ContainerState.ZoneEntry) throws {
         let type = try Self.name(header.type, in: &typeNames) { try state.recordType($0) }
         let user = try Self.name(header.modifiedBy, in: &userNames) { try state.user($0) }
-        guard isJSON else {
-            page.append([
-                Printable.escaped(name), Printable.escaped(zone.name), Printable.escaped(type), header.version.tag,
-                "\(Timestamp(microseconds: header.modified))", Printable.escaped(user),
-            ])
-            if page.count >= Self.pageCount { try writePage() }
-            return
+        if isJSON {
+            return try output.writeJSON((name, zone.name, type, header, user), as: Self.shape)
         }
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("name", name)
-        json.field("zone", zone.name)
-        json.field("type", type)
-        json.field("changeTag", header.version.tag)
-        json.field("created", header.created)
-        json.field("modified", header.modified)
-        json.field("modifiedBy", user)
-        json.endObject()
-        try output.endLine()
+        page.append([
+            Printable.escaped(name), Printable.escaped(zone.name), Printable.escaped(type), header.version.tag,
+            "\(Timestamp(microseconds: header.modified))", Printable.escaped(user),
+        ])
+        if page.count >= Self.pageCount { try writePage() }
+    }
+
+    fileprivate static let shape = Shape<
+        (name: String, zone: String, type: String, header: RecordHeader, user: String)
+    >("A record in a list") {
+        Key("name", "of the record") { $0.name }
+        Key("zone", "its zone's name") { $0.zone }
+        Key("type", "its record type") { $0.type }
+        Key("changeTag", "of its newest version") { $0.header.version }
+        Key("created", "when") { $0.header.created }
+        Key("modified", "when") { $0.header.modified }
+        Key("modifiedBy", "name of the user") { $0.user }
+    }
+
+    fileprivate static let end = Shape<RecordList>("The end of a list of records") {
+        Key("records", "how many were printed") { $0.count }
+        Key("more", "true if `--limit` left any out") { $0.isCutShort }
     }
 
     private static func name(
@@ -122,16 +130,9 @@ private struct RecordList {
 
     mutating func writeEnd() throws {
         try writePage()
-        if isJSON {
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("records", count)
-            json.field("more", isCutShort)
-            json.endObject()
-        } else {
-            output.write(count.counted("record"))
-            if isCutShort { output.write("; there are more") }
-        }
+        if isJSON { return try output.writeJSON(self, as: Self.end) }
+        output.write(count.counted("record"))
+        if isCutShort { output.write("; there are more") }
         try output.endLine()
     }
 }

@@ -60,44 +60,48 @@ struct SubscriptionDetail {
         let all = texts + lists + notification.flags
         return all.isEmpty ? "nothing" : all.joined(separator: ", ")
     }
+}
 
-    // MARK: For programs
+extension SubscriptionDetail: Shaped {
+    static let shape = Shape<Self>("A subscription") {
+        Key("subscription", "its ID") { $0.subscription.id }
+        Key("user", "name of the user who owns it") { $0.user }
+        Key("database", "`private` or `public`") { $0.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key("kind", "`query`, `zone` or `database`") { $0.subscription.kind.name }
+        Key("type", "name of the record type", if: "if it is for one") { $0.recordType }
+        Key("zone", "its name", if: "if it is for one") { $0.zone }
+        Key("predicate", "as format text", if: "if it has one") { $0.subscription.predicate.nonempty }
+        Key(
+            "options", "`creation`, `update`, `deletion` and `once`, those that it has, separated by spaces"
+        ) { $0.subscription.options.names.joined(separator: " ") }
+        Key(
+            "notification",
+            "the texts and lists of the `CKSubscription.NotificationInfo` that were set, by their names there, and "
+                + "`flags`, an array of the flags that are set, such as `shouldBadge`"
+        ) { $0.subscription.notification.map { NotificationParts(info: $0) } }
+        Key("saved", "version of the event that saved it last", if: "if it has not ended") { $0.saved }
+        Key("firedBy", "version of the event for which it fired and ended", if: "if so") { $0.firedBy }
+    }
+}
 
-    func writeJSON(to output: Output) throws {
-        var json = JSONWriter(output)
+private struct NotificationParts: JSONValue {
+    let info: NotificationInfo
+
+    static var jsonKind: JSONKind { "object" }
+
+    func write(to json: inout JSONWriter) throws {
         json.beginObject()
-        json.field("subscription", subscription.id)
-        json.field("user", user)
-        json.field("database", database.scope.name)
-        json.field("owner", database.owner)
-        json.field("kind", subscription.kind.name)
-        if let recordType { json.field("type", recordType) }
-        if let zone { json.field("zone", zone) }
-        if !subscription.predicate.isEmpty { json.field("predicate", subscription.predicate) }
-        json.field("options", subscription.options.names.joined(separator: " "))
-        if let notification = subscription.notification {
-            json.beginObject("notification")
-            for (key, text) in notification.texts {
-                json.key(key)
-                json.value(text)
-            }
-            for (key, texts) in notification.lists {
-                json.key(key)
-                json.beginArray()
-                for text in texts { json.value(text) }
-                json.endArray()
-            }
-            json.beginArray("flags")
-            for flag in notification.flags { json.value(flag) }
-            json.endArray()
-            json.endObject()
-        } else {
-            json.null("notification")
+        for (key, text) in info.texts {
+            json.key(key)
+            json.value(text)
         }
-        if let saved { json.field("saved", saved.tag) }
-        if let firedBy { json.field("firedBy", firedBy.tag) }
+        for (key, texts) in info.lists {
+            json.key(key)
+            try texts.write(to: &json)
+        }
+        try json.field("flags", info.flags)
         json.endObject()
-        try output.endLine()
     }
 }
 

@@ -27,7 +27,7 @@ enum SubscriptionsCommand: Command {
             func write(_ subscription: SubscriptionDetail) throws {
                 count += 1
                 guard arguments[Option.json] else { return try subscription.write(to: output) }
-                try subscription.writeJSON(to: output)
+                try output.writeJSON(subscription)
             }
             try state.forEachDatabase { database in
                 try state.trees.forEachSubscription(of: database.ordinal, user: user) { row in

@@ -42,7 +42,8 @@ enum TokenCommand: Command {
     }
 
     private static func write(_ report: TokenReport, _ arguments: Arguments, _ output: Output) throws {
-        if arguments[Option.json] { report.writeJSON(to: output) } else { report.write(to: output) }
+        if arguments[Option.json] { return try output.writeJSON(report) }
+        report.write(to: output)
         try output.endLine()
     }
 }
@@ -75,46 +76,63 @@ private struct TokenReport {
             output.write(label + String(repeating: " ", count: 10 - label.count) + Printable.escaped(value))
         }
     }
+}
 
-    func writeJSON(to output: Output) {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("feed", token.feed == .database ? "database" : "zone")
-        json.field("storeID", token.store)
-        json.field("scope", token.database.scope.name)
-        json.field("ownerName", token.database.owner)
-        if case .zone(let ordinal, let life) = token.feed {
-            json.field("zone", ordinal)
-            if let zone = standing?.zone { json.field("zoneName", zone.name) }
-            json.field("life", life.tag)
+extension TokenReport: Shaped {
+    static let shape = Shape<Self>("A change token") {
+        Key("feed", "`database` or `zone`") { $0.token.feed == .database ? "database" : "zone" }
+        Key("storeID", "id of the store that made it") { $0.token.store }
+        Key("scope", "`public`, `private` or `shared`") { $0.token.database.scope.name }
+        Key("ownerName", "name of the database's user") { $0.token.database.owner }
+        Key("zone", "ordinal", if: "of a zone's feed") { $0.zone?.ordinal }
+        Key("zoneName", "its name", if: "of a zone's feed: with a store that knows it") { report in
+            report.zone.flatMap { _ in report.standing?.zone?.name }
         }
-        json.field("offset", token.position.offset)
-        json.field("chain", hexadecimal: token.position.chain)
-        write(token.progress, to: &json)
-        if let outlook { json.writeFields(of: outlook) }
-        if standing != nil {
-            json.field("served", refusal == nil)
-            if let refusal {
-                json.field("refusal", refusal.code.rawValue)
-                json.field("reason", refusal.message)
+        Key("life", "version that began the zone's life", if: "of a zone's feed") { $0.zone?.life }
+        Key("offset", "the last commit that was seen, or at which a first fetch began") { $0.token.position.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.token.position.chain) }
+        Key("progress", "how much was seen", progress) { $0.token.progress }
+        Key(of: TokenStatus.shape, if: "of this store's history") { $0.outlook }
+        Key("served", "true if the store would serve it", if: "with a store") { report in
+            report.standing.map { _ in report.refusal == nil }
+        }
+        Key("refusal", "number of the `CKError.Code`", if: "if not") { report in
+            report.standing.flatMap { _ in report.refusal?.code.rawValue }
+        }
+        Key("reason", "why, in words", if: "if not") { report in
+            report.standing.flatMap { _ in report.refusal?.message }
+        }
+    }
+
+    private var zone: (ordinal: UInt64, life: Version)? {
+        if case .zone(let ordinal, let life) = token.feed { (ordinal, life) } else { nil }
+    }
+
+    private static let progress = Shape<FeedToken.Progress>("The progress of a token") {
+        Key(
+            "kind",
+            "`whole`: everything up to the offset; `within`: only part of the commit at the offset; `scanning`: only "
+                + "part of a first fetch"
+        ) { $0.kind }
+        Key("seenOffset", "of the last zone's row", if: "`scanning` of zones") {
+            if case .scanningZones(let offset, _) = $0 { offset } else { nil }
+        }
+        Key(
+            "seen", "the last zone's ordinal, or the last event's index", if: "`within`; `scanning` of zones"
+        ) {
+            switch $0 {
+            case .within(let seen), .scanningZones(_, let seen): seen
+            case .whole, .scanningRecords: nil
             }
         }
-        json.endObject()
-    }
-
-    private func write(_ progress: FeedToken.Progress, to json: inout JSONWriter) {
-        json.beginObject("progress")
-        json.field("kind", progress.kind)
-        switch progress {
-        case .whole: break
-        case .within(let seen): json.field("seen", seen)
-        case .scanningZones(let offset, let zone):
-            json.field("seenOffset", offset)
-            json.field("seen", zone)
-        case .scanningRecords(let name): json.field("seenKey", name.map { hexadecimal($0) }.joined())
+        Key("seenKey", "the key of the last record's name, in hexadecimal", if: "`scanning` of records") {
+            if case .scanningRecords(let name) = $0 { name.map { hexadecimal($0) }.joined() } else { nil }
         }
-        json.endObject()
     }
+}
+
+extension TokenCommand {
+    static var shapes: [ShapeDescription] { [TokenReport.shape.description] }
 }
 
 extension FeedToken.Progress {

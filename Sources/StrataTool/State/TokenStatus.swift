@@ -145,29 +145,37 @@ extension TokenStatus {
 
 // MARK: For programs
 
-extension JSONWriter {
-    /// Writes the keys of docs/guide/tool.md, "A change token", into an open object.
-    mutating func writeFields(of outlook: TokenStatus) {
-        if let time = outlook.time { field("time", time) } else { null("time") }
-        if let age = outlook.age { field("age", age) } else { null("age") }
-        field("commitsBehind", outlook.commitsBehind)
-        if let (commits, changes) = outlook.zoneChangesBehind {
-            field("zoneCommitsBehind", commits)
-            field("zoneChangesBehind", changes)
+extension TokenStatus {
+    static let shape = Shape<Self>("The status of a token") {
+        Key("time", "of the commit at its offset; null if that was compacted") { $0.time }
+        Key("age", "microseconds from then to the store's last commit") { $0.age }
+        Key("commitsBehind", "how many commits of the store come after its offset") { $0.commitsBehind }
+        Key(
+            "zoneCommitsBehind",
+            "how many of them changed records of the zone, counting the commit at the offset if the token has it only "
+                + "in part", if: "of a served zone's feed"
+        ) { $0.zoneChangesBehind?.commits }
+        Key("zoneChangesBehind", "how many changes these have", if: "of a served zone's feed") {
+            $0.zoneChangesBehind?.changes
         }
-        guard let next = outlook.next else { return }
-        beginObject("next")
-        field("changed", next.changedCount)
-        field("deleted", next.deletedCount)
-        field("pages", next.pageCount)
-        field("firstChanged", next.firstPage?.changed ?? 0)
-        field("firstDeleted", next.firstPage?.deleted ?? 0)
-        endObject()
-        if let offset = outlook.expiringCompaction {
-            field("expiresBefore", offset)
-        } else {
-            null("expiresBefore")
+        Key("next", "what it would return", if: "if it is served") { $0.next }
+        Key(
+            "expiresBefore",
+            "the lowest OFFSET for `strata compact --before` after which it is no longer served; null for none now",
+            if: "if it is served"
+        ) { status in status.next.map { _ in status.expiringCompaction } }
+        Key("expiresAtEnd", "true if the store's last offset would be one", if: "if it is served") { status in
+            status.next.map { _ in status.expiresWithCompactionAtEnd }
         }
-        field("expiresAtEnd", outlook.expiresWithCompactionAtEnd)
+    }
+}
+
+extension TokenStatus.Next: Shaped {
+    static let shape = Shape<Self>("What a token would be given") {
+        Key("changed", "how many have changed, in all pages") { $0.changedCount }
+        Key("deleted", "how many were deleted, in all pages") { $0.deletedCount }
+        Key("pages", "how many there are") { $0.pageCount }
+        Key("firstChanged", "how many of the first page have changed") { $0.firstPage?.changed ?? 0 }
+        Key("firstDeleted", "how many of the first page were deleted") { $0.firstPage?.deleted ?? 0 }
     }
 }

@@ -26,7 +26,7 @@ enum UsersCommand: Command {
             try state.forEachUser { ordinal, name in
                 count += 1
                 let user = try UserDetail(ordinal, name, in: state, times)
-                if arguments[Option.json] { try user.writeJSON(to: output) } else { try user.write(to: output) }
+                if arguments[Option.json] { try output.writeJSON(user) } else { try user.write(to: output) }
             }
             if !arguments[Option.json] {
                 output.write(count.counted("user"))
@@ -35,6 +35,10 @@ enum UsersCommand: Command {
             return .success
         }
     }
+}
+
+extension UsersCommand {
+    static var shapes: [ShapeDescription] { [UserDetail.shape.description] }
 }
 
 /// The details of a user.
@@ -115,38 +119,33 @@ private struct UserDetail {
         }
         return text
     }
+}
 
-    // MARK: For programs
+extension UserDetail: Shaped {
+    static let shape = Shape<Self>("A user") {
+        Key("user", "name") { $0.name }
+        Key("ordinal", "its ordinal") { $0.ordinal }
+        Key("record", "name of the user's record") { UserRecord.name(of: $0.name) }
+        Key(
+            "status",
+            "of the account: `available`, `restricted`, `no account`, `temporarily unavailable` or "
+                + "`could not determine`"
+        ) { $0.account.status.name }
+        Key("quota", "bytes; 0 for none") { $0.account.quota }
+        Key("usedBytes", "how many bytes count toward it") { $0.usedBytes }
+        Key("privateZones", "how many zones the private database has") { $0.zoneCount }
+        Key("privateRecords", "how many records they have") { $0.recordCount }
+        Key("changed", "the last commit that changed a zone of it") { $0.lastChange > 0 ? $0.lastChange : nil }
+        Key("changedTime", "its time; null if it was compacted") { $0.lastChangeTime }
+        Key("devices", "the user's devices", each: device) { $0.devices }
+    }
 
-    func writeJSON(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("user", name)
-        json.field("ordinal", ordinal)
-        json.field("record", UserRecord.name(of: name))
-        json.field("status", account.status.name)
-        json.field("quota", account.quota)
-        json.field("usedBytes", usedBytes)
-        json.field("privateZones", zoneCount)
-        json.field("privateRecords", recordCount)
-        if lastChange > 0 { json.field("changed", lastChange) } else { json.null("changed") }
-        if let lastChangeTime { json.field("changedTime", lastChangeTime) } else { json.null("changedTime") }
-        json.beginArray("devices")
-        for device in devices {
-            json.beginObject()
-            json.field("device", device.name)
-            json.field("ordinal", device.ordinal)
-            if let firstSeen = device.firstSeen { json.field("firstSeen", firstSeen) } else { json.null("firstSeen") }
-            if let delivery = device.delivery {
-                json.field("through", delivery.through)
-                json.field("badge", delivery.badge)
-            }
-            json.endObject()
-        }
-        json.endArray()
-        json.write(account.person)
-        json.endObject()
-        try output.endLine()
+    private static let device = Shape<Device>("A device") {
+        Key("device", "name") { $0.name }
+        Key("ordinal", "its ordinal") { $0.ordinal }
+        Key("firstSeen", "the commit that introduced it") { $0.firstSeen }
+        Key("through", "the offset up to which it was notified", if: "if it ever was") { $0.delivery?.through }
+        Key("badge", "the number on its badge", if: "if it ever was") { $0.delivery?.badge }
     }
 }
 

@@ -31,7 +31,7 @@ enum ZonesCommand: Command {
                 let zones = try state.zones(of: database).filter { $0.row.status == .alive || arguments[deleted] }
                 count += zones.count
                 if arguments[Option.json] {
-                    for zone in zones { try writeJSON(zone, of: database.id, to: output) }
+                    for zone in zones { try output.writeJSON((zone, database.id), as: shape) }
                 } else if !zones.isEmpty {
                     output.write(database.id.shownText, .heading)
                     try output.endLine()
@@ -64,27 +64,30 @@ enum ZonesCommand: Command {
         ]
     }
 
-    private static func writeJSON(
-        _ zone: ContainerState.ZoneEntry, of database: DatabaseID, to output: Output
-    ) throws {
-        let row = zone.row
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("database", database.scope.name)
-        json.field("owner", database.owner)
-        json.field("zone", zone.name)
-        json.field("ordinal", zone.ordinal)
-        json.field("status", row.status.name)
-        json.field("records", row.recordCount)
-        json.field("bytes", row.usedBytes)
-        json.field("capabilities", row.capabilities.rawValue)
-        json.field("encryptionScope", row.encryptionScope == .zone ? "zone" : "record")
-        json.field("version", row.version.tag)
-        json.field("life", row.incarnation.tag)
-        json.field("changed", row.lastChanged)
-        json.endObject()
-        try output.endLine()
+    private static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>("A zone") {
+        Key("database", "`private` or `public`") { $0.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key("zone", "its name") { $0.zone.name }
+        Key("ordinal", "its ordinal") { $0.zone.ordinal }
+        Key("status", "`alive`, or with `--deleted` `deleted`, `purged` or `encrypted data reset`") {
+            $0.zone.row.status.name
+        }
+        Key("records", "how many it has") { $0.zone.row.recordCount }
+        Key("bytes", "how many bytes count toward the quota of their user") { $0.zone.row.usedBytes }
+        Key("capabilities", "1 fetch changes, 2 atomic, 4 sharing, 8 zone-wide sharing") {
+            $0.zone.row.capabilities.rawValue
+        }
+        Key("encryptionScope", "`record` or `zone`: which of them has its own key") { $0.zone.row.encryptionScope.name }
+        Key("version", "of the event that saved or deleted the zone last") { $0.zone.row.version }
+        Key("life", "version that began its life") { $0.zone.row.incarnation }
+        Key("changed", "the last commit that changed it or its records") { $0.zone.row.lastChanged }
     }
+
+    static var shapes: [ShapeDescription] { [shape.description] }
+}
+
+extension EncryptionScope {
+    var name: String { self == .zone ? "zone" : "record" }
 }
 
 extension ZoneRow.Status {

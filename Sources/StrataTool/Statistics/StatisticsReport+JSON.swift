@@ -1,161 +1,142 @@
 import StrataModel
+import StrataRules
 
-extension StatisticsReport {
-    func writeJSON(to output: Output) throws {
-        let numbers = statistics
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("path", path)
-        if let zone = numbers.zone { json.field("zone", zone) }
-        json.field("commits", numbers.commits.count)
-        json.field("payloadBytes", numbers.commits.byteCount)
-        json.field("events", numbers.events.count)
-        json.field("eventBytes", numbers.events.byteCount)
-        json.field("lazyCommits", numbers.lazyCount)
-        json.field("malformedCommits", numbers.malformedCount)
-        json.field("firstOffset", numbers.firstOffset)
-        json.field("lastOffset", numbers.lastOffset)
-        json.field("firstTime", numbers.firstTime)
-        json.field("lastTime", numbers.lastTime)
-        writeStored(to: &json)
-        writeSaves(to: &json)
-        json.beginArray("kinds")
-        for (kind, tally) in numbers.kinds.sorted(by: { $0.rawValue < $1.rawValue }) {
-            json.beginObject()
-            json.field("kind", kind.rawValue)
-            json.field("name", "\(kind)")
-            json.field("events", tally.count)
-            json.field("bytes", tally.byteCount)
-            json.endObject()
+extension StatisticsReport: Shaped {
+    static let shape = Shape<Self>("What `stats` prints") {
+        Key("path", "as given") { $0.path }
+        Key("zone", "the zone that was selected", if: "with `--zone`") { $0.statistics.zone }
+        Key("commits", "how many") { $0.statistics.commits.count }
+        Key("payloadBytes", "bytes of their payloads") { $0.statistics.commits.byteCount }
+        Key("events", "how many") { $0.statistics.events.count }
+        Key("eventBytes", "bytes of their bodies") { $0.statistics.events.byteCount }
+        Key("lazyCommits", "lazy commits, for which no caller waited") { $0.statistics.lazyCount }
+        Key("malformedCommits", "commits whose payload cannot be decoded") { $0.statistics.malformedCount }
+        Key("firstOffset", "of the first commit that was counted") { $0.statistics.firstOffset }
+        Key("lastOffset", "of the last") { $0.statistics.lastOffset }
+        Key("firstTime", "of the first") { $0.statistics.firstTime }
+        Key("lastTime", "of the last") { $0.statistics.lastTime }
+        Key("stored", "space; null if no whole segment was read, or with `--zone`") {
+            $0.tellsStoredBytes ? $0.stored : nil
         }
-        json.endArray()
-        writeNames(to: &json)
-        writeTimes(to: &json)
-        writeRefusals(to: &json)
-        writeChurn(to: &json)
-        writeCompaction(to: &json)
-        json.field("damage", damage)
-        json.endObject()
-        try output.endLine()
+        Key("created", "saves that created a record") { $0.statistics.saves.created }
+        Key("updated", "saves that changed one") { $0.statistics.saves.updated }
+        Key("touched", "new versions because a child was saved") { $0.statistics.saves.touched }
+        Key("overwritten", "saves that replaced a version") { $0.statistics.saves.overwritten }
+        Key("deleted", "records that were deleted") { $0.statistics.ends.deleted }
+        Key("cascaded", "how many of them were deleted with another record") { $0.statistics.ends.cascaded }
+        Key("erased", "records that were erased") { $0.statistics.ends.erased }
+        Key("kinds", "kinds of events", each: kindShape) { $0.statistics.kinds.sorted { $0.rawValue < $1.rawValue } }
+        Key("zones", "zones by events of their records, most frequent first") { $0.counted($0.statistics.zones, .zone) }
+        Key("types", "the same for record types") { $0.counted($0.statistics.types, .recordType) }
+        Key("fields", "the same for fields, by values that were sent") { $0.counted($0.statistics.fields, .field) }
+        Key("users", "the same for users, by commits") { $0.counted($0.statistics.users, .user) }
+        Key("hours", "24 numbers: commits by hour of the day") { $0.statistics.hours.map(\.count) }
+        Key("days", "commits by day", each: dayShape) { $0.statistics.days.tallies.sorted { $0.key < $1.key } }
+        Key("refusedRequests", "errors of requests that were refused completely", each: errorShape) {
+            $0.statistics.refused.requests.sorted { $0.key < $1.key }
+        }
+        Key("refusedItems", "the same for items, also of requests that were accepted in part", each: errorShape) {
+            $0.statistics.refused.items.sorted { $0.key < $1.key }
+        }
+        Key("conflicts", "items that would have overwritten an unseen version") { $0.statistics.refused.conflicts }
+        Key("churn", "the records with the most versions, 20 at most", each: churnShape) { report in
+            report.churn.map { ($0.item, $0.count, report.statistics.names) }
+        }
+        Key("churnError", "by how much their numbers may be too low; 0: they are exact") { $0.statistics.churn.error }
+        Key("compaction", "what a compaction would free; null if that is nothing or not known") { $0.compaction }
+        Key("damage", "damage that was found") { $0.damage }
     }
 
-    private func writeStored(to json: inout JSONWriter) {
-        guard tellsStoredBytes else { return json.null("stored") }
-        json.beginObject("stored")
-        json.field("segments", stored.segmentCount)
-        json.field("bytes", stored.storedBytes)
-        json.field("payloadBytes", stored.payloadBytes)
-        json.endObject()
+    private static let kindShape = Shape<(key: EventKind, value: Tally)>("A kind of event") {
+        Key("kind", "its number") { $0.key.rawValue }
+        Key("name", "its name") { "\($0.key)" }
+        Key("events", "how many") { $0.value.count }
+        Key("bytes", "of their bodies") { $0.value.byteCount }
     }
 
-    private func writeSaves(to json: inout JSONWriter) {
-        let (saves, ends) = (statistics.saves, statistics.ends)
-        json.field("created", saves.created)
-        json.field("updated", saves.updated)
-        json.field("touched", saves.touched)
-        json.field("overwritten", saves.overwritten)
-        json.field("deleted", ends.deleted)
-        json.field("cascaded", ends.cascaded)
-        json.field("erased", ends.erased)
+    private static let dayShape = Shape<(key: Int64, value: Tally)>("A day that is counted") {
+        Key("day", "such as `2026-11-21`") { day($0.key) }
+        Key("commits", "how many") { $0.value.count }
+        Key("bytes", "of their payloads") { $0.value.byteCount }
     }
 
-    private func writeNames(to json: inout JSONWriter) {
-        let names = statistics.names
-        write(statistics.zones, "zones", counts: "events", to: &json) { ordinal, json in
-            json.zoneOfDatabase(ordinal, names)
-        }
-        write(statistics.types, "types", counts: "events", to: &json) { ordinal, json in
-            json.type(ordinal, names)
-        }
-        write(statistics.fields, "fields", counts: "values", to: &json) { ordinal, json in
-            json.recordField(ordinal, names)
-            json.field("removed", statistics.removals.tallies[ordinal]?.count ?? 0)
-        }
-        write(statistics.users, "users", counts: "commits", to: &json) { ordinal, json in
-            json.user(ordinal, names)
-        }
+    private static let errorShape = Shape<(key: UInt64, value: UInt64)>("An error that is counted") {
+        Key("code", "its number, as `CKError` has it") { $0.key }
+        Key("name", "in words") { "\(Refusal.Code(rawValue: $0.key))" }
+        Key("count", "how often") { $0.value }
     }
 
-    private func write(
-        _ table: TallyTable<UInt64>, _ key: StaticString, counts: StaticString, to json: inout JSONWriter,
-        _ body: (UInt64, inout JSONWriter) -> Void
+    private static let churnShape = Shape<(LogStatistics.RecordName, UInt64, KnownNames)>(
+        "A record with many versions"
     ) {
-        json.beginArray(key)
-        for (ordinal, tally) in table.sorted(by: <) {
-            json.beginObject()
-            body(ordinal, &json)
-            json.field(counts, tally.count)
-            json.field("bytes", tally.byteCount)
-            json.endObject()
-        }
-        if table.others.count > 0 {
-            json.beginObject()
-            json.field("others", true)
-            json.field(counts, table.others.count)
-            json.field("bytes", table.others.byteCount)
-            json.endObject()
-        }
-        json.endArray()
+        Key(of: NamedZone.shape) { NamedZone($0.0.zone, $0.2) }
+        Key("record", "name of the record") { $0.0.name.text }
+        Key("versions", "how many it got, counting deletions") { $0.1 }
     }
 
-    private func writeTimes(to json: inout JSONWriter) {
-        json.beginArray("hours")
-        for tally in statistics.hours { json.value(Int64(clamping: tally.count)) }
-        json.endArray()
-        json.beginArray("days")
-        for (day, tally) in statistics.days.tallies.sorted(by: { $0.key < $1.key }) {
-            json.beginObject()
-            json.field("day", Self.day(day))
-            json.field("commits", tally.count)
-            json.field("bytes", tally.byteCount)
-            json.endObject()
-        }
-        json.endArray()
+    fileprivate func counted(_ table: TallyTable<UInt64>, _ namespace: Namespace) -> [CountedName] {
+        let others = table.others.count > 0 ? [CountedName(namespace, nil, table.others, self)] : []
+        return table.sorted(by: <).map { CountedName(namespace, $0.key, $0.value, self) } + others
+    }
+}
+
+/// A name with the number of its uses.
+private struct CountedName: Shaped {
+    let namespace: Namespace
+    /// Nil for all names that are not counted separately.
+    let ordinal: UInt64?
+    let tally: Tally
+    let report: StatisticsReport
+
+    init(_ namespace: Namespace, _ ordinal: UInt64?, _ tally: Tally, _ report: StatisticsReport) {
+        (self.namespace, self.ordinal, self.tally, self.report) = (namespace, ordinal, tally, report)
     }
 
-    private func writeRefusals(to json: inout JSONWriter) {
-        let refused = statistics.refused
-        func write(_ counts: [UInt64: UInt64], _ key: StaticString) {
-            json.beginArray(key)
-            for (code, count) in counts.sorted(by: { $0.key < $1.key }) {
-                json.beginObject()
-                json.field("code", code)
-                json.field("name", "\(Refusal.Code(rawValue: code))")
-                json.field("count", count)
-                json.endObject()
-            }
-            json.endArray()
-        }
-        write(refused.requests, "refusedRequests")
-        write(refused.items, "refusedItems")
-        json.field("conflicts", refused.conflicts)
+    private var names: KnownNames { report.statistics.names }
+
+    private func ordinal(in namespace: Namespace) -> UInt64? { self.namespace == namespace ? ordinal : nil }
+
+    private func count(in namespaces: Namespace...) -> UInt64? {
+        namespaces.contains(namespace) ? tally.count : nil
     }
 
-    private func writeChurn(to json: inout JSONWriter) {
-        json.beginArray("churn")
-        for (item, count) in churn {
-            json.beginObject()
-            json.zoneOfDatabase(item.zone, statistics.names)
-            json.field("record", item.name.text)
-            json.field("versions", count)
-            json.endObject()
+    static let shape = Shape<Self>("A name that is counted") {
+        Key("others", "true: all others together", if: "the last one, if too many") { $0.ordinal == nil ? true : nil }
+        Key(of: NamedZone.shape, if: "zones") { name in name.ordinal(in: .zone).map { NamedZone($0, name.names) } }
+        Key("type", name: "typeName", "ordinal", if: "types") { name in
+            name.ordinal(in: .recordType).map { ($0, name.names.recordType($0)) }
         }
-        json.endArray()
-        json.field("churnError", statistics.churn.error)
+        Key("field", name: "fieldName", "ordinal", if: "fields") { name in
+            name.ordinal(in: .field).map { ($0, name.names.field($0)) }
+        }
+        Key("removed", "how often it was removed", if: "fields") { name in
+            name.ordinal(in: .field).map { name.report.statistics.removals.tallies[$0]?.count ?? 0 }
+        }
+        Key("user", name: "userName", "ordinal; 0 is the system", if: "users") { name in
+            name.ordinal(in: .user).map { ($0, name.names.user($0)) }
+        }
+        Key("events", "of its records", if: "zones, types") { $0.count(in: .zone, .recordType) }
+        Key("values", "that were sent", if: "fields") { $0.count(in: .field) }
+        Key("commits", "made by the user", if: "users") { $0.count(in: .user) }
+        Key("bytes", "of the events, values or payloads") { $0.tally.byteCount }
     }
+}
 
-    private func writeCompaction(to json: inout JSONWriter) {
-        guard let compaction else { return json.null("compaction") }
-        json.beginObject("compaction")
-        json.field("estimated", compaction.isEstimate)
-        json.field("horizon", compaction.horizon)
-        json.field("segments", compaction.segmentCount)
-        json.field("freedBytes", compaction.freedBytes)
-        if compaction.isEstimate {
-            json.field("baseBytes", compaction.baseBytes)
-        } else {
-            json.field("recordBytes", compaction.baseBytes)
-        }
-        json.endObject()
+extension StoredBytes: Shaped {
+    static let shape = Shape<Self>("What commits take") {
+        Key("segments", "how many segments lie completely within the range that was counted") { $0.segmentCount }
+        Key("bytes", "how many bytes they take") { $0.storedBytes }
+        Key("payloadBytes", "how many bytes the payloads in them have") { $0.payloadBytes }
+    }
+}
+
+extension StoredBytes.Compaction: Shaped {
+    static let shape = Shape<Self>("What a compaction would free") {
+        Key("estimated", "true if the size of the base is an estimate") { $0.isEstimate }
+        Key("horizon", "the last commit that would be compacted") { $0.horizon }
+        Key("segments", "how many files of the log would be removed") { $0.segmentCount }
+        Key("freedBytes", "how many bytes they have, including the current base") { $0.freedBytes }
+        Key("baseBytes", "about how many a new base has", if: "if estimated") { $0.isEstimate ? $0.baseBytes : nil }
+        Key("recordBytes", "bytes of records before compression", if: "if not") { $0.isEstimate ? nil : $0.baseBytes }
     }
 }

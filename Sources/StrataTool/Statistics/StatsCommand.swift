@@ -41,7 +41,7 @@ enum StatsCommand: Command {
         }
         if arguments[compaction], report.damage == nil { try plan(arguments.store, &report) }
         if arguments[Option.json] {
-            try report.writeJSON(to: output)
+            try output.writeJSON(report)
         } else if arguments[plot] {
             try StatisticsPlot(report, Terminal.ofTerminal).write(to: output)
         } else {

@@ -54,7 +54,7 @@ struct CommitExport {
 
     /// - Throws: ``Refusal`` for a zone that does not exist.
     mutating func write(to output: Output) throws {
-        try header.write(to: output)
+        try output.writeJSON(header)
         let floor = source.store.reader.floor
         var end = ExportEnd(count: 0, last: Position(offset: header.first - 1, chain: 0))
         if end.last.offset == floor.offset { end.last = floor }
@@ -66,13 +66,13 @@ struct CommitExport {
         while source.nextOffset <= last, let commit = try source.next() {
             names.add(from: commit.payload)
             guard isWanted(commit) else { continue }
-            try write(commit, to: output)
+            try output.writeJSON((commit, names), as: Self.commit)
             end.count += 1
             end.last = commit.position
         }
         damage = damage ?? source.store.damage
         // Without its last line an export is incomplete.
-        if damage == nil { try end.write(to: output) }
+        if damage == nil { try output.writeJSON(end) }
         if let zone, damage == nil, !names.zones.contains(where: { isSameText($0.name, zone) }) {
             throw Refusal(.zoneNotFound, "there is no zone '\(zone)' in these commits")
         }
@@ -84,16 +84,21 @@ struct CommitExport {
         return touches.contains { LogFilter.isSame(names.zone($0.zone), zone) }
     }
 
-    private func write(_ commit: Commit, to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("offset", commit.offset)
-        json.field("id", commit.id)
-        json.field("time", commit.time)
-        json.field("chain", hexadecimal: commit.chain)
-        ExportedPayload(names: names).write(commit.payload, to: &json)
-        json.endObject()
-        try output.endLine()
+    private static let commit = Shape<(commit: Commit, names: KnownNames)>("A commit of an export") {
+        Key("offset", "its number") { $0.commit.offset }
+        Key("id", "its id") { $0.commit.id }
+        Key("time", "when") { $0.commit.time }
+        Key("chain", "the chain value after it") { Hexadecimal($0.commit.chain) }
+        Key(of: ExportedPayload.shape) { ExportedPayload($0.commit.payload, $0.names) }
+    }
+
+    private static let basePayload = Shape<(number: UInt64, payload: ExportedPayload)>("A payload of a base") {
+        Key("base", "its number, from 1 on") { $0.number }
+        Key(of: ExportedPayload.shape) { $0.payload }
+    }
+
+    static var shapes: [ShapeDescription] {
+        [ExportHeader.shape.description, commit.description, basePayload.description]
     }
 
     private mutating func writeBase(to output: Output) throws {
@@ -102,12 +107,7 @@ struct CommitExport {
         while let payload = try base.next() {
             names.add(from: payload)
             count += 1
-            var json = JSONWriter(output)
-            json.beginObject()
-            json.field("base", count)
-            ExportedPayload(names: names).write(payload, to: &json)
-            json.endObject()
-            try output.endLine()
+            try output.writeJSON((count, ExportedPayload(payload, names)), as: Self.basePayload)
         }
     }
 }

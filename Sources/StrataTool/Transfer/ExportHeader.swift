@@ -36,35 +36,6 @@ struct ExportHeader: Sendable, Equatable {
 
     var isComplete: Bool { missing.isEmpty }
 
-    func write(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("format", Self.format)
-        json.field("version", Self.version)
-        json.field("content", content.rawValue)
-        json.field("storeID", storeID)
-        json.field("container", container)
-        if content == .commits { json.field("first", first) }
-        json.field("last", last)
-        if let base {
-            json.beginObject("base")
-            json.field("horizon", base.horizon.offset)
-            json.field("chain", hexadecimal: base.horizon.chain)
-            json.field("time", base.time)
-            json.endObject()
-        }
-        if content == .commits { json.field("gapless", isGapless) }
-        json.field("complete", isComplete)
-        json.beginArray("missing")
-        for text in missing { json.value(text) }
-        json.endArray()
-        if let zone { json.field("zone", zone) }
-        json.field("assets", hasAssets)
-        json.field("keys", hasKeys)
-        json.endObject()
-        try output.endLine()
-    }
-
     // MARK: Reading
 
     /// - Throws: ``StrataError`` for a line that is not an export header, or one of a later release.
@@ -134,23 +105,41 @@ struct ExportHeader: Sendable, Equatable {
     }
 }
 
+extension ExportHeader: Shaped {
+    static let shape = Shape<Self>("The first line of an export") {
+        Key("format", "`strata export`") { _ in format }
+        Key("version", "1") { _ in version }
+        Key("content", "`commits` or `records`") { $0.content.rawValue }
+        Key("storeID", "id of the store") { $0.storeID }
+        Key("container", "its container identifier") { $0.container }
+        Key("first", "the first offset that it may contain", if: "commits") { $0.content == .commits ? $0.first : nil }
+        Key("last", "the last one; for records, the offset of their state") { $0.last }
+        Key("base", "the base, whose payloads come next", if: "commits: if history was compacted") { $0.base }
+        Key(
+            "gapless", "true if it has all commits up to `last`", if: "commits"
+        ) { $0.content == .commits ? $0.isGapless : nil }
+        Key("complete", "true if nothing is missing") { $0.isComplete }
+        Key("missing", "what is missing") { $0.missing }
+        Key("zone", "the zone that was selected", if: "with `--zone`") { $0.zone }
+        Key("assets", "true if the store has files of assets; they are not in the export") { $0.hasAssets }
+        Key("keys", "true if it has keys of encrypted values; they are not in the export") { $0.hasKeys }
+    }
+}
+
+extension ExportHeader.Base: Shaped {
+    static let shape = Shape<Self>("A base of an export") {
+        Key("horizon", "the last commit that it represents") { $0.horizon.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.horizon.chain) }
+        Key("time", "of that commit") { $0.time }
+    }
+}
+
 /// The last line of an export. An export without it is incomplete.
 struct ExportEnd: Sendable, Equatable {
     /// The number of commits or records before this line.
     var count: UInt64
     /// The position of the last commit; for records, of the state.
     var last: Position
-
-    func write(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("end", true)
-        json.field("count", count)
-        json.field("last", last.offset)
-        json.field("chain", hexadecimal: last.chain)
-        json.endObject()
-        try output.endLine()
-    }
 
     /// Reads the value of the key `end`, which is the first key of the line.
     init(behindKey reader: inout JSONReader) throws {
@@ -167,5 +156,14 @@ struct ExportEnd: Sendable, Equatable {
         case "chain": last.chain = try ImportedPayload.readHexadecimal(UInt32.self, &reader)
         default: try reader.skip()
         }
+    }
+}
+
+extension ExportEnd: Shaped {
+    static let shape = Shape<Self>("The last line of an export") {
+        Key("end", "true") { _ in true }
+        Key("count", "how many commits or records it has") { $0.count }
+        Key("last", "the last commit, or the state") { $0.last.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.last.chain) }
     }
 }

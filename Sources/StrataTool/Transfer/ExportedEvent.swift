@@ -1,25 +1,36 @@
 import StrataModel
 
-/// Writes the decoded body of an event as JSON, if the body can be rebuilt from it.
-struct ExportedEvent {
+/// The decoded body of an event, if the body can be rebuilt from it.
+struct ExportedEvent: JSONValue {
     /// Longer bodies are exported only as bytes.
     private static let maximumBodyBytes = 1 << 20
 
-    let names: KnownNames
+    private let event: Event
+    private let body: (any EventBody)?
+    private let names: KnownNames
 
-    /// Writes the key `content`, or nothing.
-    func write(_ event: Event, to json: inout JSONWriter) {
-        guard event.body.count <= Self.maximumBodyBytes else { return }
+    /// Returns nil for an event that is exported as bytes.
+    init?(_ event: Event, _ names: KnownNames) {
+        (self.event, self.names) = (event, names)
+        guard event.body.count <= Self.maximumBodyBytes else { return nil }
         if event.kind == .nameInterned {
-            guard let name = try? InternedName(decoding: event.body), name.event.body == event.body else { return }
-            json.beginObject("content")
-            json.interned(name, names)
-            json.endObject()
-        } else if let body = Self.lossless(event) {
-            json.beginObject("content")
-            if !write(body, to: &json) { CommitJSON.write(audit: EventDetail(event), to: &json) }
-            json.endObject()
+            guard let name = try? InternedName(decoding: event.body), name.event.body == event.body else { return nil }
+            body = nil
+        } else {
+            guard let body = Self.lossless(event) else { return nil }
+            self.body = body
         }
+    }
+
+    static var jsonKind: JSONKind { "object" }
+
+    func write(to json: inout JSONWriter) throws {
+        json.beginObject()
+        // Names and audits have a JSON form already.
+        if try body.map({ try write($0, to: &json) }) != true {
+            try EventJSON.write(EventDetail(event), names, to: &json)
+        }
+        json.endObject()
     }
 
     /// Returns the decoded body if it encodes to the same bytes and all of it has a JSON form.
@@ -37,9 +48,9 @@ struct ExportedEvent {
     }
 
     /// Returns false for an audit, which has a JSON form already.
-    private func write(_ body: any EventBody, to json: inout JSONWriter) -> Bool {
+    private func write(_ body: any EventBody, to json: inout JSONWriter) throws -> Bool {
         switch body {
-        case let saved as RecordSavedEvent: write(saved, to: &json)
+        case let saved as RecordSavedEvent: try write(saved, to: &json)
         case let deleted as RecordDeletedEvent:
             write(deleted.record, deleted.type, to: &json)
             json.field("previous", version: deleted.previous)
@@ -109,7 +120,7 @@ struct ExportedEvent {
 
     // MARK: Parts
 
-    private func write(_ saved: RecordSavedEvent, to json: inout JSONWriter) {
+    private func write(_ saved: RecordSavedEvent, to json: inout JSONWriter) throws {
         write(saved.record, saved.type, to: &json)
         json.field("change", saved.change.name)
         json.field("policy", saved.policy.name)
@@ -133,7 +144,7 @@ struct ExportedEvent {
             json.recordField(UInt64(change.field), names)
             if let value = change.value {
                 json.key("set")
-                values.write(value, to: &json)
+                try values.write(value, to: &json)
             } else {
                 json.field("removed", true)
             }

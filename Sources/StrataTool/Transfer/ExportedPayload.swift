@@ -4,48 +4,61 @@ import StrataSystem
 /// A payload as JSON from which its bytes can be rebuilt: its header and events, or the raw bytes if those do not
 /// encode to the same payload.
 struct ExportedPayload {
-    let names: KnownNames
+    private let payload: ArraySlice<UInt8>
+    /// Nil if the payload is exported as bytes.
+    private let envelope: Envelope?
+    private let names: KnownNames
 
-    /// Writes the keys of a payload into an open object.
-    func write(_ payload: ArraySlice<UInt8>, to json: inout JSONWriter) {
-        if let envelope = try? Envelope(decoding: payload), envelope.encoded()[...] == payload {
-            write(envelope.header, to: &json)
-            let content = ExportedEvent(names: names)
-            json.beginArray("events")
-            for event in envelope.events {
-                json.beginObject()
-                json.field("kind", event.kind.rawValue)
-                json.field("name", "\(event.kind)")
-                json.field("body", Base64.text(event.body))
-                content.write(event, to: &json)
-                json.endObject()
-            }
-            json.endArray()
-        } else {
-            json.field("payload", Base64.text(payload))
-        }
-        json.field("checksum", hexadecimal: Self.checksum(payload))
+    init(_ payload: ArraySlice<UInt8>, _ names: KnownNames) {
+        (self.payload, self.names) = (payload, names)
+        envelope = (try? Envelope(decoding: payload)).flatMap { $0.encoded()[...] == payload ? $0 : nil }
     }
 
     static func checksum(_ payload: ArraySlice<UInt8>) -> UInt32 {
         payload.withUnsafeBytes { CRC32C.checksum($0) }
     }
 
-    /// Omits fields that have their default value.
-    private func write(_ header: EnvelopeHeader, to json: inout JSONWriter) {
-        json.beginObject("header")
-        json.user(header.user, names)
-        if header.device != 0 { json.field("device", header.device) }
-        if let name = names.device(header.device) { json.field("deviceName", name) }
-        if !header.operationID.isEmpty { json.field("operationID", header.operationID) }
-        json.field("operationKind", header.operationKind.rawValue)
-        json.field("operationName", "\(header.operationKind)")
-        if header.qualityOfService != .default { json.field("qualityOfService", header.qualityOfService.rawValue) }
-        if !header.groupID.isEmpty { json.field("groupID", header.groupID) }
-        if !header.groupName.isEmpty { json.field("groupName", header.groupName) }
-        if !header.requestShape.isEmpty { json.field("requestShape", Base64.text(header.requestShape)) }
-        if header.isLazy { json.field("lazy", true) }
-        json.endObject()
+    static let shape = Shape<Self>("A payload of an export") {
+        Key("header", "the header of its payload", header, if: "unless `payload` is there") { payload in
+            payload.envelope.map { ($0.header, payload.names) }
+        }
+        Key("events", "its events", each: event, if: "unless `payload` is there") { payload in
+            payload.envelope?.events.lazy.map { ($0, payload.names) }
+        }
+        Key("payload", "in base64", if: "if header and events do not give the same bytes") {
+            $0.envelope == nil ? Base64.text($0.payload) : nil
+        }
+        Key("checksum", "CRC-32C of the payload") { Hexadecimal(checksum($0.payload)) }
+    }
+
+    private static let header = Shape<(header: EnvelopeHeader, names: KnownNames)>(
+        "The header of a commit of an export", "Missing keys are 0, empty or false."
+    ) {
+        Key("user", name: "userName", "ordinal") { ($0.header.user, $0.names.user($0.header.user)) }
+        Key("device", "ordinal", if: "if there is one") { $0.header.device == 0 ? nil : $0.header.device }
+        Key("deviceName", "its name", if: "if known") { $0.names.device($0.header.device) }
+        Key("operationID", "text", if: "if not empty") { $0.header.operationID.nonempty }
+        Key("operationKind", "number of the kind") { $0.header.operationKind.rawValue }
+        Key("operationName", "its name") { "\($0.header.operationKind)" }
+        Key("qualityOfService", "its number", if: "if not the default") {
+            $0.header.qualityOfService == .default ? nil : $0.header.qualityOfService.rawValue
+        }
+        Key("groupID", "text", if: "if not empty") { $0.header.groupID.nonempty }
+        Key("groupName", "text", if: "if not empty") { $0.header.groupName.nonempty }
+        Key("requestShape", "bytes in base64", if: "if not empty") { Base64.text($0.header.requestShape).nonempty }
+        Key("lazy", "true", if: "if so") { $0.header.isLazy ? true : nil }
+    }
+
+    private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
+        Key("kind", "number of its kind") { $0.event.kind.rawValue }
+        Key("name", "name of its kind") { "\($0.event.kind)" }
+        Key("body", "its exact bytes in base64") { Base64.text($0.event.body) }
+        Key(
+            "content",
+            "the content of the body, with names beside ordinals. In a save, `fields` have as `set` a value of an "
+                + "export. Only for reading; `import` uses the body",
+            if: "if it loses nothing, up to 1 MiB"
+        ) { ExportedEvent($0.event, $0.names) }
     }
 }
 

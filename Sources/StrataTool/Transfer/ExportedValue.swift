@@ -5,15 +5,30 @@ struct ExportedValue {
     /// Returns the zone name to write for a reference to a zone; nil to omit it.
     let zoneName: (_ ordinal: UInt64) -> String?
 
-    func write(_ value: FieldValue, to json: inout JSONWriter) {
-        json.beginObject()
-        json.field("type", "\(value.kind)")
-        json.key("value")
-        writeContent(of: value, to: &json)
-        json.endObject()
+    static let shape = Shape<(value: FieldValue, writer: Self)>("A value of an export") {
+        Key("type", "as in a field of an event") { "\($0.value.kind)" }
+        Key(
+            "value",
+            "a text; a number, or for a double that is not finite its bits in 16 hexadecimal digits; for a date, seconds "
+                + "since 2001-01-01T00:00:00Z; data in base64; for a location `latitude`, `longitude`, `altitude`, "
+                + "`horizontalAccuracy`, `verticalAccuracy`, `course`, `speed` and `timestamp`; for a reference "
+                + "`record`, `deletesWithTarget`, `loose` with true if it is loose, and `zone` in an event; for an asset "
+                + "`hash` and `bytes`; for an encrypted value `key`, `nonce` and `ciphertext`; an array of these for a "
+                + "list"
+        ) { Content(value: $0.value, writer: $0.writer) }
     }
 
-    private func writeContent(of value: FieldValue, to json: inout JSONWriter) {
+    func write(_ value: FieldValue, to json: inout JSONWriter) throws { try json.value((value, self), as: Self.shape) }
+
+    private struct Content: JSONValue {
+        let value: FieldValue
+        let writer: ExportedValue
+
+        static var jsonKind: JSONKind { "as its type says" }
+        func write(to json: inout JSONWriter) { writer.writeContent(of: value, to: &json) }
+    }
+
+    fileprivate func writeContent(of value: FieldValue, to json: inout JSONWriter) {
         switch value {
         case .string(let text): json.value(text)
         case .int64(let number): json.value(number)

@@ -35,7 +35,7 @@ enum ImportCommand: Command {
             let header = try lines.next { try ExportHeader(reading: $0) }
             guard let header else { throw StrataError(.wrongMagic, "The export is empty.", .init(path: lines.path)) }
             let report = try run(header, lines, draft, arguments)
-            if arguments[Option.json] { try report.writeJSON(to: output) } else { try report.write(to: output) }
+            if arguments[Option.json] { try output.writeJSON(report) } else { try report.write(to: output) }
             return .success
         } catch let refusal as Refusal {
             Diagnostics.report(refusal.message, by: name)

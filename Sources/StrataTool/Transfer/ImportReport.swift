@@ -27,22 +27,6 @@ struct ImportReport {
         }
     }
 
-    func writeJSON(to output: Output) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("path", path)
-        json.field("content", content.rawValue)
-        json.field("count", count)
-        json.field("end", endOffset)
-        if let endChain { json.field("chain", hexadecimal: endChain) } else { json.null("chain") }
-        json.field("sameChain", content == .commits && firstOtherChain == nil)
-        json.beginArray("notes")
-        for note in notes { json.value(note) }
-        json.endArray()
-        json.endObject()
-        try output.endLine()
-    }
-
     /// Returns notes on data that exports never contain.
     static func notes(_ header: ExportHeader) -> [String] {
         var notes: [String] = []
@@ -53,5 +37,19 @@ struct ImportReport {
             notes.append("exports contain no keys of encrypted values: copy the file 'keys' of the old store")
         }
         return notes
+    }
+}
+
+extension ImportReport: Shaped {
+    static let shape = Shape<Self>("What `import` prints") {
+        Key("path", "of the new store") { $0.path }
+        Key("content", "`commits` or `records`") { $0.content.rawValue }
+        Key("count", "how many of them were imported") { $0.count }
+        Key("end", "last offset of the new store") { $0.endOffset }
+        Key("chain", "chain value there; null for records") { $0.endChain.map { Hexadecimal($0) } }
+        Key("sameChain", "true if chain values are those of the store that was exported") {
+            $0.content == .commits && $0.firstOtherChain == nil
+        }
+        Key("notes", "what was not imported") { $0.notes }
     }
 }

@@ -37,7 +37,7 @@ struct RecordExport {
 
     /// - Throws: ``Refusal`` for a zone that does not exist.
     mutating func write(to output: Output) throws {
-        try header.write(to: output)
+        try output.writeJSON(header)
         var zoneCount = 0
         var databases: [ContainerState.Database] = []
         try state.forEachDatabase { databases.append($0) }
@@ -48,21 +48,14 @@ struct RecordExport {
                 try write(entry, of: database.id, to: output)
             }
         }
-        try ExportEnd(count: count, last: Position(offset: header.last, chain: chain)).write(to: output)
+        try output.writeJSON(ExportEnd(count: count, last: Position(offset: header.last, chain: chain)))
         if let zone, zoneCount == 0 { throw Refusal(.zoneNotFound, "there is no zone '\(zone)'") }
     }
 
     private mutating func write(
         _ zone: ContainerState.ZoneEntry, of database: DatabaseID, to output: Output
     ) throws {
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("zone", zone.name)
-        json.field("database", database.scope.name)
-        json.field("owner", database.owner)
-        json.field("encryptionScope", zone.row.encryptionScope == .zone ? "zone" : "record")
-        json.endObject()
-        try output.endLine()
+        try output.writeJSON((zone, database), as: Self.zone)
         try state.trees.forEachRecord(of: zone.ordinal) { name, bytes in
             let record = try RecordState(decoding: ArraySlice(bytes))
             try write(String(decoding: name, as: UTF8.self), record, zone, to: output)
@@ -75,33 +68,54 @@ struct RecordExport {
         _ name: String, _ record: RecordState, _ zone: ContainerState.ZoneEntry, to output: Output
     ) throws {
         let header = record.header
-        var json = JSONWriter(output)
-        json.beginObject()
-        json.field("record", name)
-        json.field("type", try text(header.type, of: .recordType) { try $0.recordType(header.type) })
-        json.field("changeTag", header.version.tag)
-        json.field("created", header.created)
-        json.field("createdBy", try user(header.createdBy))
-        json.field("modified", header.modified)
-        json.field("modifiedBy", try user(header.modifiedBy))
-        if header.modifiedWith != 0 {
-            json.field(
-                "modifiedWith", try text(header.modifiedWith, of: .device) { try $0.device(header.modifiedWith) })
+        let device =
+            header.modifiedWith == 0
+            ? nil : try text(header.modifiedWith, of: .device) { try $0.device(header.modifiedWith) }
+        let fields = try record.fields.map { field in
+            (try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) }, field.value)
         }
-        if let parent = record.parent { json.field("parent", parent.name) }
-        if record.isParentLoose { json.field("looseParent", true) }
-        if let share = record.share { json.field("share", share.name) }
-        // A reference to another zone, which no request can create, is marked by its ordinal.
-        let values = ExportedValue { $0 == zone.ordinal ? nil : "\($0)" }
-        json.beginObject("fields")
-        for field in record.fields {
-            json.key(try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) })
-            values.write(field.value, to: &json)
-        }
-        json.endObject()
-        json.endObject()
-        try output.endLine()
+        let line = Line(
+            name: name, type: try text(header.type, of: .recordType) { try $0.recordType(header.type) },
+            createdBy: try user(header.createdBy), modifiedBy: try user(header.modifiedBy), modifiedWith: device,
+            record: record, fields: ExportedFields(fields: fields, zone: zone.ordinal))
+        try output.writeJSON(line, as: Self.record)
     }
+
+    private static let zone = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>(
+        "A zone of an export", "The records that follow are in it."
+    ) {
+        Key("zone", "its name") { $0.zone.name }
+        Key("database", "`public` or `private`") { $0.database.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key("encryptionScope", "`record` or `zone`") { $0.zone.row.encryptionScope.name }
+    }
+
+    private struct Line {
+        let name: String
+        let type: String
+        let createdBy: String
+        let modifiedBy: String
+        let modifiedWith: String?
+        let record: RecordState
+        let fields: ExportedFields
+    }
+
+    private static let record = Shape<Line>("A record of an export") {
+        Key("record", "its name") { $0.name }
+        Key("type", "its record type") { $0.type }
+        Key("changeTag", "of its newest version") { $0.record.header.version }
+        Key("created", "when") { $0.record.header.created }
+        Key("createdBy", "name of the user") { $0.createdBy }
+        Key("modified", "when") { $0.record.header.modified }
+        Key("modifiedBy", "name of the user") { $0.modifiedBy }
+        Key("modifiedWith", "name of the device", if: "if known") { $0.modifiedWith }
+        Key("parent", "name of the record, in the same zone", if: "if it has one") { $0.record.parent?.name }
+        Key("looseParent", "true: the parent is loose", if: "if so") { $0.record.isParentLoose ? true : nil }
+        Key("share", "name of the record", if: "if it has one") { $0.record.share?.name }
+        Key("fields", "its values") { $0.fields }
+    }
+
+    static var shapes: [ShapeDescription] { [zone.description, record.description, ExportEnd.shape.description] }
 
     private mutating func user(_ ordinal: UInt64) throws -> String {
         try text(ordinal, of: .user) { try $0.user(ordinal) }
@@ -121,4 +135,23 @@ struct RecordExport {
 
 extension ContainerState {
     fileprivate func field(_ ordinal: UInt64) throws -> String { try trees.text(.field, ordinal) }
+}
+
+/// The values of a record by key.
+private struct ExportedFields: JSONValue {
+    let fields: [(key: String, value: FieldValue)]
+    let zone: UInt64
+
+    static var jsonKind: JSONKind { .map(of: .object(ExportedValue.shape.description)) }
+
+    func write(to json: inout JSONWriter) throws {
+        // A reference to another zone, which no request can create, is marked by its ordinal.
+        let values = ExportedValue { [zone] in $0 == zone ? nil : "\($0)" }
+        json.beginObject()
+        for (key, value) in fields {
+            json.key(key)
+            try values.write(value, to: &json)
+        }
+        json.endObject()
+    }
 }

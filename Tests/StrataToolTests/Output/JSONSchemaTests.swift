@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataTool
 
-/// Every line is one object whose keys are those that docs/guide/tool.md promises.
+/// Every line is one object whose keys are those that docs/reference/json.md promises.
 @Suite struct JSONSchemaTests {
     private static func objects(_ output: String) throws -> [[String: Any]] {
         try output.split(separator: "\n").map { line in

@@ -1,20 +1,24 @@
 import Foundation
 import Testing
 
-/// The keys that the tables of docs/guide/tool.md promise of `--json`.
+/// The keys that the tables of docs/reference/json.md promise of `--json`.
 enum PromisedKeys {
     private typealias Keys = (all: Set<String>, always: Set<String>)
 
-    /// Those of the first column below each heading; a key whose last cell says "always" must be there.
+    /// Those of the first column below each heading; a key whose last cell says "always" must be there, unless it is
+    /// below a heading of the fourth level, of one of several parts.
     private static let tables: [String: Keys] = {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
-        let path = root.joined(separator: "/") + "/docs/guide/tool.md"
+        let path = root.joined(separator: "/") + "/docs/reference/json.md"
         let page = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         var rows: [String: [[Substring]]] = [:]
-        var heading = ""
+        var (heading, isPart) = ("", false)
         for line in page.split(separator: "\n") {
-            if line.hasPrefix("#") { heading = String(line.drop { $0 == "#" || $0 == " " }) }
-            if line.hasPrefix("| `") { rows[heading, default: []].append(line.split(separator: "|")) }
+            if line.hasPrefix("#") { isPart = line.hasPrefix("####") }
+            if line.hasPrefix("#"), !isPart { heading = String(line.drop { $0 == "#" || $0 == " " }) }
+            if line.hasPrefix("| `") {
+                rows[heading, default: []].append(line.split(separator: "|").dropLast(isPart ? 1 : 0))
+            }
         }
         return rows.mapValues { rows in
             let keys = rows.map { row in row[0].filter { $0 != "`" && $0 != " " } }
@@ -38,6 +42,11 @@ enum PromisedKeys {
     static func follows(_ object: [String: Any], _ heading: String) throws -> Bool {
         let (all, always) = try keys(of: heading)
         return always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: all)
+    }
+
+    /// True if the keys of an object are those of a table.
+    static func areKnown(_ object: [String: Any]) -> Bool {
+        tables.values.contains { $0.always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: $0.all) }
     }
 
     /// That each key of a table comes in one of the objects.

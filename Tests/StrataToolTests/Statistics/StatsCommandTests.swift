@@ -241,9 +241,9 @@ import Testing
         let sizes = try reader.segments.map { try RealFileSystem().readAll($0.path, atMost: 1 << 30).count }
         #expect(bytes <= sizes.reduce(0, +) && bytes < payloads)
         let estimate = try #require(object["compaction"] as? [String: Any])
-        try PromisedKeys.expect(estimate, follows: "What letting go would give back")
+        try PromisedKeys.expect(estimate, follows: "What a compaction would free")
         let exact = try #require(try Self.object(world, "--compaction")["compaction"] as? [String: Any])
-        try PromisedKeys.expect(exact, follows: "What letting go would give back")
+        try PromisedKeys.expect(exact, follows: "What a compaction would free")
         #expect(estimate["estimated"] as? Bool == true && exact["estimated"] as? Bool == false)
         // Which files would go is known in either case.
         for key in ["horizon", "segments", "freedBytes"] {

@@ -1,0 +1,97 @@
+import StrataReplay
+import StrataStore
+
+/// The page docs/reference/json.md, generated from the shapes that write `--json`.
+enum JSONReference {
+    private static let sections: [(title: String, shapes: [ShapeDescription])] = [
+        ("strata info", [StoreInfo.shape.description]),
+        ("strata stats", [StatisticsReport.shape.description]),
+        ("strata log, strata show", [CommitJSON.Line.shape.description, EventJSON.patch.description]),
+        ("strata history", HistoryCommand.shapes),
+        ("strata blame", BlameCommand.shapes),
+        ("strata explain", [ExplanationJSON.shape.description, NotificationExplanation.shape.description]),
+        ("strata segments", SegmentsCommand.shapes),
+        ("strata frames", FrameJSON.shapes),
+        ("strata verify", VerifyCommand.shapes),
+        ("strata repair", RepairCommand.shapes),
+        ("strata get", [RecordDetail.shape.description]),
+        ("strata records", RecordsCommand.shapes),
+        ("strata query", QueryCommand.shapes),
+        ("strata bisect", BisectionReport.shapes),
+        ("strata diff", DifferenceReport.shapes),
+        ("strata debug", DebugReport.shapes),
+        ("strata what-if", WhatIfReport.shapes),
+        ("strata determinism", DeterminismCommand.shapes),
+        ("strata minimize", MinimizationReport.shapes),
+        ("strata zones", ZonesCommand.shapes),
+        ("strata subscriptions", [SubscriptionDetail.shape.description]),
+        ("strata users", UsersCommand.shapes),
+        ("strata device", [DeviceView.shape.description]),
+        ("strata feed", FeedCommand.shapes),
+        ("strata play", PlayReport.shapes),
+        ("strata token", TokenCommand.shapes),
+        ("strata export", CommitExport.shapes + RecordExport.shapes),
+        ("strata import", [ImportReport.shape.description]),
+        ("strata compact", CompactCommand.shapes),
+        ("strata erase", EraseCommand.shapes),
+        ("strata rebuild-views", RebuildViewsCommand.shapes),
+    ]
+
+    private static let introduction = """
+        # JSON output
+
+        <!-- Generated from the shapes in Sources/StrataTool by STRATA_UPDATE_GOLDEN=1 tools/test --filter JSONReference. -->
+
+        What the commands of [the tool](../guide/tool.md) print with `--json`, and `strata export`: one object per line,
+        with its keys in the order of the tables. Keys are added in later versions, never renamed or given another type.
+
+        | kind | meaning |
+        |---|---|
+        | number | an integer of up to 64 bits, except for values of fields. Times are microseconds since \
+        1970-01-01T00:00:00Z, and an ordinal is the number that the log has for a name. Names are those that were interned \
+        up to the commit, as far back as the log still goes |
+        | id | 32 hexadecimal digits |
+        | 8 digits | 8 hexadecimal digits, of a chain value or a checksum |
+        | change tag | a text that identifies a version |
+
+        """
+
+    /// Returns the whole page.
+    static var page: String {
+        var page = introduction
+        var written: Set<String> = []
+        for (title, shapes) in sections {
+            page += "\n## \(title)\n"
+            for shape in shapes { write(shape, to: &page, &written) }
+        }
+        return page + "\n## Contents of values\n\n\(ValueContent.reference)\n"
+    }
+
+    /// Returns the address of a section on the page.
+    static func anchor(of name: String) -> String {
+        String(name.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" })
+            .split(separator: " ", omittingEmptySubsequences: false).joined(separator: "-")
+    }
+
+    /// Appends a shape and then the shapes of its parts, each once.
+    private static func write(_ shape: ShapeDescription, to page: inout String, _ written: inout Set<String>) {
+        guard written.insert(shape.name).inserted else { return }
+        page += "\n### \(shape.name)\n"
+        if !shape.text.isEmpty { page += "\n\(shape.text)\n" }
+        write(shape.keys.filter { $0.part == nil }, to: &page)
+        var parts: [String] = []
+        for case let part? in shape.keys.map(\.part) where parts.last != part { parts.append(part) }
+        for part in parts {
+            page += "\n#### \(part)\n"
+            write(shape.keys.filter { $0.part == part }, to: &page)
+        }
+        for part in shape.keys.flatMap(\.kind.shapes) { write(part, to: &page, &written) }
+    }
+
+    private static func write(_ keys: [KeyDescription], to page: inout String) {
+        page += "\n| key | kind | what | there |\n|---|---|---|---|\n"
+        for key in keys {
+            page += "| `\(key.key)` | \(key.kind.text) | \(key.text) | \(key.condition ?? "always") |\n"
+        }
+    }
+}
