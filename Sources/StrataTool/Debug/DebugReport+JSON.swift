@@ -5,13 +5,13 @@ import StrataStore
 extension DebugReport {
     func writeJSON(_ reason: Stepper.Reason, _ changes: [WatchChange], of stepper: Stepper) throws {
         let commit = try stepper.commit().map {
-            CommitJSON.Line(commit: $0, envelope: Self.envelope(of: $0), names: names)
+            CommitJSON.Line(commit: $0, envelope: $0.decoded, names: names)
         }
         try output.writeJSON(
             (stepper.offset, reason, changes.map { (change: $0, state: state) }, commit), as: Self.stop)
     }
 
-    private static let stop = Shape<
+    static let stop = Shape<
         (
             offset: UInt64, reason: Stepper.Reason, changes: [(change: WatchChange, state: ContainerState)],
             commit: CommitJSON.Line?
@@ -44,8 +44,7 @@ extension DebugReport {
         Key("number", "of the watch") { $0.change.number }
         Key("record", "the record's name") { $0.change.watch.record.name }
         Key("zone", "its zone's name") { $0.change.watch.record.zone.name }
-        Key("database", "`private` or `public`") { $0.change.watch.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.change.watch.database.owner }
+        Key(of: DatabaseID.shape) { $0.change.watch.database }
         Key("fieldName", "the field's name", if: "a watch on a field") { $0.change.watch.field }
         Key("old", "the value before; null for none", if: "a watch on a field") { line in
             try line.change.watch.field.map { _ in try line.change.before }
@@ -88,9 +87,5 @@ extension DebugReport {
 
     static let note = Shape<String>("A note of a debugger") {
         Key("note", "in words, such as that there is no such record here") { $0 }
-    }
-
-    static var shapes: [ShapeDescription] {
-        [stop.description, mark.description, field.description, note.description]
     }
 }

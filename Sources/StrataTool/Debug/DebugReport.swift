@@ -64,17 +64,11 @@ struct DebugReport {
     }
 
     private func writeShort(_ commit: Commit) throws {
-        let envelope = Self.envelope(of: commit)
+        let envelope = commit.decoded
         if case .success(let envelope) = envelope, envelope.events.count > Self.shownEvents {
             try CommitLine().write(commit, .success(envelope), names, to: output)
         } else {
             try CommitText().write(commit, envelope, names, to: output)
-        }
-    }
-
-    static func envelope(of commit: Commit) -> DecodedEnvelope {
-        Result { try Envelope(decoding: commit.payload) }.mapError { error in
-            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
         }
     }
 
@@ -131,13 +125,13 @@ struct DebugReport {
     func writeCommit(of stepper: Stepper) throws {
         guard let commit = try stepper.commit() else { return try say(startText(stepper)) }
         let format: any CommitFormat = asJSON ? CommitJSON() : CommitText()
-        try format.write(commit, Self.envelope(of: commit), names, to: output)
+        try format.write(commit, commit.decoded, names, to: output)
     }
 
     func writeLine(_ commit: Commit, isHere: Bool) throws {
-        if asJSON { return try CommitJSON().write(commit, Self.envelope(of: commit), names, to: output) }
+        if asJSON { return try CommitJSON().write(commit, commit.decoded, names, to: output) }
         output.write(isHere ? "> " : "  ")
-        try CommitLine().write(commit, Self.envelope(of: commit), names, to: output)
+        try CommitLine().write(commit, commit.decoded, names, to: output)
     }
 
     // MARK: Records

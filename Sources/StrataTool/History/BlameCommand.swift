@@ -62,7 +62,7 @@ enum BlameCommand: Command {
         try Columns.write(rows, to: output)
     }
 
-    private static let shape = Shape<(line: RecordTimelineBlame.Line, names: KnownNames)>("Who set a field") {
+    static let shape = Shape<(line: RecordTimelineBlame.Line, names: KnownNames)>("Who set a field") {
         Key(of: CommitPatchText.key) { ($0.line.key, $0.names) }
         Key("value", "the value; links are references") { $0.line.value }
         Key("offset", "of the commit that set it") { $0.line.offset }
@@ -72,6 +72,4 @@ enum BlameCommand: Command {
         Key("user", name: "userName", "ordinal; 0 is the system") { ($0.line.user, $0.names.user($0.line.user)) }
         Key("device", name: "deviceName", "ordinal; 0 is none") { ($0.line.device, $0.names.device($0.line.device)) }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

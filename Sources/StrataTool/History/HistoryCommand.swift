@@ -91,7 +91,7 @@ enum HistoryCommand: Command {
 
     // MARK: For programs
 
-    private static let shape = Shape<(entry: RecordTimeline.Entry, record: RecordKey, names: KnownNames)>("A version") {
+    static let shape = Shape<(entry: RecordTimeline.Entry, record: RecordKey, names: KnownNames)>("A version") {
         Key("offset", "of the commit") { $0.entry.step.version.offset }
         Key("event", "index of the event in the commit, from 0") { $0.entry.step.version.eventIndex }
         Key("changeTag", "of the version; for a deletion or erasure the tag it would have") { $0.entry.step.version }
@@ -120,6 +120,4 @@ enum HistoryCommand: Command {
             $0.entry.step.problem?.description
         }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

@@ -105,7 +105,7 @@ enum CompactCommand: Command {
         }
     }
 
-    private static let planShape = Shape<CompactionPlan>("What `compact` plans") {
+    static let planShape = Shape<CompactionPlan>("What `compact` plans") {
         Key("horizon", "the last commit that would be compacted") { $0.horizon }
         Key("segments", "how many files of the log would be removed") { $0.segmentCount }
         Key("freedBytes", "how many bytes they have") { $0.freedBytes }
@@ -114,21 +114,18 @@ enum CompactCommand: Command {
     }
 
     private static let zoneShape = Shape<CompactionPlan.Zone>("A zone of a compaction") {
-        Key("database", "`public` or `private`") { $0.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key(of: DatabaseID.shape) { $0.database }
         Key("zone", "its name") { $0.zone.name }
         Key("changes", "how many changes would be removed") { $0.changeCount }
         Key("records", "how many records would stay") { $0.recordCount }
         Key("bytes", "how many bytes they have") { $0.byteCount }
     }
 
-    private static let doneShape = Shape<Compaction>("What `compact --apply` prints") {
+    static let doneShape = Shape<Compaction>("What `compact --apply` prints") {
         Key("horizon", "the last commit that was compacted, now or before; 0 if none") { $0.horizon }
         Key("segments", "how many files of the log were removed") { $0.segmentCount }
         Key("freedBytes", "how many bytes they had") { $0.freedBytes }
         Key("baseBytes", "how many the new base has") { $0.baseBytes }
         Key("assets", "how many files of assets were removed") { $0.assetCount }
     }
-
-    static var shapes: [ShapeDescription] { [planShape.description, doneShape.description] }
 }

@@ -118,7 +118,7 @@ enum EraseCommand: Command {
         }
     }
 
-    private static let shape = Shape<(entry: ErasurePlan.Entry, isApplied: Bool)>(
+    static let shape = Shape<(entry: ErasurePlan.Entry, isApplied: Bool)>(
         "What `erase` prints", "An object for each record."
     ) {
         Key("record", "its name") { $0.entry.record.name }
@@ -128,6 +128,4 @@ enum EraseCommand: Command {
         Key("there", "true if it exists now, false if it was deleted before") { $0.entry.isThere }
         Key("erased", "false without `--apply`") { $0.isApplied }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

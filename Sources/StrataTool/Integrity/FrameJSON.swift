@@ -8,7 +8,7 @@ struct FrameJSON: FrameFormat {
         Key("base", "the base's name: its horizon", if: "of a base") { $0.base }
     }
 
-    private static let head = Shape<(walk: StoredPieceWalk, file: LogFiles.Entry)>(
+    static let head = Shape<(walk: StoredPieceWalk, file: LogFiles.Entry)>(
         "A file of the log", "The line before the contents of a file."
     ) {
         Key(of: file) { $0.file }
@@ -19,7 +19,7 @@ struct FrameJSON: FrameFormat {
         Key("problem", "damage of the header") { $0.walk.head.problem }
     }
 
-    private static let piece = Shape<(piece: StoredPiece, file: LogFiles.Entry, isDurable: Bool?)>(
+    static let piece = Shape<(piece: StoredPiece, file: LogFiles.Entry, isDurable: Bool?)>(
         "A piece of a file"
     ) {
         Key(of: file) { $0.file }
@@ -84,7 +84,7 @@ struct FrameJSON: FrameFormat {
         Key("bytes", "of its list before compression") { $0.zone.byteCount }
     }
 
-    private static let footer = Shape<(footer: SegmentFooter, file: LogFiles.Entry)>("A footer") {
+    static let footer = Shape<(footer: SegmentFooter, file: LogFiles.Entry)>("A footer") {
         Key(of: file) { $0.file }
         Key("kind", "`footer`") { _ in "footer" }
         Key("position", "of the index block, which describes all of it") { $0.footer.indexPosition }
@@ -105,8 +105,6 @@ struct FrameJSON: FrameFormat {
         Key("names", "how many interned names the commits use") { $0.footer.names.count }
         Key("nameBlocks", "the blocks with them", each: block) { $0.footer.nameBlocks }
     }
-
-    static var shapes: [ShapeDescription] { [head.description, piece.description, footer.description] }
 
     func write(_ head: StoredPieceWalk, _ file: LogFiles.Entry, to output: Output) throws {
         try output.writeJSON((head, file), as: Self.head)

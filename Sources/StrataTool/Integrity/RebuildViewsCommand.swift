@@ -43,7 +43,7 @@ enum RebuildViewsCommand: Command {
         return .success
     }
 
-    private static let shape = Shape<(isApplied: Bool, end: UInt64, before: UInt64?, after: UInt64?)>(
+    static let shape = Shape<(isApplied: Bool, end: UInt64, before: UInt64?, after: UInt64?)>(
         "What `rebuild-views` prints"
     ) {
         Key("applied", "true if it was done") { $0.isApplied }
@@ -51,8 +51,6 @@ enum RebuildViewsCommand: Command {
         Key("bytesBefore", "of the page file") { $0.before }
         Key("bytesAfter", "of the new one") { $0.after }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 
     private static func pageFileBytes(_ store: String) throws -> UInt64? {
         let (files, path) = (RealFileSystem(), store + "/views")

@@ -70,7 +70,7 @@ enum RepairCommand: Command {
                 : "nothing was changed: copy the store, then run it again with --apply")
     }
 
-    private static let shape = Shape<(plan: RepairPlan, isApplied: Bool)>("What `repair` prints") {
+    static let shape = Shape<(plan: RepairPlan, isApplied: Bool)>("What `repair` prints") {
         Key("ok", "true if there was nothing to repair") { $0.plan.isWhole }
         Key("applied", "true if it was repaired") { $0.isApplied && !$0.plan.steps.isEmpty }
         Key("obstacle", "why it cannot be repaired, in words") { $0.plan.obstacle }
@@ -94,6 +94,4 @@ enum RepairCommand: Command {
         Key("target", "where it is kept", if: "`copy`, `move`") { $0.target }
         Key("position", "in the file", if: "`cut`, `seal`") { $0.position }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

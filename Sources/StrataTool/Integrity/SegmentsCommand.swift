@@ -79,7 +79,7 @@ enum SegmentsCommand: Command {
         Key("changes", "how many changes of the zone and its records there are") { $0.value }
     }
 
-    private static let shape = Shape<SegmentSummary>(
+    static let shape = Shape<SegmentSummary>(
         "What `segments` prints", "An object for the base, if there is one, and one for each segment."
     ) {
         Key("path", "of the file") { $0.path }
@@ -95,6 +95,4 @@ enum SegmentsCommand: Command {
         Key("zones", "the zones with changes in it", each: zoneShape) { $0.touchCounts.sorted { $0.key < $1.key } }
         Key("damage", "damage that was found in it") { $0.damage }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

@@ -92,7 +92,7 @@ enum VerifyCommand: Command {
         }
     }
 
-    private static let shape = Shape<(log: VerificationReport, deep: DeepReport?)>("What `verify` prints") {
+    static let shape = Shape<(log: VerificationReport, deep: DeepReport?)>("What `verify` prints") {
         Key("ok", "true if no damage was found") { $0.log.damage == nil && $0.deep?.isWhole != false }
         Key("commits", "how many are intact, before any damage") { $0.log.commitCount }
         Key("events", "how many they have") { $0.log.eventCount }
@@ -107,6 +107,4 @@ enum VerifyCommand: Command {
         Key("views", "the page file", DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
         Key("assets", "the files of assets", DeepReport.assets, if: "with `--deep`, if the log is intact") { $0.deep }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

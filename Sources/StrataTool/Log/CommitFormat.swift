@@ -9,6 +9,15 @@ protocol CommitFormat {
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws
 }
 
+extension Commit {
+    /// The decoded payload, or the reason why it cannot be decoded.
+    var decoded: DecodedEnvelope {
+        Result { try Envelope(decoding: payload) }.mapError { error in
+            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
+        }
+    }
+}
+
 /// The details to print of a commit's events.
 enum CommitBody {
     case events

@@ -293,8 +293,7 @@ extension EventJSON {
 
     fileprivate static let fetched = Shape<FetchedEvent>("fetched") {
         Key("question", "`records`, `query`, `database changes` or `zone changes`") { $0.question.name }
-        Key("scope", "`public`, `private` or `shared`") { $0.database.scope.name }
-        Key("ownerName", "owner of the database, as named in the request") { $0.database.owner }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("answeredAt", "offset of the state from which the request was answered") { $0.offset }
         Key("results", "how many results there were; in a feed, including deletions") { $0.resultCount }
         Key("moreComing", "true if there were more results") { $0.moreComing }

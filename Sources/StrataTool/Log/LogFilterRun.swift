@@ -195,9 +195,7 @@ struct LogFilterPrinter {
     }
 
     private mutating func learn(_ commit: Commit) -> DecodedEnvelope {
-        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
-            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
-        }
+        let envelope = commit.decoded
         guard case .success(let decoded) = envelope else { return envelope }
         for event in decoded.events where event.kind == .nameInterned {
             if let interned = try? InternedName(decoding: event.body) { names.add(interned) }

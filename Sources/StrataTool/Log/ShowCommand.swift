@@ -39,9 +39,7 @@ enum ShowCommand: Command {
         names.add(from: commit.payload)
         let detail = CommitDetail(place: place, chainBefore: try store.reader.chain(at: offset - 1))
         let format: any CommitFormat = arguments[Option.json] ? CommitJSON(stored: place) : detail
-        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
-            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
-        }
+        let envelope = commit.decoded
         try format.write(commit, envelope, names, to: output)
         return .success
     }

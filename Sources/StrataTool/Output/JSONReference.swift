@@ -3,38 +3,45 @@ import StrataStore
 
 /// The page docs/reference/json.md, generated from the shapes that write `--json`.
 enum JSONReference {
-    private static let sections: [(title: String, shapes: [ShapeDescription])] = [
-        ("strata info", [StoreInfo.shape.description]),
-        ("strata stats", [StatisticsReport.shape.description]),
-        ("strata log, strata show", [CommitJSON.Line.shape.description, EventJSON.patch.description]),
-        ("strata history", HistoryCommand.shapes),
-        ("strata blame", BlameCommand.shapes),
-        ("strata explain", [ExplanationJSON.shape.description, NotificationExplanation.shape.description]),
-        ("strata segments", SegmentsCommand.shapes),
-        ("strata frames", FrameJSON.shapes),
-        ("strata verify", VerifyCommand.shapes),
-        ("strata repair", RepairCommand.shapes),
-        ("strata get", [RecordDetail.shape.description]),
-        ("strata records", RecordsCommand.shapes),
-        ("strata query", QueryCommand.shapes),
-        ("strata bisect", BisectionReport.shapes),
-        ("strata diff", DifferenceReport.shapes),
-        ("strata debug", DebugReport.shapes),
-        ("strata what-if", WhatIfReport.shapes),
-        ("strata determinism", DeterminismCommand.shapes),
-        ("strata minimize", MinimizationReport.shapes),
-        ("strata zones", ZonesCommand.shapes),
-        ("strata subscriptions", [SubscriptionDetail.shape.description]),
-        ("strata users", UsersCommand.shapes),
-        ("strata device", [DeviceView.shape.description]),
-        ("strata feed", FeedCommand.shapes),
-        ("strata play", PlayReport.shapes),
-        ("strata token", TokenCommand.shapes),
-        ("strata export", CommitExport.shapes + RecordExport.shapes),
-        ("strata import", [ImportReport.shape.description]),
-        ("strata compact", CompactCommand.shapes),
-        ("strata erase", EraseCommand.shapes),
-        ("strata rebuild-views", RebuildViewsCommand.shapes),
+    private static let sections: [(title: String, shapes: [any DescribedShape])] = [
+        ("strata info", [StoreInfo.shape]),
+        ("strata stats", [StatisticsReport.shape]),
+        ("strata log, strata show", [CommitJSON.Line.shape, EventJSON.patch]),
+        ("strata history", [HistoryCommand.shape]),
+        ("strata blame", [BlameCommand.shape]),
+        ("strata explain", [ExplanationJSON.shape, NotificationExplanation.shape]),
+        ("strata segments", [SegmentsCommand.shape]),
+        ("strata frames", [FrameJSON.head, FrameJSON.piece, FrameJSON.footer]),
+        ("strata verify", [VerifyCommand.shape]),
+        ("strata repair", [RepairCommand.shape]),
+        ("strata get", [RecordDetail.shape]),
+        ("strata records", [RecordList.shape, RecordList.end]),
+        ("strata query", [RecordJSON.shape, RecordJSON.end, PlanReport.shape]),
+        ("strata bisect", [BisectionReport.flip, BisectionReport.End.shape]),
+        ("strata diff", [RecordDifference.shape, DifferenceReport.end]),
+        ("strata debug", [DebugReport.stop, DebugReport.mark, DebugReport.field, DebugReport.note]),
+        ("strata what-if", [RerunCommit.shape, WhatIfReport.end, WhatIfReport.noAnswer]),
+        ("strata determinism", [DeterminismCommand.shape]),
+        ("strata minimize", [MinimizationReport.request, MinimizationReport.end]),
+        ("strata zones", [ZonesCommand.shape]),
+        ("strata subscriptions", [SubscriptionDetail.shape]),
+        ("strata users", [UserDetail.shape]),
+        ("strata device", [DeviceView.shape]),
+        ("strata feed", [FeedChange.shape, FeedPages.end]),
+        ("strata play", [PlayedCommit.shape, PlayReport.push]),
+        ("strata token", [TokenReport.shape]),
+        (
+            "strata export",
+            [
+                ExportHeader.shape, CommitExport.commit, CommitExport.basePayload, RecordExport.zone,
+                RecordExport.record,
+                ExportEnd.shape,
+            ]
+        ),
+        ("strata import", [ImportReport.shape]),
+        ("strata compact", [CompactCommand.planShape, CompactCommand.doneShape]),
+        ("strata erase", [EraseCommand.shape]),
+        ("strata rebuild-views", [RebuildViewsCommand.shape]),
     ]
 
     private static let introduction = """
@@ -62,7 +69,7 @@ enum JSONReference {
         var written: Set<String> = []
         for (title, shapes) in sections {
             page += "\n## \(title)\n"
-            for shape in shapes { write(shape, to: &page, &written) }
+            for shape in shapes { write(shape.description, to: &page, &written) }
         }
         return page + "\n## Contents of values\n\n\(ValueContent.reference)\n"
     }

@@ -2,30 +2,29 @@ import StrataModel
 
 /// Writes ordinals, each with its name if that is known.
 extension JSONWriter {
-    mutating func zone(_ ordinal: UInt64, _ names: KnownNames) {
-        field("zone", ordinal, "zoneName", names.zone(ordinal))
+    mutating func zone(_ ordinal: UInt64, _ names: KnownNames) throws {
+        try field("zone", ordinal, "zoneName", names.zone(ordinal))
     }
 
-    mutating func type(_ ordinal: UInt64, _ names: KnownNames) {
-        field("type", ordinal, "typeName", names.recordType(ordinal))
+    mutating func type(_ ordinal: UInt64, _ names: KnownNames) throws {
+        try field("type", ordinal, "typeName", names.recordType(ordinal))
     }
 
-    mutating func recordField(_ ordinal: UInt64, _ names: KnownNames) {
-        field("field", ordinal, "fieldName", names.field(ordinal))
+    mutating func recordField(_ ordinal: UInt64, _ names: KnownNames) throws {
+        try field("field", ordinal, "fieldName", names.field(ordinal))
     }
 
-    mutating func user(_ ordinal: UInt64, _ names: KnownNames) {
-        field("user", ordinal, "userName", names.user(ordinal))
+    mutating func user(_ ordinal: UInt64, _ names: KnownNames) throws {
+        try field("user", ordinal, "userName", names.user(ordinal))
     }
 
-    mutating func device(_ ordinal: UInt64, _ names: KnownNames) {
-        field("device", ordinal, "deviceName", names.device(ordinal))
+    mutating func device(_ ordinal: UInt64, _ names: KnownNames) throws {
+        try field("device", ordinal, "deviceName", names.device(ordinal))
     }
 
-
-    private mutating func field(_ key: StaticString, _ ordinal: UInt64, _ nameKey: StaticString, _ name: String?) {
-        field(key, ordinal)
-        if let name { field(nameKey, name) }
+    mutating func field(_ key: StaticString, _ ordinal: UInt64, _ nameKey: StaticString, _ name: String?) throws {
+        try field(key, ordinal)
+        if let name { try field(nameKey, name) }
     }
 }
 
@@ -43,5 +42,17 @@ struct NamedZone: Shaped {
         Key("zone", name: "zoneName", "ordinal") { ($0.ordinal, $0.name) }
         Key("scope", "of its database: `public` or `private`", if: "if known") { $0.database?.scope.name }
         Key("owner", "of that database; empty for the public one", if: "if known") { $0.database?.owner }
+    }
+}
+
+extension DatabaseID {
+    static let shape = Shape<Self>("A database") {
+        Key("database", "`private` or `public`") { $0.scope.name }
+        Key("owner", "name of the database's user; empty for the public one") { $0.owner }
+    }
+
+    static let scopeShape = Shape<Self>("A database by scope") {
+        Key("scope", "`public`, `private` or `shared`") { $0.scope.name }
+        Key("ownerName", "name of the database's user; empty for the public one") { $0.owner }
     }
 }

@@ -5,7 +5,7 @@ import StrataModel
 /// ```swift
 /// var json = JSONWriter(output)
 /// json.beginObject()
-/// json.field("offset", 12)
+/// try json.field("offset", 12)
 /// json.endObject()
 /// try output.endLine()
 /// ```
@@ -25,46 +25,9 @@ struct JSONWriter {
         try value.write(to: &self)
     }
 
-    mutating func field(_ key: StaticString, _ text: String) {
-        self.key(key)
-        value(text)
-    }
-
-    mutating func field(_ key: StaticString, _ number: UInt64) {
-        self.key(key)
-        value(number)
-    }
-
-    mutating func field(_ key: StaticString, _ number: Int) { field(key, Int64(number)) }
-
-    mutating func field(_ key: StaticString, _ number: Int64) {
-        self.key(key)
-        value(number)
-    }
-
-    mutating func field(_ key: StaticString, _ answer: Bool) {
-        self.key(key)
-        value(answer)
-    }
-
     mutating func null(_ key: StaticString) {
         self.key(key)
         nullValue()
-    }
-
-    mutating func field(_ key: StaticString, hexadecimal number: UInt32) {
-        self.key(key)
-        value(hexadecimal: number)
-    }
-
-    mutating func field(_ key: StaticString, _ identifier: Identifier) {
-        self.key(key)
-        value(identifier)
-    }
-
-    mutating func field(_ key: StaticString, _ number: Double) {
-        self.key(key)
-        value(number)
     }
 
     /// Writes a key. The next call writes its value, object or array.

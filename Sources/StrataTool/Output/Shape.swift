@@ -1,6 +1,6 @@
 /// The shape of a JSON object: its keys in the order in which they are written, each with its meaning. Shapes write the
 /// objects of `--json` and also docs/reference/json.md.
-struct Shape<Value>: Sendable {
+struct Shape<Value>: DescribedShape {
     let description: ShapeDescription
     fileprivate let keys: [Key<Value>]
 
@@ -11,6 +11,10 @@ struct Shape<Value>: Sendable {
         self.keys = keys()
         description = ShapeDescription(name: name, text: text, keys: self.keys.flatMap(\.descriptions))
     }
+}
+
+protocol DescribedShape: Sendable {
+    var description: ShapeDescription { get }
 }
 
 /// The description of a shape.
@@ -75,7 +79,8 @@ struct Key<Value>: Sendable {
                 json.key(key)
                 try json.value(part, as: shape)
             } else if condition == nil {
-                json.null(key)
+                json.key(key)
+                json.nullValue()
             }
         }
     }
@@ -110,8 +115,7 @@ struct Key<Value>: Sendable {
         ]
         write = { value, json in
             guard let (ordinal, name) = try part(value) else { return }
-            json.field(key, ordinal)
-            if let name { json.field(nameKey, name) }
+            try json.field(key, ordinal, nameKey, name)
         }
     }
 

@@ -88,22 +88,22 @@ struct ValueContent: JSONValue {
     private func writeParts(to json: inout JSONWriter) throws {
         switch value {
         case .location(let place):
-            json.field("latitude", place.latitude)
-            json.field("longitude", place.longitude)
-            json.field("altitude", place.altitude)
+            try json.field("latitude", place.latitude)
+            try json.field("longitude", place.longitude)
+            try json.field("altitude", place.altitude)
             guard detail != nil else { return }
-            json.field("horizontalAccuracy", place.horizontalAccuracy)
-            json.field("verticalAccuracy", place.verticalAccuracy)
-            json.field("course", place.course)
-            json.field("speed", place.speed)
+            try json.field("horizontalAccuracy", place.horizontalAccuracy)
+            try json.field("verticalAccuracy", place.verticalAccuracy)
+            try json.field("course", place.course)
+            try json.field("speed", place.speed)
             try json.field("time", ValueText.microseconds(place.timestamp))
         case .reference(let reference):
-            json.field("record", reference.target.name)
-            json.fields(ofLink: reference)
-            if let zone = try detail?.otherZone(of: reference) { json.field("zone", zone) }
+            try json.field("record", reference.target.name)
+            try json.fields(ofLink: reference)
+            if let zone = try detail?.otherZone(of: reference) { try json.field("zone", zone) }
         case .asset(let asset):
-            json.field("bytes", asset.size)
-            if detail != nil { json.field("hash", "\(asset.hash)") }
+            try json.field("bytes", asset.size)
+            if detail != nil { try json.field("hash", "\(asset.hash)") }
         default: break
         }
     }
@@ -111,9 +111,9 @@ struct ValueContent: JSONValue {
 
 extension JSONWriter {
     /// Writes the action of a reference.
-    mutating func fields(ofLink reference: FieldValue.Reference) {
-        field("deletesWithTarget", reference.action == .deleteSelf)
-        if reference.isLoose { field("loose", true) }
+    mutating func fields(ofLink reference: FieldValue.Reference) throws {
+        try field("deletesWithTarget", reference.action == .deleteSelf)
+        if reference.isLoose { try field("loose", true) }
     }
 }
 

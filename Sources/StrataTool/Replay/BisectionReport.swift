@@ -30,9 +30,7 @@ struct BisectionReport {
         guard let commit = try store.log.commit(at: offset) else {
             throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
-        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
-            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
-        }
+        let envelope = commit.decoded
         return (commit, envelope)
     }
 
@@ -123,7 +121,7 @@ struct BisectionReport {
         try output.writeJSON((holds, record, line, state), as: Self.flip)
     }
 
-    private static let flip = Shape<
+    static let flip = Shape<
         (holds: Bool, record: RecordDifference?, commit: CommitJSON.Line, state: ContainerState)
     >("A flip", "What `strata bisect --json` prints for each commit that it reports.") {
         Key("offset", "of the commit") { $0.commit.commit.offset }
@@ -144,7 +142,7 @@ struct BisectionReport {
         Key("commit", "the commit") { $0.commit }
     }
 
-    private struct End: Shaped {
+    struct End: Shaped {
         let range: ClosedRange<UInt64>
         var holdsAtStart: Bool?
         var flips: Int?
@@ -169,6 +167,4 @@ struct BisectionReport {
             Key("untested", "offset of a needed state that cannot be tested", if: "with `--run`: if so") { $0.untested }
         }
     }
-
-    static var shapes: [ShapeDescription] { [flip.description, End.shape.description] }
 }

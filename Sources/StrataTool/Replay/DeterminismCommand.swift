@@ -81,7 +81,7 @@ enum DeterminismCommand: Command {
         return String(repeating: "0", count: 32 - digits.count) + digits
     }
 
-    private static let shape = Shape<DeterminismReport>("What `determinism` prints") {
+    static let shape = Shape<DeterminismReport>("What `determinism` prints") {
         Key(
             "verdict",
             "`same`, `differs`, `nothing judged`, or `empty` if there are no commits; the command exits with 0 for "
@@ -108,6 +108,4 @@ enum DeterminismCommand: Command {
         }
         Key("reason", "what differs, in words") { $0.reason }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }

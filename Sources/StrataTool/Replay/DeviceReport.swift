@@ -88,19 +88,14 @@ extension DeviceView: Shaped {
         Key("notes", "what cannot be known, in words") { $0.notes }
     }
 
-    private static let place = Shape<DatabaseID>("A database by name") {
-        Key("scope", "`public`, `private` or `shared`") { $0.scope.name }
-        Key("ownerName", "name of its user; empty for the public one") { $0.owner }
-    }
-
     private static let database = Shape<Database>("A database of a device") {
-        Key(of: place) { $0.database }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("given", "the newest token that the device received", given) { $0.given }
         Key("zonesBehind", "how many zones have changed since") { $0.zonesBehind }
     }
 
     private static let zone = Shape<Zone>("A zone of a device") {
-        Key(of: place) { $0.database }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("zoneName", "its name") { $0.zone.name }
         Key("there", "true if it exists") { $0.isThere }
         Key("given", "the newest token that the device received", given, if: "if known") { $0.given }
@@ -120,8 +115,7 @@ extension DeviceView: Shaped {
 
 extension DeviceView.RecordKnowledge: Shaped {
     static let shape = Shape<Self>("What a device knows of a record") {
-        Key("scope", "of its database") { $0.database.scope.name }
-        Key("ownerName", "of its database") { $0.database.owner }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("zoneName", "its zone") { $0.id.zone.name }
         Key("record", "its name") { $0.id.name }
         Key(

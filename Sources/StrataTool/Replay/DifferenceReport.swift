@@ -4,7 +4,7 @@ import StrataStore
 /// Prints differing records as they are found, and their number at the end.
 struct DifferenceReport {
     /// The number of records for each kind of difference.
-    private struct Counts {
+    struct Counts {
         var added = 0
         var removed = 0
         var changed = 0
@@ -143,7 +143,7 @@ struct DifferenceReport {
     // MARK: For programs
 
     /// The counts of all records, or of a zone and type.
-    private static let end = Shape<(of: (database: DatabaseID, zone: ZoneID, type: String)?, counts: Counts)>(
+    static let end = Shape<(of: (database: DatabaseID, zone: ZoneID, type: String)?, counts: Counts)>(
         "The end of a diff", "With `--stat` also one for each zone and type that has differences."
     ) {
         Key("scope", "`public`, `private` or `shared`", if: "of a zone and type") { $0.of?.database.scope.name }
@@ -156,8 +156,6 @@ struct DifferenceReport {
         Key("removed", "how many") { $0.counts.removed }
         Key("changed", "how many") { $0.counts.changed }
     }
-
-    static var shapes: [ShapeDescription] { [RecordDifference.shape.description, end.description] }
 }
 
 extension RecordDifference: Shaped {

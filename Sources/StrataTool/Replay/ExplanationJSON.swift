@@ -16,8 +16,8 @@ enum ExplanationJSON {
         Key("deviceName", "the device that made it, may be empty") { $0.why.actor.device }
         Key("operationKind", "as for a commit") { "\($0.why.operation)" }
         Key(
-            "outcome", "`accepted`, `acceptedInPart`, `refused`, `nothingToDo`, `withoutRequest`",
-            \.why.outcome.rawValue)
+            "outcome", "`accepted`, `acceptedInPart`, `refused`, `nothingToDo`, `withoutRequest`"
+        ) { $0.why.outcome.rawValue }
         Key(
             "scope", "of the database that the request was for: `public`, `private`, `shared`",
             if: "if the request was kept"

@@ -21,9 +21,7 @@ struct MinimizationReport {
         guard let commit = try store.log.commit(at: request.offset) else {
             throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: request.offset))
         }
-        let envelope = Result { try Envelope(decoding: commit.payload) }.mapError { error in
-            error as? StrataError ?? StrataError(.malformed, "The payload cannot be decoded.", cause: error)
-        }
+        let envelope = commit.decoded
         try CommitLine().write(commit, envelope, names, to: output)
         guard !request.isWhole else { return }
         output.write("    only ")
@@ -73,7 +71,7 @@ struct MinimizationReport {
 
     // MARK: For programs
 
-    private static let request = Shape<MinimalRequest>("A commit that is left") {
+    static let request = Shape<MinimalRequest>("A commit that is left") {
         Key("offset", "in the log") { $0.offset }
         Key("newOffset", "in the new history; null if it writes nothing") { $0.newOffset }
         Key("userName", "the user who made it") { $0.actor.user }
@@ -85,7 +83,7 @@ struct MinimizationReport {
         Key("keysBefore", "how many there were before") { $0.originalFieldCount }
     }
 
-    private static let end = Shape<(report: Self, history: MinimalHistory, test: MinimalTest?)>(
+    static let end = Shape<(report: Self, history: MinimalHistory, test: MinimalTest?)>(
         "The end of a minimization"
     ) {
         Key("commits", "of the log") { $0.report.commitCount }
@@ -99,6 +97,4 @@ struct MinimizationReport {
         }
         Key("notRebuilt", "what the test does not do", if: "with `--test`") { $0.test?.leftOut }
     }
-
-    static var shapes: [ShapeDescription] { [request.description, end.description] }
 }

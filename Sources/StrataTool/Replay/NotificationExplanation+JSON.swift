@@ -16,8 +16,7 @@ extension NotificationExplanation: Shaped {
 
     private static let change = Shape<SubscriptionEvaluation.Change>("A change to notify of") {
         Key("changeTag", "of the version") { $0.version }
-        Key("scope", "of its database") { $0.database.scope.name }
-        Key("ownerName", "of its database") { $0.database.owner }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("zoneName", "its zone") { $0.zone.name }
         Key("record", "its name", if: "of a record") { $0.record }
         Key("typeName", "its type", if: "of a record") { $0.type }
@@ -37,8 +36,7 @@ extension NotificationExplanation: Shaped {
     private static let evaluation = Shape<SubscriptionEvaluation>("A subscription that was asked") {
         Key("subscription", "its ID") { $0.subscription.id }
         Key("userName", "the user who owns it") { $0.user }
-        Key("scope", "of its database") { $0.database.scope.name }
-        Key("ownerName", "of its database") { $0.database.owner }
+        Key(of: DatabaseID.scopeShape) { $0.database }
         Key("kind", "`query`, `zone`, `database`") { $0.subscription.kind.name }
         Key("typeName", "the record type that it is for", if: "if it is for one") { $0.subscription.recordType }
         Key("zoneName", "the zone that it is for", if: "if it is for one") { $0.subscription.zone?.name }

@@ -96,7 +96,7 @@ struct PlayReport {
         }
     }
 
-    private static let push = Shape<(push: Push, state: ContainerState)>("A notification that is played") {
+    static let push = Shape<(push: Push, state: ContainerState)>("A notification that is played") {
         Key("push", "its ID, the same each time it is made") { $0.push.id }
         Key("subscription", "ID of the subscription that fired") { $0.push.subscriptionID }
         Key("database", "`private`, `shared` or `public`") { $0.push.scope.name }
@@ -121,8 +121,6 @@ struct PlayReport {
             return fields.isEmpty ? nil : ValueMap(fields: fields, detail: detail(line.push, line.state))
         }
     }
-
-    static var shapes: [ShapeDescription] { [PlayedCommit.shape.description, push.description] }
 }
 
 extension PlayedCommit: Shaped {

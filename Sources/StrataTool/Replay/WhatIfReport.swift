@@ -106,7 +106,7 @@ struct WhatIfReport {
 
     // MARK: For programs
 
-    private static let end = Shape<(report: RerunReport, verdict: String, path: String?)>("The end of a what-if") {
+    static let end = Shape<(report: RerunReport, verdict: String, path: String?)>("The end of a what-if") {
         Key(
             "verdict",
             "`same`, `differs`, or `nothing judged`, if there were requests and none of them could be judged; the "
@@ -137,10 +137,6 @@ struct WhatIfReport {
         Key("last", "the last of them") { $0.offsets.upperBound }
         Key("reason", "why, in words") { $0.reason }
         Key("isKept", "true if the new history has them unchanged") { $0.isKept }
-    }
-
-    static var shapes: [ShapeDescription] {
-        [RerunCommit.shape.description, end.description, noAnswer.description]
     }
 }
 

@@ -88,7 +88,7 @@ enum FeedCommand: Command {
 }
 
 /// Prints pages of a feed.
-private struct FeedPages {
+struct FeedPages {
     private let state: ContainerState
     private let secrets: Secrets?
     private let isJSON: Bool
@@ -155,7 +155,7 @@ private struct FeedPages {
         try output.writeJSON((count, page), as: Self.end)
     }
 
-    fileprivate static let end = Shape<(number: Int, page: FeedReading.Page)>("The end of a page of a feed") {
+    static let end = Shape<(number: Int, page: FeedReading.Page)>("The end of a page of a feed") {
         Key("page", "its number, from 1") { $0.number }
         Key("changed", "how many have changed") { $0.page.changedCount }
         Key("deleted", "how many were deleted") { $0.page.deletedCount }
@@ -169,10 +169,6 @@ private struct FeedPages {
             if case .zone(let page) = $0.page { page.clientToken.map { Base64.text($0) } } else { nil }
         }
     }
-}
-
-extension FeedCommand {
-    static var shapes: [ShapeDescription] { [FeedChange.shape.description, FeedPages.end.description] }
 }
 
 /// A change of a feed other than a changed record.

@@ -114,7 +114,7 @@ enum QueryCommand: Command {
 }
 
 /// Prints the plan by which a page was found.
-private struct PlanReport {
+struct PlanReport {
     private static let scanNote =
         "a store opened for reading has no indexes; the program that writes to it may have some"
 
@@ -150,8 +150,4 @@ extension PlanReport: Shaped {
         Key("key", "the field's name") { $0.key }
         Key("indexes", "such as `QUERYABLE`") { $0.indexes.schemaNames }
     }
-}
-
-extension QueryCommand {
-    static var shapes: [ShapeDescription] { RecordJSON.shapes + [PlanReport.shape.description] }
 }

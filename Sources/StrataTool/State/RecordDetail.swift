@@ -67,8 +67,7 @@ extension RecordDetail: Shaped {
         Key("change", "`changed`", if: "`feed`, `play`") { $0.isChange ? "changed" : nil }
         Key("name", "of the record") { $0.record.id.name }
         Key("zone", "its zone's name") { $0.record.id.zone.name }
-        Key("database", "`private` or `public`") { $0.record.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.record.database.owner }
+        Key(of: DatabaseID.shape) { $0.record.database }
         Key("type", "its record type") { try $0.record.type }
         Key("changeTag", "of this version") { $0.record.version }
         Key("offset", "of the commit that made this version") { $0.record.version.offset }

@@ -84,7 +84,7 @@ struct RecordJSON: RecordFormat {
     /// Nil leaves encrypted values encrypted.
     var secrets: Secrets?
 
-    private static let shape = Shape<(record: Record, fields: [(key: String, value: FieldValue)])>("A record") {
+    static let shape = Shape<(record: Record, fields: [(key: String, value: FieldValue)])>("A record") {
         Key("name", "of the record") { $0.record.id.name }
         Key("zone", "its zone's name") { $0.record.id.zone.name }
         Key("type", "its record type") { try $0.record.type }
@@ -97,14 +97,12 @@ struct RecordJSON: RecordFormat {
         Key("fields", "its values, or those of `--keys`") { ValueMap(fields: $0.fields) }
     }
 
-    private static let end = Shape<(count: Int, cursor: String?)>(
+    static let end = Shape<(count: Int, cursor: String?)>(
         "The end of a query", "The last line of `strata query --json`."
     ) {
         Key("records", "how many were printed") { $0.count }
         Key("cursor", "for `--cursor`; null if there is no more") { $0.cursor }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description, end.description] }
 
     func write(_ page: [Record], to output: Output) throws {
         for record in page {

@@ -39,8 +39,6 @@ enum RecordsCommand: Command {
         }
     }
 
-    static var shapes: [ShapeDescription] { [RecordList.shape.description, RecordList.end.description] }
-
     private static func ordinal(ofType name: String, _ state: ContainerState) throws -> UInt64 {
         if let ordinal = try state.trees.ordinal(of: .recordType(name)) { return ordinal }
         throw Refusal(.unknownItem, "Did not find record type: \(name)")
@@ -48,7 +46,7 @@ enum RecordsCommand: Command {
 }
 
 /// Prints records page by page as they are found.
-private struct RecordList {
+struct RecordList {
     private static let pageCount = 256
 
     let state: ContainerState
@@ -97,7 +95,7 @@ private struct RecordList {
         if page.count >= Self.pageCount { try writePage() }
     }
 
-    fileprivate static let shape = Shape<
+    static let shape = Shape<
         (name: String, zone: String, type: String, header: RecordHeader, user: String)
     >("A record in a list") {
         Key("name", "of the record") { $0.name }
@@ -109,7 +107,7 @@ private struct RecordList {
         Key("modifiedBy", "name of the user") { $0.user }
     }
 
-    fileprivate static let end = Shape<RecordList>("The end of a list of records") {
+    static let end = Shape<RecordList>("The end of a list of records") {
         Key("records", "how many were printed") { $0.count }
         Key("more", "true if `--limit` left any out") { $0.isCutShort }
     }

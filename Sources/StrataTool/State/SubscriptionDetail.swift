@@ -66,8 +66,7 @@ extension SubscriptionDetail: Shaped {
     static let shape = Shape<Self>("A subscription") {
         Key("subscription", "its ID") { $0.subscription.id }
         Key("user", "name of the user who owns it") { $0.user }
-        Key("database", "`private` or `public`") { $0.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key(of: DatabaseID.shape) { $0.database }
         Key("kind", "`query`, `zone` or `database`") { $0.subscription.kind.name }
         Key("type", "name of the record type", if: "if it is for one") { $0.recordType }
         Key("zone", "its name", if: "if it is for one") { $0.zone }

@@ -49,7 +49,7 @@ enum TokenCommand: Command {
 }
 
 /// Prints the contents of a token.
-private struct TokenReport {
+struct TokenReport {
     let token: FeedToken
     /// Nil without a store.
     var standing: TokenValidity?
@@ -82,8 +82,7 @@ extension TokenReport: Shaped {
     static let shape = Shape<Self>("A change token") {
         Key("feed", "`database` or `zone`") { $0.token.feed == .database ? "database" : "zone" }
         Key("storeID", "id of the store that made it") { $0.token.store }
-        Key("scope", "`public`, `private` or `shared`") { $0.token.database.scope.name }
-        Key("ownerName", "name of the database's user") { $0.token.database.owner }
+        Key(of: DatabaseID.scopeShape) { $0.token.database }
         Key("zone", "ordinal", if: "of a zone's feed") { $0.zone?.ordinal }
         Key("zoneName", "its name", if: "of a zone's feed: with a store that knows it") { report in
             report.zone.flatMap { _ in report.standing?.zone?.name }
@@ -129,10 +128,6 @@ extension TokenReport: Shaped {
             if case .scanningRecords(let name) = $0 { name.map { hexadecimal($0) }.joined() } else { nil }
         }
     }
-}
-
-extension TokenCommand {
-    static var shapes: [ShapeDescription] { [TokenReport.shape.description] }
 }
 
 extension FeedToken.Progress {

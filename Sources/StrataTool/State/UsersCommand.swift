@@ -37,12 +37,8 @@ enum UsersCommand: Command {
     }
 }
 
-extension UsersCommand {
-    static var shapes: [ShapeDescription] { [UserDetail.shape.description] }
-}
-
 /// The details of a user.
-private struct UserDetail {
+struct UserDetail {
     struct Device {
         let ordinal: UInt64
         let name: String

@@ -64,9 +64,8 @@ enum ZonesCommand: Command {
         ]
     }
 
-    private static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>("A zone") {
-        Key("database", "`private` or `public`") { $0.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+    static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>("A zone") {
+        Key(of: DatabaseID.shape) { $0.database }
         Key("zone", "its name") { $0.zone.name }
         Key("ordinal", "its ordinal") { $0.zone.ordinal }
         Key("status", "`alive`, or with `--deleted` `deleted`, `purged` or `encrypted data reset`") {
@@ -82,8 +81,6 @@ enum ZonesCommand: Command {
         Key("life", "version that began its life") { $0.zone.row.incarnation }
         Key("changed", "the last commit that changed it or its records") { $0.zone.row.lastChanged }
     }
-
-    static var shapes: [ShapeDescription] { [shape.description] }
 }
 
 extension EncryptionScope {

@@ -84,7 +84,7 @@ struct CommitExport {
         return touches.contains { LogFilter.isSame(names.zone($0.zone), zone) }
     }
 
-    private static let commit = Shape<(commit: Commit, names: KnownNames)>("A commit of an export") {
+    static let commit = Shape<(commit: Commit, names: KnownNames)>("A commit of an export") {
         Key("offset", "its number") { $0.commit.offset }
         Key("id", "its id") { $0.commit.id }
         Key("time", "when") { $0.commit.time }
@@ -92,13 +92,9 @@ struct CommitExport {
         Key(of: ExportedPayload.shape) { ExportedPayload($0.commit.payload, $0.names) }
     }
 
-    private static let basePayload = Shape<(number: UInt64, payload: ExportedPayload)>("A payload of a base") {
+    static let basePayload = Shape<(number: UInt64, payload: ExportedPayload)>("A payload of a base") {
         Key("base", "its number, from 1 on") { $0.number }
         Key(of: ExportedPayload.shape) { $0.payload }
-    }
-
-    static var shapes: [ShapeDescription] {
-        [ExportHeader.shape.description, commit.description, basePayload.description]
     }
 
     private mutating func writeBase(to output: Output) throws {

@@ -52,67 +52,67 @@ struct ExportedEvent: JSONValue {
         switch body {
         case let saved as RecordSavedEvent: try write(saved, to: &json)
         case let deleted as RecordDeletedEvent:
-            write(deleted.record, deleted.type, to: &json)
-            json.field("previous", version: deleted.previous)
-            if deleted.isCascade { json.field("cascade", true) }
+            try write(deleted.record, deleted.type, to: &json)
+            try json.field("previous", version: deleted.previous)
+            if deleted.isCascade { try json.field("cascade", true) }
         case let erased as RecordErasedEvent:
-            write(erased.record, erased.type, to: &json)
-            json.field("previous", version: erased.previous)
-            if !erased.reason.isEmpty { json.field("reason", erased.reason) }
-        case let saved as ZoneSavedEvent: write(saved, to: &json)
+            try write(erased.record, erased.type, to: &json)
+            try json.field("previous", version: erased.previous)
+            if !erased.reason.isEmpty { try json.field("reason", erased.reason) }
+        case let saved as ZoneSavedEvent: try write(saved, to: &json)
         case let deleted as ZoneDeletedEvent:
-            json.zone(deleted.zone, names)
-            json.field("database", deleted.database)
-            json.field("incarnation", version: deleted.incarnation)
-            json.field("reason", deleted.reason.name)
-            json.field("original", version: deleted.original)
-        case let changed as SchemaChangedEvent: write(changed, to: &json)
+            try json.zone(deleted.zone, names)
+            try json.field("database", deleted.database)
+            try json.field("incarnation", version: deleted.incarnation)
+            try json.field("reason", deleted.reason.name)
+            try json.field("original", version: deleted.original)
+        case let changed as SchemaChangedEvent: try write(changed, to: &json)
         case let deleted as SubscriptionDeletedEvent:
-            json.field("database", deleted.database)
-            json.user(deleted.user, names)
-            json.field("subscription", deleted.id)
-            json.field("firedBy", version: deleted.firedBy)
-        default: return writeOther(body, to: &json)
+            try json.field("database", deleted.database)
+            try json.user(deleted.user, names)
+            try json.field("subscription", deleted.id)
+            try json.field("firedBy", version: deleted.firedBy)
+        default: return try writeOther(body, to: &json)
         }
         return true
     }
 
-    private func writeOther(_ body: any EventBody, to json: inout JSONWriter) -> Bool {
+    private func writeOther(_ body: any EventBody, to json: inout JSONWriter) throws -> Bool {
         switch body {
         case let created as DatabaseCreatedEvent:
-            json.field("database", created.database)
-            json.field("original", version: created.original)
+            try json.field("database", created.database)
+            try json.field("original", version: created.original)
         case let seen as DeviceSeenEvent:
-            json.device(seen.device, names)
-            json.field("original", version: seen.original)
+            try json.device(seen.device, names)
+            try json.field("original", version: seen.original)
         case let changed as UserChangedEvent:
-            json.user(changed.user, names)
-            json.field("status", UInt64(changed.status.rawValue))
-            json.field("quota", changed.quota)
-            json.field("original", version: changed.original)
-            json.write(changed.person)
+            try json.user(changed.user, names)
+            try json.field("status", UInt64(changed.status.rawValue))
+            try json.field("quota", changed.quota)
+            try json.field("original", version: changed.original)
+            try json.fields(of: changed.person, as: Person.shape)
         case let kept as ClientTokenEvent:
-            json.zone(kept.zone, names)
-            json.device(kept.device, names)
-            json.field("token", Base64.text(kept.token))
-            json.field("items", kept.items)
-            json.field("original", version: kept.original)
+            try json.zone(kept.zone, names)
+            try json.device(kept.device, names)
+            try json.field("token", Base64.text(kept.token))
+            try json.field("items", kept.items)
+            try json.field("original", version: kept.original)
         case let expired as TokensExpiredEvent:
-            json.field("offset", expired.offset)
-            json.field("database", expired.database)
-            json.field("original", version: expired.original)
+            try json.field("offset", expired.offset)
+            try json.field("database", expired.database)
+            try json.field("original", version: expired.original)
         case let delivered as NotificationDeliveredEvent:
-            json.device(delivered.device, names)
-            json.field("through", delivered.through)
-            json.field("badge", delivered.badge)
-            json.field("original", version: delivered.original)
+            try json.device(delivered.device, names)
+            try json.field("through", delivered.through)
+            try json.field("badge", delivered.badge)
+            try json.field("original", version: delivered.original)
         case let marker as BaseMarkerEvent:
-            json.field("offset", marker.horizon.offset)
-            json.field("chain", hexadecimal: marker.horizon.chain)
-            json.field("stateDigest", hexadecimal(marker.stateDigest))
-            json.field("contentDigest", hexadecimal(marker.contentDigest))
-            json.field("payloads", marker.payloadCount)
-            json.field("payloadHash", hexadecimal(marker.payloadHash))
+            try json.field("offset", marker.horizon.offset)
+            try json.field("chain", Hexadecimal(marker.horizon.chain))
+            try json.field("stateDigest", hexadecimal(marker.stateDigest))
+            try json.field("contentDigest", hexadecimal(marker.contentDigest))
+            try json.field("payloads", marker.payloadCount)
+            try json.field("payloadHash", hexadecimal(marker.payloadHash))
         default: return false
         }
         return true
@@ -121,32 +121,32 @@ struct ExportedEvent: JSONValue {
     // MARK: Parts
 
     private func write(_ saved: RecordSavedEvent, to json: inout JSONWriter) throws {
-        write(saved.record, saved.type, to: &json)
-        json.field("change", saved.change.name)
-        json.field("policy", saved.policy.name)
-        json.field("full", saved.isFull)
-        if saved.isErased { json.field("erased", true) }
-        json.field("previous", version: saved.previous)
-        json.field("base", version: saved.base)
-        json.field("original", version: saved.original)
-        if saved.eventsSinceFull > 0 { json.field("eventsSinceFull", saved.eventsSinceFull) }
-        if let time = saved.modified { json.field("modified", time) }
-        if let user = saved.modifiedBy { json.field("modifiedBy", user) }
-        if let device = saved.modifiedWith { json.field("modifiedWith", device) }
-        if let time = saved.created { json.field("created", time) }
-        if let user = saved.createdBy { json.field("createdBy", user) }
-        write("parent", saved.parent, isLoose: saved.isParentLoose, to: &json)
-        write("share", saved.share, to: &json)
+        try write(saved.record, saved.type, to: &json)
+        try json.field("change", saved.change.name)
+        try json.field("policy", saved.policy.name)
+        try json.field("full", saved.isFull)
+        if saved.isErased { try json.field("erased", true) }
+        try json.field("previous", version: saved.previous)
+        try json.field("base", version: saved.base)
+        try json.field("original", version: saved.original)
+        if saved.eventsSinceFull > 0 { try json.field("eventsSinceFull", saved.eventsSinceFull) }
+        if let time = saved.modified { try json.field("modified", time) }
+        if let user = saved.modifiedBy { try json.field("modifiedBy", user) }
+        if let device = saved.modifiedWith { try json.field("modifiedWith", device) }
+        if let time = saved.created { try json.field("created", time) }
+        if let user = saved.createdBy { try json.field("createdBy", user) }
+        try write("parent", saved.parent, isLoose: saved.isParentLoose, to: &json)
+        try write("share", saved.share, to: &json)
         let values = ExportedValue { [names] zone in names.zone(zone) ?? "\(zone)" }
         json.beginArray("fields")
         for change in saved.fields {
             json.beginObject()
-            json.recordField(UInt64(change.field), names)
+            try json.recordField(UInt64(change.field), names)
             if let value = change.value {
                 json.key("set")
                 try values.write(value, to: &json)
             } else {
-                json.field("removed", true)
+                try json.field("removed", true)
             }
             json.endObject()
         }
@@ -155,63 +155,63 @@ struct ExportedEvent: JSONValue {
 
     private func write(
         _ key: StaticString, _ link: LinkChange, isLoose: Bool = false, to json: inout JSONWriter
-    ) {
+    ) throws {
         switch link {
         case .kept: break
         case .removed: json.null(key)
         case .set(let target):
             json.beginObject(key)
-            json.zone(target.zone, names)
-            json.field("record", target.name)
-            if isLoose { json.field("loose", true) }
+            try json.zone(target.zone, names)
+            try json.field("record", target.name)
+            if isLoose { try json.field("loose", true) }
             json.endObject()
         }
     }
 
-    private func write(_ saved: ZoneSavedEvent, to json: inout JSONWriter) {
-        json.zone(saved.zone, names)
-        json.field("database", saved.database)
-        json.field("incarnation", version: saved.incarnation)
-        json.field("capabilities", saved.capabilities.rawValue)
-        json.field("encryptionScope", saved.encryptionScope == .zone ? "zone" : "record")
-        if let share = saved.share { write("share", .set(share), to: &json) }
-        json.field("original", version: saved.original)
-        if let offset = saved.lastChanged { json.field("lastChanged", offset) }
+    private func write(_ saved: ZoneSavedEvent, to json: inout JSONWriter) throws {
+        try json.zone(saved.zone, names)
+        try json.field("database", saved.database)
+        try json.field("incarnation", version: saved.incarnation)
+        try json.field("capabilities", saved.capabilities.rawValue)
+        try json.field("encryptionScope", saved.encryptionScope == .zone ? "zone" : "record")
+        if let share = saved.share { try write("share", .set(share), to: &json) }
+        try json.field("original", version: saved.original)
+        if let offset = saved.lastChanged { try json.field("lastChanged", offset) }
     }
 
-    private func write(_ changed: SchemaChangedEvent, to json: inout JSONWriter) {
-        json.type(changed.type, names)
+    private func write(_ changed: SchemaChangedEvent, to json: inout JSONWriter) throws {
+        try json.type(changed.type, names)
         json.beginArray("fields")
         for field in changed.fields {
             json.beginObject()
-            json.recordField(UInt64(field.field), names)
-            json.field("value", "\(field.kind)")
-            json.field("encrypted", field.isEncrypted)
-            json.field("indexes", UInt64(field.indexes.rawValue))
+            try json.recordField(UInt64(field.field), names)
+            try json.field("value", "\(field.kind)")
+            try json.field("encrypted", field.isEncrypted)
+            try json.field("indexes", UInt64(field.indexes.rawValue))
             json.endObject()
         }
         json.endArray()
         json.beginArray("grants")
         for grant in changed.grants {
             json.beginObject()
-            json.field("role", grant.role)
-            json.field("permissions", UInt64(grant.permissions.rawValue))
+            try json.field("role", grant.role)
+            try json.field("permissions", UInt64(grant.permissions.rawValue))
             json.endObject()
         }
         json.endArray()
-        json.field("original", version: changed.original)
+        try json.field("original", version: changed.original)
     }
 
-    private func write(_ record: RecordKey, _ type: UInt64, to json: inout JSONWriter) {
-        json.zone(record.zone, names)
-        json.type(type, names)
-        json.field("record", record.name)
+    private func write(_ record: RecordKey, _ type: UInt64, to json: inout JSONWriter) throws {
+        try json.zone(record.zone, names)
+        try json.type(type, names)
+        try json.field("record", record.name)
     }
 }
 
 extension JSONWriter {
     /// Writes a version as a change tag, or nothing.
-    fileprivate mutating func field(_ key: StaticString, version: Version?) {
-        if let version { field(key, version.tag) }
+    fileprivate mutating func field(_ key: StaticString, version: Version?) throws {
+        if let version { try field(key, version) }
     }
 }

@@ -25,10 +25,10 @@ struct ExportedValue {
         let writer: ExportedValue
 
         static var jsonKind: JSONKind { "as its type says" }
-        func write(to json: inout JSONWriter) { writer.writeContent(of: value, to: &json) }
+        func write(to json: inout JSONWriter) throws { try writer.writeContent(of: value, to: &json) }
     }
 
-    fileprivate func writeContent(of value: FieldValue, to json: inout JSONWriter) {
+    fileprivate func writeContent(of value: FieldValue, to json: inout JSONWriter) throws {
         switch value {
         case .string(let text): json.value(text)
         case .int64(let number): json.value(number)
@@ -43,24 +43,24 @@ struct ExportedValue {
             json.endObject()
         case .reference(let reference):
             json.beginObject()
-            json.field("record", reference.target.name)
-            if let zone = zoneName(reference.target.zone) { json.field("zone", zone) }
-            json.fields(ofLink: reference)
+            try json.field("record", reference.target.name)
+            if let zone = zoneName(reference.target.zone) { try json.field("zone", zone) }
+            try json.fields(ofLink: reference)
             json.endObject()
         case .asset(let asset):
             json.beginObject()
-            json.field("hash", "\(asset.hash)")
-            json.field("bytes", asset.size)
+            try json.field("hash", "\(asset.hash)")
+            try json.field("bytes", asset.size)
             json.endObject()
         case .sealed(let sealed):
             json.beginObject()
-            json.field("key", sealed.keyID)
-            json.field("nonce", Base64.text(sealed.nonce))
-            json.field("ciphertext", Base64.text(sealed.ciphertext))
+            try json.field("key", sealed.keyID)
+            try json.field("nonce", Base64.text(sealed.nonce))
+            try json.field("ciphertext", Base64.text(sealed.ciphertext))
             json.endObject()
         case .list(let list):
             json.beginArray()
-            for element in list.elements { writeContent(of: element, to: &json) }
+            for element in list.elements { try writeContent(of: element, to: &json) }
             json.endArray()
         }
     }

@@ -81,16 +81,15 @@ struct RecordExport {
         try output.writeJSON(line, as: Self.record)
     }
 
-    private static let zone = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>(
+    static let zone = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>(
         "A zone of an export", "The records that follow are in it."
     ) {
         Key("zone", "its name") { $0.zone.name }
-        Key("database", "`public` or `private`") { $0.database.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.database.owner }
+        Key(of: DatabaseID.shape) { $0.database }
         Key("encryptionScope", "`record` or `zone`") { $0.zone.row.encryptionScope.name }
     }
 
-    private struct Line {
+    struct Line {
         let name: String
         let type: String
         let createdBy: String
@@ -100,7 +99,7 @@ struct RecordExport {
         let fields: ExportedFields
     }
 
-    private static let record = Shape<Line>("A record of an export") {
+    static let record = Shape<Line>("A record of an export") {
         Key("record", "its name") { $0.name }
         Key("type", "its record type") { $0.type }
         Key("changeTag", "of its newest version") { $0.record.header.version }
@@ -114,8 +113,6 @@ struct RecordExport {
         Key("share", "name of the record", if: "if it has one") { $0.record.share?.name }
         Key("fields", "its values") { $0.fields }
     }
-
-    static var shapes: [ShapeDescription] { [zone.description, record.description, ExportEnd.shape.description] }
 
     private mutating func user(_ ordinal: UInt64) throws -> String {
         try text(ordinal, of: .user) { try $0.user(ordinal) }
@@ -138,7 +135,7 @@ extension ContainerState {
 }
 
 /// The values of a record by key.
-private struct ExportedFields: JSONValue {
+struct ExportedFields: JSONValue {
     let fields: [(key: String, value: FieldValue)]
     let zone: UInt64
 

@@ -44,9 +44,11 @@ enum PromisedKeys {
         return always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: all)
     }
 
-    /// True if the keys of an object are those of a table.
-    static func areKnown(_ object: [String: Any]) -> Bool {
-        tables.values.contains { $0.always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: $0.all) }
+    /// True if the keys of an object are those of a table, or of an event with a patch.
+    static func areKnown(_ object: [String: Any]) throws -> Bool {
+        let patched = try keys(of: "An event").all.union(keys(of: "A patch").all)
+        return Set(object.keys).isSubset(of: patched)
+            || tables.values.contains { $0.always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: $0.all) }
     }
 
     /// That each key of a table comes in one of the objects.

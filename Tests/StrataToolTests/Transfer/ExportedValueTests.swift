@@ -8,14 +8,14 @@ import Testing
 
 /// What is exported of a value is all of it.
 @Suite struct ExportedValueTests {
-    private func json(_ body: (inout JSONWriter) -> Void) throws -> String {
+    private func json(_ body: (inout JSONWriter) throws -> Void) throws -> String {
         let directory = try TestDirectory()
         let path = directory.path("json")
         let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
         defer { close(descriptor) }
         let output = Output(descriptor: descriptor)
         var writer = JSONWriter(output)
-        body(&writer)
+        try body(&writer)
         try output.flush()
         return try String(contentsOfFile: path, encoding: .utf8)
     }
@@ -36,7 +36,7 @@ import Testing
     ]
 
     @Test(arguments: values) func comesBack(_ value: FieldValue) throws {
-        let text = try json { ExportedValue { _ in nil }.write(value, to: &$0) }
+        let text = try json { try ExportedValue { _ in nil }.write(value, to: &$0) }
         #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) is [String: Any], "\(text)")
         let back = try Array(text.utf8).withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
@@ -51,7 +51,7 @@ import Testing
         for value in Self.values {
             guard !value.kind.isList else { continue }
             let list = FieldValue.list(try FieldList([value, value]))
-            let text = try json { ExportedValue { _ in nil }.write(list, to: &$0) }
+            let text = try json { try ExportedValue { _ in nil }.write(list, to: &$0) }
             let back = try Array(text.utf8).withUnsafeBytes { bytes in
                 var reader = JSONReader(bytes)
                 return try ExportedValue.read(&reader, zone: 7)
