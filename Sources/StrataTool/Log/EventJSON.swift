@@ -34,7 +34,8 @@ enum EventJSON {
     private static let bodies = [
         interned.description, saved.description, deleted.description, erased.description, zoneSaved.description,
         zoneDeleted.description, schemaChanged.description, subscriptionSaved.description,
-        subscriptionDeleted.description, notificationDelivered.description, refused.description,
+        subscriptionDeleted.description, userChanged.description, notificationDelivered.description,
+        refused.description,
         nothingToDelete.description, fetched.description, consoleActed.description, malformed.description,
     ]
 
@@ -50,6 +51,7 @@ enum EventJSON {
         case .schemaChanged(let changed): try json.fields(of: (changed, names), as: schemaChanged)
         case .subscriptionSaved(let saved): try json.fields(of: (saved, names), as: subscriptionSaved)
         case .subscriptionDeleted(let deleted): try json.fields(of: (deleted, names), as: subscriptionDeleted)
+        case .userChanged(let changed): try json.fields(of: (changed, names), as: userChanged)
         case .notificationDelivered(let delivered): try json.fields(of: (delivered, names), as: notificationDelivered)
         case .refused(let refused): try json.fields(of: refused, as: Self.refused)
         case .nothingToDelete(let event): try json.fields(of: event, as: nothingToDelete)
@@ -124,7 +126,7 @@ extension EventJSON {
         Key("erased", "true: its fields were erased later", if: "if so") { $0.save.isErased ? true : nil }
     }
 
-    /// What a save or a declaration contains about a field.
+    /// A field of a save or a declaration.
     private struct SentField {
         let ordinal: UInt64
         let kind: FieldKind?
@@ -243,6 +245,13 @@ extension EventJSON {
         Key("user", name: "userName", "ordinal of its user") { ($0.event.user, $0.names.user($0.event.user)) }
         Key("firedOnce", "true if it ended because it was to fire once, and fired") { $0.event.firedBy != nil }
         Key("firedBy", "version of the event for which it fired", if: "if it fired") { $0.event.firedBy }
+    }
+
+    fileprivate static let userChanged = Shape<(event: UserChangedEvent, names: KnownNames)>("user changed") {
+        Key("user", name: "userName", "ordinal") { ($0.event.user, $0.names.user($0.event.user)) }
+        Key("status", "of the account, as in [a user](#a-user)") { $0.event.status.name }
+        Key("quota", "bytes; 0 for none") { $0.event.quota }
+        Key(of: Person.shape) { $0.event.person }
     }
 
     fileprivate static let notificationDelivered = Shape<(event: NotificationDeliveredEvent, names: KnownNames)>(

@@ -47,7 +47,7 @@ enum JSONReference {
     private static let introduction = """
         # JSON output
 
-        <!-- Generated from the shapes in Sources/StrataTool by STRATA_UPDATE_GOLDEN=1 tools/test --filter JSONReference. -->
+        <!-- Generated from Sources/StrataTool by STRATA_UPDATE_GOLDEN=1 tools/test --filter JSONReference. -->
 
         What the commands of [the tool](../guide/tool.md) print with `--json`, and `strata export`: one object per line,
         with its keys in the order of the tables. Keys are added in later versions, never renamed or given another type.
@@ -55,8 +55,8 @@ enum JSONReference {
         | kind | meaning |
         |---|---|
         | number | an integer of up to 64 bits, except for values of fields. Times are microseconds since \
-        1970-01-01T00:00:00Z, and an ordinal is the number that the log has for a name. Names are those that were interned \
-        up to the commit, as far back as the log still goes |
+        1970-01-01T00:00:00Z, and an ordinal is the number that the log has for a name. Names are those that were \
+        interned up to the commit, as far back as the log still goes |
         | id | 32 hexadecimal digits |
         | 8 digits | 8 hexadecimal digits, of a chain value or a checksum |
         | change tag | a text that identifies a version |

@@ -52,9 +52,9 @@ extension NotificationExplanation: Shaped {
         Key("change", "its place in `changes`") { $0.change }
         Key(
             "verdict",
-            "`fires`, `otherDatabase`, `otherZone`, `otherType`, `defaultZone`, `zoneItself`, `noRecord`, `savedLater`, "
-                + "`toldAlready`, `notAsked`, `predicateFails`, `predicateDoesNotFit`, `stateIsGone`, `usedUp`, "
-                + "`nobodyElse`"
+            "`fires`, `otherDatabase`, `otherZone`, `otherType`, `defaultZone`, `zoneItself`, `noRecord`, "
+                + "`savedLater`, `toldAlready`, `notAsked`, `predicateFails`, `predicateDoesNotFit`, `stateIsGone`, "
+                + "`usedUp`, `nobodyElse`"
         ) { $0.verdict.rawValue }
         Key("heldBefore", "true if the record matched the predicate", if: "if it was evaluated") { $0.heldBefore }
         Key("holdsAfter", "true if the record matches it now", if: "if it was evaluated") { $0.holdsAfter }

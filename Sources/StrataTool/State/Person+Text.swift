@@ -14,25 +14,21 @@ extension Person {
     }
 }
 
-extension JSONWriter {
-    /// Writes the keys of what is known of a person.
-    mutating func write(_ person: Person) {
-        let keys = ["namePrefix", "givenName", "middleName", "familyName", "nameSuffix", "nickname"]
-        beginObject("nameParts")
-        for (key, part) in zip(keys, person.nameParts) where !part.isEmpty {
-            self.key(key)
-            value(part)
-        }
-        endObject()
-        write("emails", person.emails)
-        write("phones", person.phones)
-        write("roles", person.roles)
-        field("discoverability", "\(person.discoverability)")
+extension Person: Shaped {
+    static let shape = Shape<Self>("A person") {
+        Key("nameParts", "the parts of the name", nameParts) { $0 }
+        Key("emails", "the e-mail addresses") { $0.emails }
+        Key("phones", "the phone numbers") { $0.phones }
+        Key("roles", "the custom roles of the public database") { $0.roles }
+        Key("discoverability", "`initial`, `granted` or `denied`") { "\($0.discoverability)" }
     }
 
-    private mutating func write(_ key: StaticString, _ texts: [String]) {
-        beginArray(key)
-        for text in texts { value(text) }
-        endArray()
+    private static let nameParts = Shape<Person>("The parts of a name") {
+        Key("namePrefix", "such as Dr.", if: "if known") { $0.namePrefix.nonempty }
+        Key("givenName", "the given name", if: "if known") { $0.givenName.nonempty }
+        Key("middleName", "the middle name", if: "if known") { $0.middleName.nonempty }
+        Key("familyName", "the family name", if: "if known") { $0.familyName.nonempty }
+        Key("nameSuffix", "such as Jr.", if: "if known") { $0.nameSuffix.nonempty }
+        Key("nickname", "the nickname", if: "if known") { $0.nickname.nonempty }
     }
 }

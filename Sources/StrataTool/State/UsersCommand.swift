@@ -134,6 +134,7 @@ extension UserDetail: Shaped {
         Key("changed", "the last commit that changed a zone of it") { $0.lastChange > 0 ? $0.lastChange : nil }
         Key("changedTime", "its time; null if it was compacted") { $0.lastChangeTime }
         Key("devices", "the user's devices", each: device) { $0.devices }
+        Key(of: Person.shape) { $0.account.person }
     }
 
     private static let device = Shape<Device>("A device") {

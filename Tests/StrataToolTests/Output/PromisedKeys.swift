@@ -46,8 +46,9 @@ enum PromisedKeys {
 
     /// True if the keys of an object are those of a table, or of an event with a patch.
     static func areKnown(_ object: [String: Any]) throws -> Bool {
-        let patched = try keys(of: "An event").all.union(keys(of: "A patch").all)
-        return Set(object.keys).isSubset(of: patched)
+        let (event, patch) = (try keys(of: "An event"), try keys(of: "A patch"))
+        let isPatched = event.always.union(patch.always).isSubset(of: object.keys)
+        return isPatched && Set(object.keys).isSubset(of: event.all.union(patch.all))
             || tables.values.contains { $0.always.isSubset(of: object.keys) && Set(object.keys).isSubset(of: $0.all) }
     }
 

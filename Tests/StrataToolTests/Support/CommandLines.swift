@@ -72,7 +72,7 @@ enum CommandLines {
         Line(
             command: "what-if", words: ["what-if", store, "--drop", "4"],
             headings: [
-                "A request told once more", "A record that differs", "The end of a diff", "The end of a what-if",
+                "A request that was judged again", "A record that differs", "The end of a diff", "The end of a what-if",
                 "A what-if without an answer",
             ], code: 1),
         line(
