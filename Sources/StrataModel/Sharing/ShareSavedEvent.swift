@@ -1,5 +1,5 @@
 /// The event that creates, changes or ends a share: the facts about it that the views need. The list of its
-/// participants is in the share's record (docs/decisions/0013-shares-are-records.md).
+/// participants is in the share's record (docs/decisions/0014-shares-are-records.md).
 package struct ShareSavedEvent: StatedEvent {
     package static let kind = EventKind.shareSaved
     package static let maximumTokenBytes = 64

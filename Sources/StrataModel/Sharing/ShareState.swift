@@ -1,4 +1,4 @@
-/// The state of a share, stored as a value of its record (docs/decisions/0013-shares-are-records.md): the record's
+/// The state of a share, stored as a value of its record (docs/decisions/0014-shares-are-records.md): the record's
 /// history, feeds and conflicts thereby include the participants.
 package struct ShareState: Sendable, Hashable {
     /// The type of the records of shares, and the key of this value in them. Clients cannot use either themselves.
