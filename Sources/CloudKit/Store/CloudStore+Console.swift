@@ -23,7 +23,7 @@ extension CloudStore {
     /// lasting as a save.
     public struct Console: Sendable {
         let opened: OpenedStore
-        private var store: Store { opened.store }
+        var store: Store { opened.store }
 
         func doing(_ body: () throws -> Void) throws {
             do { try body() } catch { throw CKError(engine: error) }

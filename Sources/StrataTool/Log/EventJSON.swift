@@ -1,4 +1,5 @@
 import StrataModel
+import StrataStore
 
 /// Describes events as JSON.
 enum EventJSON {

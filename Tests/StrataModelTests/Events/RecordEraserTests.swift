@@ -84,7 +84,7 @@ struct RecordEraserTests {
     private static let kindsWithoutValues: Set<EventKind> = [
         .nameInterned, .databaseCreated, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted, .subscriptionSaved,
         .subscriptionDeleted, .schemaChanged, .userChanged, .deviceSeen, .clientTokenKept, .longLivedOperation,
-        .shareSaved, .participantsChanged, .keyChanged, .baseMarker, .continuation, .tokensExpired, .fetched,
+        .shareSaved, .memberChanged, .sharedRecord, .keyChanged, .baseMarker, .continuation, .tokensExpired, .fetched,
         .notificationDelivered, .consoleActed,
     ]
 

@@ -150,9 +150,9 @@ import Testing
                 .administer(.setRole("Editors", users: ["anna", "dora"])),
                 .administer(.setDiscoverability(.granted, user: "anna")),
             ])
-        let again = try Client().store
-        for request in asked { try again.modify(request, as: .service) }
-        #expect(try again.snapshot().digests().content == store.snapshot().digests().content)
+        let again = try Client()
+        for request in asked { try again.store.modify(request, as: .service) }
+        #expect(try again.store.snapshot().digests().content == store.snapshot().digests().content)
         // Encoded and decoded, they are the same.
         for request in asked {
             let decoded = try Request(decoding: try request.encoded()[...])
