@@ -33,7 +33,8 @@ package struct Principal: Sendable, Hashable {
 
     /// Creates the principal of a user who has an account.
     package init(user: UInt64, _ account: Account) {
-        self = account.status == .available ? Self(user: user, isSignedIn: true, roles: account.person.roles) : .anonymous
+        self =
+            account.status == .available ? Self(user: user, isSignedIn: true, roles: account.person.roles) : .anonymous
     }
 }
 

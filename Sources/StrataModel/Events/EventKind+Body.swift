@@ -6,7 +6,8 @@ extension EventKind {
         DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, RecordErasedEvent.self,
         ZoneSavedEvent.self, ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self,
         SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self,
-        ShareSavedEvent.self, MemberChangedEvent.self, SharedRecordEvent.self, BaseMarkerEvent.self, TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
+        ShareSavedEvent.self, MemberChangedEvent.self, SharedRecordEvent.self, BaseMarkerEvent.self,
+        TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
         ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
     ]
 }

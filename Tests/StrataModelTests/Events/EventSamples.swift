@@ -56,8 +56,11 @@ enum EventSamples {
                     urlToken: "abc", oneTimeTokens: [.init("xy", of: "p")], original: life),
                 "03 02 01 53 03 616263 14 0204 81808002 0401 72 0601 02 0806 01 02 7879 01 70"
             ),
-            (ShareSavedEvent(share: 3, record: RecordKey(zone: 2, name: "S"), root: nil, urlToken: "", isEnded: true),
-                "03 02 01 53 00 03 0a0101"),
+            (
+                ShareSavedEvent(
+                    share: 3, record: RecordKey(zone: 2, name: "S"), root: nil, urlToken: "", isEnded: true),
+                "03 02 01 53 00 03 0a0101"
+            ),
             (
                 MemberChangedEvent(
                     user: 1, share: 3, zone: 2, permission: .readWrite, role: .privateUser, joined: life, isGone: true,
