@@ -9,12 +9,17 @@ struct CommitJSON: CommitFormat {
     /// The changes made by the events of records, if requested.
     var patch: CommitPatch?
 
-    /// A commit with what its keys need.
-    struct Line {
+    /// A commit with what its keys need. A class, because every key of every event is given it: copies would cost more
+    /// than the output.
+    final class Line {
         let commit: Commit
         let envelope: DecodedEnvelope
         let names: KnownNames
-        var format = CommitJSON()
+        let format: CommitJSON
+
+        init(commit: Commit, envelope: DecodedEnvelope, names: KnownNames, format: CommitJSON = CommitJSON()) {
+            (self.commit, self.envelope, self.names, self.format) = (commit, envelope, names, format)
+        }
 
         var decoded: Envelope? { if case .success(let envelope) = envelope { envelope } else { nil } }
         var header: EnvelopeHeader? { decoded?.header }
@@ -28,7 +33,7 @@ struct CommitJSON: CommitFormat {
 }
 
 extension CommitJSON.Line: Shaped {
-    static let shape = Shape<Self>("A commit") {
+    static let shape = Shape<CommitJSON.Line>("A commit") {
         Key("offset", "its number") { $0.commit.offset }
         Key("id", "its random id") { $0.commit.id }
         Key("time", "when") { $0.commit.time }

@@ -1,6 +1,19 @@
 import StrataModel
 import StrataStore
 
+/// Names that many events share without copying them.
+final class SharedNames {
+    private let names: KnownNames
+
+    init(_ names: KnownNames) { self.names = names }
+
+    func user(_ ordinal: UInt64) -> String? { names.user(ordinal) }
+    func device(_ ordinal: UInt64) -> String? { names.device(ordinal) }
+    func zone(_ ordinal: UInt64) -> String? { names.zone(ordinal) }
+    func recordType(_ ordinal: UInt64) -> String? { names.recordType(ordinal) }
+    func field(_ ordinal: UInt64) -> String? { names.field(ordinal) }
+}
+
 /// Describes events as JSON.
 enum EventJSON {
     /// An event of a commit.
@@ -8,12 +21,16 @@ enum EventJSON {
         let event: Event
         let index: Int
         let commit: CommitJSON.Line
+        let names: SharedNames
     }
 
     static func lines(
         of envelope: Envelope, in commit: CommitJSON.Line
     ) -> LazyMapSequence<EnumeratedSequence<[Event]>, Line> {
-        envelope.events.enumerated().lazy.map { Line(event: $0.element, index: $0.offset, commit: commit) }
+        let names = SharedNames(commit.names)
+        return envelope.events.enumerated().lazy.map {
+            Line(event: $0.element, index: $0.offset, commit: commit, names: names)
+        }
     }
 
     static let shape = Shape<Line>(
@@ -22,7 +39,7 @@ enum EventJSON {
         Key("kind", "number of its kind") { $0.event.kind.rawValue }
         Key("name", "its kind, as in [format.md](../format.md), §7, or `unknown event N`") { "\($0.event.kind)" }
         Key("bytes", "length of its body") { $0.event.body.count }
-        Key(oneOf: bodies) { line, json in try write(EventDetail(line.event), line.commit.names, to: &json) }
+        Key(oneOf: bodies) { line, json in try write(EventDetail(line.event), line.names, to: &json) }
         Key(oneOf: []) { line, json in
             let names = line.commit.names
             guard let patch = line.commit.format.patch, let header = line.commit.header,
@@ -41,7 +58,7 @@ enum EventJSON {
     ]
 
     /// Writes the keys of an event's body.
-    static func write(_ detail: EventDetail, _ names: KnownNames, to json: inout JSONWriter) throws {
+    static func write(_ detail: EventDetail, _ names: SharedNames, to json: inout JSONWriter) throws {
         switch detail {
         case .interned(let interned): try json.fields(of: (interned, names), as: Self.interned)
         case .saved(let place, let save): try json.fields(of: (place, save, names), as: saved)
@@ -71,7 +88,7 @@ enum EventJSON {
 // MARK: Names
 
 extension EventJSON {
-    static let interned = Shape<(interned: InternedName, names: KnownNames)>("name interned") {
+    static let interned = Shape<(interned: InternedName, names: SharedNames)>("name interned") {
         Key("namespace", "`user`, `device`, `database`, `zone`, `record type` or `field`") {
             $0.interned.name.namespace.noun
         }
@@ -100,7 +117,7 @@ extension EventJSON {
         }
     }
 
-    fileprivate static let place = Shape<(place: EventDetail.Place, names: KnownNames)>("An event's record") {
+    fileprivate static let place = Shape<(place: EventDetail.Place, names: SharedNames)>("An event's record") {
         Key("zone", name: "zoneName", "ordinal") { ($0.place.zone, $0.names.zone($0.place.zone)) }
         Key("type", name: "typeName", "ordinal") { ($0.place.type, $0.names.recordType($0.place.type)) }
         Key("record", "name of the record") { $0.place.name }
@@ -110,7 +127,7 @@ extension EventJSON {
 // MARK: Records
 
 extension EventJSON {
-    fileprivate static let saved = Shape<(place: EventDetail.Place, save: EventDetail.Save, names: KnownNames)>(
+    fileprivate static let saved = Shape<(place: EventDetail.Place, save: EventDetail.Save, names: SharedNames)>(
         "record saved"
     ) {
         Key(of: place) { ($0.place, $0.names) }
@@ -134,7 +151,7 @@ extension EventJSON {
         /// Nil for a declaration.
         let byteCount: Int?
         let declaration: SchemaField?
-        let names: KnownNames
+        let names: SharedNames
     }
 
     private static let field = Shape<SentField>(
@@ -154,7 +171,7 @@ extension EventJSON {
         ) { $0.declaration?.indexes.schemaNames }
     }
 
-    fileprivate static let deleted = Shape<(place: EventDetail.Place, event: RecordDeletedEvent, names: KnownNames)>(
+    fileprivate static let deleted = Shape<(place: EventDetail.Place, event: RecordDeletedEvent, names: SharedNames)>(
         "record deleted"
     ) {
         Key(of: place) { ($0.place, $0.names) }
@@ -162,7 +179,7 @@ extension EventJSON {
         Key("cascade", "true if the record was deleted together with another one") { $0.event.isCascade }
     }
 
-    fileprivate static let erased = Shape<(place: EventDetail.Place, event: RecordErasedEvent, names: KnownNames)>(
+    fileprivate static let erased = Shape<(place: EventDetail.Place, event: RecordErasedEvent, names: SharedNames)>(
         "record erased"
     ) {
         Key(of: place) { ($0.place, $0.names) }
@@ -184,7 +201,7 @@ extension EventJSON {
 // MARK: Zones, schemas, subscriptions
 
 extension EventJSON {
-    fileprivate static let zoneSaved = Shape<(event: ZoneSavedEvent, names: KnownNames)>("zone saved") {
+    fileprivate static let zoneSaved = Shape<(event: ZoneSavedEvent, names: SharedNames)>("zone saved") {
         Key("zone", name: "zoneName", "ordinal") { ($0.event.zone, $0.names.zone($0.event.zone)) }
         Key("database", "ordinal of the zone's database") { $0.event.database }
         Key("incarnation", "version that began its life", if: "unless it is this event") { $0.event.incarnation }
@@ -193,14 +210,14 @@ extension EventJSON {
         }
     }
 
-    fileprivate static let zoneDeleted = Shape<(event: ZoneDeletedEvent, names: KnownNames)>("zone deleted") {
+    fileprivate static let zoneDeleted = Shape<(event: ZoneDeletedEvent, names: SharedNames)>("zone deleted") {
         Key("zone", name: "zoneName", "ordinal") { ($0.event.zone, $0.names.zone($0.event.zone)) }
         Key("database", "ordinal of the zone's database") { $0.event.database }
         Key("incarnation", "version that began its life", if: "if known") { $0.event.incarnation }
         Key("reason", "`deleted`, `purged` or `encrypted data reset`") { $0.event.reason.name }
     }
 
-    fileprivate static let schemaChanged = Shape<(event: SchemaChangedEvent, names: KnownNames)>("schema changed") {
+    fileprivate static let schemaChanged = Shape<(event: SchemaChangedEvent, names: SharedNames)>("schema changed") {
         Key("type", name: "typeName", "ordinal") { ($0.event.type, $0.names.recordType($0.event.type)) }
         Key("fields", "the fields that were declared, in the order of their ordinals", each: field) { value in
             value.event.fields.map {
@@ -216,7 +233,7 @@ extension EventJSON {
         Key("permissions", "such as `READ, WRITE`") { $0.permissions.schemaNames }
     }
 
-    fileprivate static let subscriptionSaved = Shape<(event: SubscriptionSavedEvent, names: KnownNames)>(
+    fileprivate static let subscriptionSaved = Shape<(event: SubscriptionSavedEvent, names: SharedNames)>(
         "subscription saved"
     ) {
         Key("subscription", "its ID") { $0.event.subscription.id }
@@ -238,7 +255,7 @@ extension EventJSON {
         Key("silent", "true if it shows nothing when it fires") { $0.event.subscription.notification == nil }
     }
 
-    fileprivate static let subscriptionDeleted = Shape<(event: SubscriptionDeletedEvent, names: KnownNames)>(
+    fileprivate static let subscriptionDeleted = Shape<(event: SubscriptionDeletedEvent, names: SharedNames)>(
         "subscription deleted"
     ) {
         Key("subscription", "its ID") { $0.event.id }
@@ -248,14 +265,14 @@ extension EventJSON {
         Key("firedBy", "version of the event for which it fired", if: "if it fired") { $0.event.firedBy }
     }
 
-    fileprivate static let userChanged = Shape<(event: UserChangedEvent, names: KnownNames)>("user changed") {
+    fileprivate static let userChanged = Shape<(event: UserChangedEvent, names: SharedNames)>("user changed") {
         Key("user", name: "userName", "ordinal") { ($0.event.user, $0.names.user($0.event.user)) }
         Key("status", "of the account, as in [a user](#a-user)") { $0.event.status.name }
         Key("quota", "bytes; 0 for none") { $0.event.quota }
         Key(of: Person.shape) { $0.event.person }
     }
 
-    fileprivate static let notificationDelivered = Shape<(event: NotificationDeliveredEvent, names: KnownNames)>(
+    fileprivate static let notificationDelivered = Shape<(event: NotificationDeliveredEvent, names: SharedNames)>(
         "notification delivered"
     ) {
         Key(

@@ -216,7 +216,7 @@ enum EventSamples {
             .eraseRecords([RecordToErase(RecordKey(zone: 1, name: "n"), type: 300)], reason: "hi"),
             "07 01 01 ac02 016e 026869"
         ),
-        (.setRole("Ed", users: ["bo"]), "08 024564 01 02626f"),
+        (.setRole("Ed", users: ["bo"]), "0a 024564 01 02626f"),
     ].map { body, bytes in
         (
             Request(database: DatabaseID(.private, owner: "bo"), .administer(body)),
