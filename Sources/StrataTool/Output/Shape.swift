@@ -2,14 +2,16 @@
 /// objects of `--json` and also docs/reference/json.md.
 struct Shape<Value>: DescribedShape {
     let description: ShapeDescription
-    fileprivate let keys: [Key<Value>]
+    /// The writers of the keys without their descriptions: each copy of those would cost more than the key.
+    fileprivate let writers: [@Sendable (Value, inout JSONWriter) throws -> Void]
 
     /// - Parameters:
     ///   - name: a name that no other shape has.
     ///   - text: sentences about the object.
     init(_ name: String, _ text: String = "", @KeyBuilder<Value> _ keys: () -> [Key<Value>]) {
-        self.keys = keys()
-        description = ShapeDescription(name: name, text: text, keys: self.keys.flatMap(\.descriptions))
+        let keys = keys()
+        writers = keys.map(\.write)
+        description = ShapeDescription(name: name, text: text, keys: keys.flatMap(\.descriptions))
     }
 }
 
@@ -158,7 +160,9 @@ extension JSONWriter {
 
     /// Writes the keys of a shape into an open object.
     mutating func fields<Value>(of value: Value, as shape: Shape<Value>) throws {
-        for key in shape.keys { try key.write(value, &self) }
+        try shape.writers.withUnsafeBufferPointer { writers in
+            for index in writers.indices { try writers[index](value, &self) }
+        }
     }
 }
 
