@@ -144,8 +144,8 @@ extension EventJSON {
         Key("erased", "true: its fields were erased later", if: "if so") { $0.save.isErased ? true : nil }
     }
 
-    /// Writes what ``saved`` describes. Nearly all events of a log are saves, and a closure for each of their keys would
-    /// double the time of `log --json`.
+    /// Writes the keys of ``saved``. Nearly all events of a log are saves, and a closure for each key would double the
+    /// time of `log --json`.
     private static func write(
         _ save: EventDetail.Save, of place: EventDetail.Place, _ names: SharedNames, to json: inout JSONWriter
     ) throws {
