@@ -380,7 +380,7 @@ struct PublicDoorTests {
             rebuilt == [
                 .setRole("Editors", users: ["member", "former", "suspended"]),
                 .setRole("Editors", users: ["member", "suspended"]),
-                .setAccountStatus(.restricted, user: "suspended"), .setRole("Readers", users: ["former", "zoe"]),
+                .setAccountStatus(.restricted, user: "suspended"), .setRole("Readers", users: ["zoe", "former"]),
                 .setRole("Editors", users: ["former", "zoe"]),
             ])
         let pasts = PastRequests(of: store)
