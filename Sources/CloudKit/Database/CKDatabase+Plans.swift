@@ -13,7 +13,8 @@ extension CKDatabase {
     ///   - resultsLimit: The size of a page; plans for few results may differ from those for many.
     ///   - carryingOut: True to fetch the first page and count the work that it takes. Like any query, this may have
     ///     the store declare an index that would have helped.
-    /// - Throws: The `CKError` that the query would fail with.
+    /// - Throws: The `CKError` that the query would fail with; `permissionFailure` also for a user who may read only
+    ///   the records that they created, since a plan counts those of all users.
     public func queryPlan(
         for query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults, carryingOut: Bool = false

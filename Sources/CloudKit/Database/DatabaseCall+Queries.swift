@@ -57,8 +57,8 @@ extension DatabaseCall {
     func plan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
         try await asking(.query) { opened in
             let query = try query(request, opened.options)
-            let plan = try opened.store.plan(query, in: database, limit: request.limit, as: client.actor)
-            return CloudStore.QueryPlan(plan)
+            return try Self.shown(
+                try opened.store.plan(query, in: database, limit: request.limit, as: client.actor))
         }
     }
 
@@ -68,8 +68,18 @@ extension DatabaseCall {
             let page = try await opened.store.query(
                 try question(request, opened.options), in: database, desiredKeys: request.desiredKeys,
                 limit: request.limit, as: client.actor)
-            return CloudStore.QueryPlan(page.plan)
+            return try Self.shown(page.plan)
         }
+    }
+
+    /// - Throws: ``CKError`` `permissionFailure` if the plan's figures would tell how many records of others match.
+    private static func shown(_ plan: StrataQuery.QueryPlan) throws -> CloudStore.QueryPlan {
+        guard !plan.countsHiddenRecords else {
+            throw CKError(
+                .permissionFailure,
+                message: "A plan counts the records of all users, and you may read only those that you created.")
+        }
+        return CloudStore.QueryPlan(plan)
     }
 
     private func question(

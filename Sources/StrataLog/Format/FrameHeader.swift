@@ -17,6 +17,7 @@ package struct FrameHeader: Sendable, Equatable {
     package var rawLength: UInt32
     package var storedLength: UInt32
     package var chain: UInt32
+    /// The number of commits up to this one that were not known to be durable when it was written; `.max` if unknown.
     package var undurable: UInt32
     package var bodyChecksum: UInt32
 

@@ -16,12 +16,15 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     package static let userChanged = EventKind(rawValue: 48)
     package static let deviceSeen = EventKind(rawValue: 49)
     package static let clientTokenKept = EventKind(rawValue: 56)
+    // Reserved: no release writes it.
     package static let longLivedOperation = EventKind(rawValue: 57)
     package static let shareSaved = EventKind(rawValue: 64)
     package static let memberChanged = EventKind(rawValue: 65)
     package static let sharedRecord = EventKind(rawValue: 66)
+    // Reserved: no release writes it.
     package static let keyChanged = EventKind(rawValue: 72)
     package static let baseMarker = EventKind(rawValue: 80)
+    // Reserved: no release writes it.
     package static let continuation = EventKind(rawValue: 81)
     package static let tokensExpired = EventKind(rawValue: 82)
     package static let requestRefused = EventKind(rawValue: 128)

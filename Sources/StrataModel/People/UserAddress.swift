@@ -19,6 +19,8 @@ package struct UserAddress: Sendable, Hashable {
             case .recordName: "record name"
             }
         }
+
+        package var nounWithArticle: String { self == .email ? "an \(noun)" : "a \(noun)" }
     }
 
     package let kind: Kind

@@ -46,6 +46,8 @@ package struct QueryPlan: Sendable {
     var estimatedRecords: Double = 0
     /// Missing indexes that would have helped.
     package internal(set) var missingIndexes: [MissingIndex] = []
+    /// True if the figures count records that the actor may not read.
+    package var countsHiddenRecords = false
     /// Notes about the query for the caller.
     package internal(set) var notes: [String] = []
     /// The actual figures; nil before execution.

@@ -14,8 +14,8 @@ import StrataTree
 /// if let flip = answer.flips.first { print(flip.offset, flip.holds, answer.flipCount) }
 /// ```
 /// The predicate holds in a state if at least one record matches it. It may begin and cease to hold any number of
-/// times, so no commit is skipped: with a record's name, the commits that touched the record are read, otherwise the
-/// whole range, once.
+/// times, so no commit is skipped: with a record's name, the commits that touched the record are read. Otherwise
+/// several threads read the whole range, each for its share of the records.
 public struct Bisection {
     /// A commit after which the predicate holds although it did not before, or the other way round.
     public struct Flip: Sendable {

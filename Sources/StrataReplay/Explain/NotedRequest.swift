@@ -83,7 +83,10 @@ extension NotedRequest {
         let context = RequestContext(actor: actor, time: commit.time, operation: operation)
         let judgment = try Judgment(request, view, context, by: rules)
         fits = try judgment.audit(of: request)?.isSame(as: event) ?? false
-        if fits { recorded.addRules(of: judgment.outcome(of: request)) }
+        guard fits else { return }
+        // An earlier state may have refused the same by another rule.
+        if let audit { recorded = RequestOutcome(audit, of: request) }
+        recorded.addRules(of: judgment.outcome(of: request))
     }
 
     /// An audit of the request, as a note.

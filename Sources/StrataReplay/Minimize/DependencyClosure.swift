@@ -37,14 +37,12 @@ struct DependencyClosure {
         let place = try store.historicPlace(of: record)
         records.insert(RecordName(place.database, zone: place.id.zone.name, place.id.name))
         if zones.insert(record.zone).inserted { try addLife(ofZone: record.zone) }
-        var touches = BisectionTouches(Array(record.name.utf8), in: record.zone, of: log)
-        var last: UInt64 = 0
-        while let touch = try touches.next(), !isCut {
-            guard touch.offset != last else { continue }
-            last = touch.offset
-            offsets.insert(touch.offset)
+        var commits = TouchedCommits(
+            .record(record.name, zones: [record.zone]), of: log, after: log.floor.offset, through: log.end.offset)
+        while let touched = try commits.next(), !isCut {
+            offsets.insert(touched.offset)
             isCut = offsets.count > Self.maximumCommits
-            guard let commit = try log.commit(at: touch.offset) else { continue }
+            guard let commit = try log.commit(at: touched.offset) else { continue }
             try addLinks(of: record, in: commit, takesWhole)
         }
     }

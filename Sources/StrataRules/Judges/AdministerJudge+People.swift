@@ -63,7 +63,7 @@ extension AdministerJudge {
         for text in addresses {
             let address = UserAddress(kind, text)
             guard text.utf8.count <= Person.maximumAddressBytes, Self.isAddress(text, kind, address.text) else {
-                throw Self.refusal("'\(text.prefix(Person.maximumAddressBytes))' is no \(kind.noun).")
+                throw Self.refusal("'\(text.prefix(Person.maximumAddressBytes))' is not \(kind.nounWithArticle).")
             }
             if let ordinal = try view.fold.fork.user(at: address), try ordinal != view.ordinal(of: .user(user)) {
                 let other = try view.fold.fork.user(ordinal) ?? "\(ordinal)"

@@ -24,6 +24,7 @@ struct NotifyJudge: RequestJudge {
         var seen: [DeviceSeenEvent] = []
         var delivered: [NotificationDeliveredEvent] = []
         for delivery in body.deliveries {
+            try Judging.checkRoom(for: delivery.device)
             let name = InternedName.Name.device(user: user, delivery.device)
             let known = isOwn ? 0 : try view.ordinal(of: name)
             let device = isOwn ? 0 : try names.ordinal(of: name)

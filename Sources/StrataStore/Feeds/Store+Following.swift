@@ -28,7 +28,7 @@ extension Store {
     /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
     package func setBadge(_ badge: UInt64, of actor: Actor) throws {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
-        engine.notifier.setBadge(badge, of: actor)
+        try engine.notifier.setBadge(badge, of: actor)
     }
 
     /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.

@@ -174,6 +174,7 @@ struct ZoneFeed {
     private func replay(_ token: FeedToken) throws -> ZoneFeedPage {
         var reading = Reading(page: ZoneFeedPage(token: token))
         var (after, seen) = (token.position.offset, UInt64.max)
+        // A token within a commit: the commit is read again, and its entries up to `seen` are skipped.
         if case .within(let event) = token.progress, after > 0 { (after, seen) = (after - 1, event) }
         // The zone's row alone shows that nothing has changed.
         var isDone = row.lastChanged <= after

@@ -28,8 +28,10 @@ final class Notifier: @unchecked Sendable {
         var isFailing = false
         var arrivals: [Arrival] = []
         var departures: [PushQueue] = []
-        /// The badges to set.
-        var badges: [(actor: Actor, badge: UInt64)] = []
+        /// The badges to set, and the outcomes that callers have not taken yet, by number.
+        var badges: [(number: UInt64, actor: Actor, badge: UInt64)] = []
+        var badgeOutcomes: [UInt64: Result<Void, any Error>] = [:]
+        var lastBadge: UInt64 = 0
         /// Everything up to here has been examined, and the devices concerned were notified; the maximum if none
         /// listens.
         var seenThrough: UInt64 = 0
@@ -87,10 +89,24 @@ final class Notifier: @unchecked Sendable {
     }
 
     /// Sets the number on a device's badge, and returns once that is noted; a user whom no commit has named has none.
-    func setBadge(_ badge: UInt64, of actor: Actor) {
-        state.withLock { $0.badges.append((actor, badge)) }
+    ///
+    /// - Throws: the error for which it could not be noted.
+    func setBadge(_ badge: UInt64, of actor: Actor) throws {
+        let number = state.withLock { state in
+            state.lastBadge += 1
+            state.badges.append((state.lastBadge, actor, badge))
+            return state.lastBadge
+        }
         start()
-        state.wait { $0.badges.isEmpty || $0.isStopping || $0.isFailing ? () : nil }
+        let outcome = state.wait { state -> Result<Void, any Error>? in
+            if let outcome = state.badgeOutcomes.removeValue(forKey: number) { return outcome }
+            guard state.isStopping || state.isFailing,
+                let place = state.badges.firstIndex(where: { $0.number == number })
+            else { return nil }
+            state.badges.remove(at: place)
+            return .failure(StrataError(.closed, "The badge was not set, because notifications have stopped."))
+        }
+        try outcome.get()
     }
 
     /// Starts the thread: there may be a subscription that fires once, even if no device listens.
@@ -104,7 +120,12 @@ final class Notifier: @unchecked Sendable {
         if starts {
             do { try worker.start(name: "strata-notify") { [self] in run() } } catch {
                 endArrivals()
-                state.withLock { $0.badges = [] }
+                state.withLock { state in
+                    state.hasStarted = false
+                    for change in state.badges { state.badgeOutcomes[change.number] = .failure(error) }
+                    state.badges = []
+                }
+                state.notifyAll()
             }
         } else {
             publication.alarm()
@@ -227,9 +248,11 @@ final class Notifier: @unchecked Sendable {
             try admit(arrival)
             state.withLock { _ = $0.arrivals.removeFirst() }
         }
-        while let (actor, badge) = state.withLock({ $0.badges.first }) {
-            try note(badge, of: actor)
-            state.withLock { _ = $0.badges.removeFirst() }
+        // One that cannot be noted must not keep others from being set.
+        while let change = state.withLock({ $0.badges.isEmpty ? nil : $0.badges.removeFirst() }) {
+            let outcome = Result { try note(change.badge, of: change.actor) }
+            state.withLock { $0.badgeOutcomes[change.number] = outcome }
+            state.notifyAll()
         }
         let seen = position
         state.withLock { $0.seenThrough = seen }

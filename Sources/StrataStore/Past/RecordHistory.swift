@@ -88,9 +88,7 @@ package final class RecordHistory: Sendable {
     /// not exist, or there is no base.
     package func stateOfBase(_ record: RecordKey) throws -> (bytes: [UInt8], isErased: Bool)? {
         guard let bytes = try base.state(of: record) else { return nil }
-        let state = try RecordState(decoding: bytes[...])
-        // Of an erased record, the base has only the header.
-        guard state.fields.isEmpty, state.parent == nil, state.share == nil else { return (bytes, false) }
+        // Until an erasure has rewritten the base, the base still has the values.
         return (bytes, try isErased(record, after: floor))
     }
 

@@ -10,7 +10,8 @@ import StrataViews
 /// Two turns make a pipeline of depth two (docs/architecture.md §7). The thread with the turn to *decide* validates the
 /// waiting requests on top of a state that may not be published yet. The thread with the turn to *append* writes a
 /// batch, publishes its state and answers. A thread takes the first turn, then the second, and releases the first. Two
-/// worker threads do so, and a synchronous caller that finds the pipeline idle.
+/// worker threads do so, and a synchronous caller that finds the pipeline idle. The chain of decided states that are
+/// not published yet is the *line* (``SpeculativeState``).
 ///
 /// ```
 ///              turn to decide      both turns         turn to append

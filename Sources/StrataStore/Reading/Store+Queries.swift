@@ -150,6 +150,8 @@ extension StoreSnapshot {
             let answer = try Self.judging {
                 try context.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
+            var plan = answer.plan
+            plan.countsHiddenRecords = context.onlyCreator != nil
             var known: (zone: UInt64, origin: RecordOrigin)?
             let unknown = try origin(place, ZoneID(""), desiredKeys: desiredKeys, trees)
             let matches = try answer.matches.map { match in
@@ -162,7 +164,7 @@ extension StoreSnapshot {
             }
             return QueryPage(
                 matches: matches, cursor: answer.cursor(for: query, in: place.database, of: store, now: seconds),
-                plan: answer.plan)
+                plan: plan)
         }
     }
 
@@ -174,7 +176,10 @@ extension StoreSnapshot {
             let place = try names.place(database, actor, in: trees)
             let context = try context(
                 of: query, in: place, as: actor, rules, touched: touched, now: EngineDate.seconds(now), trees)
-            return try Self.judging { try context?.plan(query, limit: limit) ?? .empty }
+            guard let context else { return .empty }
+            var plan = try Self.judging { try context.plan(query, limit: limit) }
+            plan.countsHiddenRecords = context.onlyCreator != nil
+            return plan
         }
     }
 

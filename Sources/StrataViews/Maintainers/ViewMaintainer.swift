@@ -4,7 +4,8 @@ import StrataTree
 /// A tree of the views: its keys, the effects of events on it, and the ways in which its entries are described, traced
 /// to their commits, stated in a base and digested.
 ///
-/// A new tree needs a conforming type in a file of its own, and an entry in ``ViewTree/maintainers``.
+/// A new tree needs a conforming type in a file of its own, an entry in ``ViewTree/maintainers``, and a higher
+/// ``Views/form``: otherwise it stays empty in stores that have a checkpoint.
 protocol ViewMaintainer: SendableMetatype {
     static var tree: TreeID { get }
     /// The name of the tree in docs/format-keys.md §3.

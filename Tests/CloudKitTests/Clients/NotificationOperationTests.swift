@@ -81,6 +81,16 @@ struct NotificationOperationTests {
     }
 
     @available(*, deprecated)
+    @Test("A badge that cannot be noted is an error, and no other device's badge waits for it")
+    func unnotedBadge() async throws {
+        let notes = try await NotesStore()
+        try await notes.phone.privateCloudDatabase.save(CKRecordZone(zoneName: "Known"))
+        let endless = notes.store.container(user: "anna", device: String(repeating: "d", count: 5_000))
+        #expect(await setBadge(1, on: endless) != nil)
+        #expect(await setBadge(2, on: notes.phone) == nil)
+    }
+
+    @available(*, deprecated)
     @Test("Marking notifications as read, and fetching their changes, succeeds empty")
     func notifications() async throws {
         let notes = try await NotesStore()

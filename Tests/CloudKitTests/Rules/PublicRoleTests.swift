@@ -97,6 +97,21 @@ struct PublicRoleTests {
         #expect(await error { try await anna.record(for: ids[1]) } == nil)
     }
 
+    @Test func `B395 a plan does not count records that may not be read`() async throws {
+        try declare("GRANT READ, WRITE TO \"_creator\", GRANT CREATE TO \"_icloud\"")
+        try await database("anna").save(article("a", "secret"))
+        let mallory = database("mallory")
+        try await mallory.save(article("m", "own"))
+        let query = CKQuery(recordType: "Article", predicate: NSPredicate(format: "title BEGINSWITH 's'"))
+        #expect(try await mallory.records(matching: query).matchResults.isEmpty)
+        for carryingOut in [false, true] {
+            let refused = await error { try await mallory.queryPlan(for: query, carryingOut: carryingOut) }
+            #expect(refused?.code == .permissionFailure, "\(carryingOut)")
+        }
+        try declare("GRANT READ TO \"_world\", GRANT CREATE TO \"_icloud\"")
+        #expect(try await mallory.queryPlan(for: query, carryingOut: true).actual?.matches == 1)
+    }
+
     @Test func `B395 an asset comes with its record, or not at all`() async throws {
         try declare("photo ASSET, GRANT READ TO \"_creator\", GRANT CREATE TO \"_icloud\"")
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

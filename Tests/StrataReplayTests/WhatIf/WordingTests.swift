@@ -164,6 +164,25 @@ struct WordingTests {
         }
     }
 
+    @Test("A refusal has the rule that decided at its own place, not one that earlier states would have given")
+    func ruleOfItsPlace() throws {
+        let fixture = try RerunFixture()
+        func save(_ name: String, type: String, _ value: FieldValue) throws {
+            var builder = RequestBuilder(RerunFixture.database)
+            builder.save(RecordID(name, zone: RerunFixture.notes), type: type, fields: ["f": value])
+            try fixture.modify(builder.request)
+        }
+        try save("a", type: "U", .int64(1))
+        try save("r", type: "T", .int64(1))
+        // Refused for its type. Before the second save it would have been refused for its value, by the same code.
+        try save("r", type: "U", .string("text"))
+        try fixture.settle()
+        let check = try DeterminismCheck(of: fixture.store).run()
+        #expect(check.isSame && check.unjudgedCount == 0, "\(check.differences) \(check.unjudged)")
+        let rerun = try fixture.replay(.insert([], by: RerunFixture.anna, after: 0))
+        #expect(rerun.commits.isEmpty, "\(rerun.commits)")
+    }
+
     @Test("Outcomes compare codes and, where both are known, rules; not words")
     func sameOutcome() {
         let outcome = RequestOutcome(.refused, Refusal(.serverRecordChanged, "Some words.", rule: .staleTag))

@@ -39,6 +39,7 @@ import Testing
                     SubscriptionDeletedEvent(database: 1, user: 1, id: "s", firedBy: Version(offset: 1, eventIndex: 0))
                         .event(),
                     NotificationDeliveredEvent(device: 1, through: 3, badge: 2).event(),
+                    UserChangedEvent(user: 1, quota: 9).event(),
                     Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())
