@@ -16,7 +16,7 @@ extension CloudStore.Console {
     /// - Parameters:
     ///   - user: The user, as in ``CloudStore/container(user:device:)``.
     ///   - nameComponents: The name, without its phonetic representation; nil if it is not known.
-    ///   - emails: E-mail addresses, compared regardless of case.
+    ///   - emails: E-mail addresses, compared regardless of the case of A to Z.
     ///   - phones: Phone numbers, of which only the digits are compared.
     /// - Throws: `invalidArguments` for an address that another user has, for what is no address, and beyond 100
     ///   addresses of a kind.

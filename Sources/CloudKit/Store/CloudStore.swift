@@ -53,7 +53,10 @@ public final class CloudStore: Sendable {
     ///   - user: Any name; nil if no user is signed in, so that only the public database can be read.
     ///   - device: Distinguishes the devices of a user: the changes of one device are news for the others.
     public func container(user: String?, device: String = "default") -> CKContainer {
-        clients.container(of: Actor(user: user ?? "", device: device)) { actor in
+        var actor = Actor(user: user ?? "", device: device)
+        // No client is the service, whatever it calls itself: the service reads everything.
+        if actor == .service { actor.device = "default" }
+        return clients.container(of: actor) { actor in
             Client(opened, actor, identifier: options.containerIdentifier)
         }
     }

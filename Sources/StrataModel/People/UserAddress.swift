@@ -24,14 +24,18 @@ package struct UserAddress: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The e-mail address in lowercase, the digits of the phone number, or the record name.
+    /// The e-mail address with A to Z in lowercase, the digits of the phone number, or the record name. Other letters
+    /// keep their case: Unicode's tables grow, and a log must give the same views with every release.
     package let text: String
 
     package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text =
             switch kind {
-            case .email: text.lowercased()
+            case .email:
+                String(
+                    decoding: text.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 },
+                    as: UTF8.self)
             case .phone:
                 String(decoding: text.utf8.filter { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }, as: UTF8.self)
             case .recordName: text

@@ -97,6 +97,15 @@ struct PublicRoleTests {
         #expect(await error { try await anna.record(for: ids[1]) } == nil)
     }
 
+    @Test func `B395 nobody reads everything by calling themselves the service`() async throws {
+        try declare("GRANT READ, WRITE TO \"_creator\", GRANT CREATE TO \"_icloud\"")
+        try await database("anna").save(article("a"))
+        let impostor = store.container(user: "_service", device: "").publicCloudDatabase
+        let refused = await error { try await impostor.record(for: CKRecord.ID(recordName: "a")) }
+        #expect(refused?.code == .permissionFailure)
+        #expect(try await impostor.records(matching: all).matchResults.isEmpty)
+    }
+
     @Test func `B395 a plan does not count records that may not be read`() async throws {
         try declare("GRANT READ, WRITE TO \"_creator\", GRANT CREATE TO \"_icloud\"")
         try await database("anna").save(article("a", "secret"))
