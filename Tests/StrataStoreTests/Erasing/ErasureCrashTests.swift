@@ -75,6 +75,29 @@ struct ErasureCrashTests {
         }
     }
 
+    @Test("A base that an unfinished erasure has yet to rewrite does not give the erased values")
+    func unfinishedBase() throws {
+        let made = try ErasureFixture()
+        try made.fill()
+        let id = NoteRequest.id("secret")
+        let newest = try made.store.snapshot().record(id, in: NoteRequest.database, as: ErasureFixture.anna)
+        func past() throws -> Record? {
+            try made.store.snapshot().record(
+                id, at: newest.version, in: NoteRequest.database, as: ErasureFixture.anna)
+        }
+        try made.save("other", "one more")
+        _ = try made.store.compact(before: made.store.offset)
+        try made.save("secret", "3 \(made.secret)")
+        #expect(try past()?["text"] == .string("2 \(made.secret)"))
+        made.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: "base.new")
+        #expect(throws: StrataError.self) { try made.erase("secret") }
+        #expect(try past() == nil)
+        made.disk.heal()
+        try? made.store.close()
+        try ErasureFixture.open(made.disk).close()
+        #expect(try ErasureFixture.files(with: made.secret, on: made.disk) == [])
+    }
+
     @Test("On a full disk the error names the store, and says whether anything was erased and what to do")
     func fullDisk() throws {
         for (file, problem) in [
