@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
-        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataViews"]),
+        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
         .target(name: "StrataQuery", dependencies: ["StrataModel", "StrataSystem", "StrataTree", "StrataViews"]),
         .target(
             name: "StrataStore",

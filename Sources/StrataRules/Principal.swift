@@ -15,6 +15,27 @@ package enum Action: Sendable {
     }
 }
 
+/// The right of a member to a record in the shared database.
+package struct ShareRight: Sendable, Hashable {
+    package let permission: SharePermission
+    /// True for the root of a hierarchical share, which only the owner deletes (B370).
+    package let isRoot: Bool
+    /// True for the record of a share: a member deletes it to leave (B376).
+    package let isShare: Bool
+
+    package init(_ permission: SharePermission, isRoot: Bool = false, isShare: Bool = false) {
+        (self.permission, self.isRoot, self.isShare) = (permission, isRoot, isShare)
+    }
+
+    func allows(_ action: Action) -> Bool {
+        switch action {
+        case .read: permission != .none
+        case .create, .change: permission == .readWrite
+        case .delete: isShare || permission == .readWrite && !isRoot
+        }
+    }
+}
+
 /// The user for whom an authorization is decided.
 package struct Principal: Sendable, Hashable {
     /// The ordinal of the user; 0 if no commit has named the user.
@@ -69,10 +90,12 @@ extension Principal {
     ///   - creator: the ordinal of the stored record's creator; nil for a new record.
     ///   - isUserRecord: true if the record has the type `Users`.
     ///   - grants: the grants of the record's type, which apply in the public database.
+    ///   - right: the user's right in the shared database; nil for a record that is not shared with the user.
     package func may(
         _ action: Action, creator: UInt64?, isUserRecord: Bool, grants: @autoclosure () throws -> [SchemaGrant],
-        in scope: InternedName.Scope
+        in scope: InternedName.Scope, right: ShareRight? = nil
     ) rethrows -> Bool {
+        if scope == .shared { return right?.allows(action) ?? false }
         if isUserRecord {
             switch action {
             case .read: return scope != .public || isSignedIn

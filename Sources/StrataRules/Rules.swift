@@ -43,6 +43,7 @@ package struct Rules: Sendable {
         case .declareSchema(let body): try SchemaJudge(judging, body).decide()
         case .modifySubscriptions(let body): try SubscriptionsJudge(judging, body).decide()
         case .notify(let body): try NotifyJudge(judging, body).decide()
+        case .joinShares(let body): try JoinSharesJudge(judging, body).decide()
         }
     }
 
@@ -57,7 +58,8 @@ package struct Rules: Sendable {
         case .declareSchema where actor != .service:
             throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: .serviceRequests)
         case .modifyRecords where actor == .service, .modifyZones where actor == .service,
-            .modifySubscriptions where actor == .service:
+            .modifySubscriptions where actor == .service,
+            .joinShares where actor == .service:
             throw Refusal(
                 .permissionFailure,
                 "The service administers zones, accounts and tokens and declares a schema, and nothing else.",

@@ -51,7 +51,7 @@ package struct ReferenceStore: Sendable {
         case .administer(let content): return try administer(content, request.names, asker)
         case .modifySubscriptions(let content): return try modifySubscriptions(content, request.names, asker, time)
         case .declareSchema(let content): return try declareSchema(content, request.names)
-        case .notify: throw Refusal(.internalError, "it is not modelled")
+        case .notify, .joinShares: throw Refusal(.internalError, "it is not modelled")
         }
     }
 
@@ -107,7 +107,7 @@ extension Request.Content {
     var isOfService: Bool {
         switch self {
         case .administer, .declareSchema, .notify: true
-        case .modifyRecords, .modifyZones, .modifySubscriptions: false
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .joinShares: false
         }
     }
 }

@@ -75,13 +75,14 @@ struct SharingTests {
         var changed = joined
         (changed.permission, changed.joined) = (.readWrite, Version(offset: 3, eventIndex: 0))
         try commit(4, [try changed.event()])
-        let member = try #require(try pages.snapshot().membership(of: 2, in: 1))
+        let member = try #require(try pages.snapshot().memberships(of: 2, in: 1).first)
         #expect(member.joined.offset == 3 && member.changed.offset == 4 && member.permission == .readWrite)
         #expect(member.givesAccess)
         changed.isGone = true
         try commit(5, [try changed.event()])
         let gone = try pages.snapshot().memberships(of: 2)
         #expect(gone.map(\.isGone) == [true] && gone[0].changed.offset == 5 && !gone[0].givesAccess)
+        #expect(try pages.snapshot().memberships(of: 2, in: 2).isEmpty)
         #expect(try pages.snapshot().memberships(of: 1).isEmpty)
     }
 

@@ -11,6 +11,7 @@ package struct EnvelopeHeader: Sendable, Equatable {
         package static let modifySubscriptions = Self(rawValue: 3)
         package static let schema = Self(rawValue: 4)
         package static let console = Self(rawValue: 6)
+        package static let acceptShares = Self(rawValue: 7)
         package static let fetch = Self(rawValue: 8)
         package static let query = Self(rawValue: 9)
         package static let feed = Self(rawValue: 10)

@@ -9,10 +9,12 @@ package struct ModifyRecordsRequest: Sendable, Hashable {
         package var share: LinkChange
         /// The sent keys, in the order of their ordinals; a key without a value is removed.
         package var fields: [FieldChange]
+        /// The changes of a share's own state; nil for every other record.
+        package var sharing: ShareChange?
 
         package init(
             _ record: RecordKey, type: UInt64, base: Version? = nil, parent: LinkChange = .kept,
-            share: LinkChange = .kept, fields: [FieldChange] = []
+            share: LinkChange = .kept, fields: [FieldChange] = [], sharing: ShareChange? = nil
         ) {
             self.record = record
             self.type = type
@@ -20,6 +22,7 @@ package struct ModifyRecordsRequest: Sendable, Hashable {
             self.parent = parent
             self.share = share
             self.fields = fields
+            self.sharing = sharing
         }
     }
 
@@ -88,6 +91,7 @@ extension ModifyRecordsRequest.Save {
     private static let base: UInt64 = 2
     private static let parent: UInt64 = 4
     private static let share: UInt64 = 6
+    private static let sharing: UInt64 = 8
 
     fileprivate func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
         writer.appendVarint(record.zone)
@@ -97,6 +101,7 @@ extension ModifyRecordsRequest.Save {
             writer.appendField(Self.base, base?.packed ?? 0)
             try writer.appendField(Self.parent, parent)
             try writer.appendField(Self.share, share)
+            if let sharing { try writer.appendField(Self.sharing) { try sharing.encode(into: &$0) } }
         }
         try builder.append(fields)
         builder.finish(into: &writer)
@@ -113,6 +118,9 @@ extension ModifyRecordsRequest.Save {
             case Self.base: base = try field.version()
             case Self.parent: parent = try field.linkChange()
             case Self.share: share = try field.linkChange()
+            case Self.sharing:
+                sharing = try ShareChange(from: &field.value)
+                try field.value.expectEnd("the changes of a share")
             default: try field.skip()
             }
         }

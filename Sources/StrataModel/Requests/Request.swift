@@ -15,6 +15,7 @@ public struct Request: Sendable, Hashable {
         case administer(AdministerRequest)
         case declareSchema(DeclareSchemaRequest)
         case notify(NotifyRequest)
+        case joinShares(JoinSharesRequest)
     }
 
     public var database: DatabaseID
@@ -42,6 +43,7 @@ public struct Request: Sendable, Hashable {
         case .administer: writer.append(4 as UInt8)
         case .declareSchema: writer.append(5 as UInt8)
         case .notify: writer.append(6 as UInt8)
+        case .joinShares: writer.append(7 as UInt8)
         }
         try StrataError.checkName(database.owner, "a name's bytes")
         writer.append(database)
@@ -53,6 +55,7 @@ public struct Request: Sendable, Hashable {
         case .administer(let request): try request.encode(into: &writer)
         case .declareSchema(let request): try request.encode(into: &writer)
         case .notify(let request): try request.encode(into: &writer)
+        case .joinShares(let request): try request.encode(into: &writer)
         }
     }
 
@@ -78,6 +81,7 @@ public struct Request: Sendable, Hashable {
         case 4: content = .administer(try AdministerRequest(from: &reader))
         case 5: content = .declareSchema(try DeclareSchemaRequest(from: &reader))
         case 6: content = .notify(try NotifyRequest(from: &reader))
+        case 7: content = .joinShares(try JoinSharesRequest(from: &reader))
         default: throw StrataError.newer("a request's kind", kind, reader)
         }
     }

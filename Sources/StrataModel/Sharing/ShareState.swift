@@ -86,7 +86,7 @@ package struct ShareState: Sendable, Hashable {
 }
 
 extension KeyedFields.Field {
-    fileprivate mutating func users() throws -> [String] {
+    mutating func users() throws -> [String] {
         let users = try value.readList("the number of users") { try $0.readName("a user") }
         try value.expectEnd("a list of users")
         return users

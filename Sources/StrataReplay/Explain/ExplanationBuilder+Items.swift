@@ -94,7 +94,7 @@ extension ExplanationBuilder {
         case .modifySubscriptions(let body):
             return body.saves.enumerated().map { .init(.saves, $0, name: $1.id) }
                 + body.deletes.enumerated().map { .init(.deletes, $0, name: $1) }
-        case .administer, .declareSchema, .notify: return []
+        case .administer, .declareSchema, .notify, .joinShares: return []
         }
     }
 

@@ -87,7 +87,7 @@ extension Request {
         case .modifyRecords(let body): (body.saves.count, body.deletes.count)
         case .modifyZones(let body): (body.saves.count, body.deletes.count)
         case .modifySubscriptions(let body): (body.saves.count, body.deletes.count)
-        case .administer, .declareSchema, .notify: nil
+        case .administer, .declareSchema, .notify, .joinShares: nil
         }
     }
 

@@ -114,6 +114,7 @@ struct MinimalTestWriter {
         case .modifySubscriptions: leaveOut("subscriptions that commit \(request.offset) modifies")
         case .declareSchema: leaveOut("the schema that commit \(request.offset) declares")
         case .notify: leaveOut("deliveries that commit \(request.offset) records")
+        case .joinShares: leaveOut("shares that commit \(request.offset) joins")
         }
     }
 

@@ -68,7 +68,7 @@ struct MinimizationRequest {
         case .modifySubscriptions(var body):
             keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifySubscriptions(body)
-        case .administer, .declareSchema, .notify: break
+        case .administer, .declareSchema, .notify, .joinShares: break
         }
         return result.asked.request.itemCount == 0 ? nil : result
     }

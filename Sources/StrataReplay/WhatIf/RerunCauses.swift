@@ -71,7 +71,7 @@ struct RerunScope {
             for save in body.saves { insert(save.zone, nil) }
             for zone in body.deletes { insert(zone, nil) }
         case .administer(.purgeZone(let zone)): insert(zone, nil)
-        case .administer, .declareSchema, .modifySubscriptions, .notify: isGeneral = true
+        case .administer, .declareSchema, .modifySubscriptions, .notify, .joinShares: isGeneral = true
         }
     }
 

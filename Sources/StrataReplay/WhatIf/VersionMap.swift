@@ -69,7 +69,7 @@ extension Request {
             request.content = .notify(body)
         case .administer(.expireTokens(let before, let inAll)):
             request.content = .administer(.expireTokens(before: offset(before), inAll: inAll))
-        case .modifyZones, .modifySubscriptions, .declareSchema, .administer: break
+        case .modifyZones, .modifySubscriptions, .declareSchema, .administer, .joinShares: break
         }
         return request
     }

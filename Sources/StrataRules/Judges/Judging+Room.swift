@@ -19,7 +19,7 @@ extension Judging {
         case .modifySubscriptions(let body):
             for id in body.deletes { try Self.checkRoom(for: id) }
             for save in body.saves { try Self.checkRoom(for: save) }
-        case .modifyZones, .administer, .declareSchema, .notify: break
+        case .modifyZones, .administer, .declareSchema, .notify, .joinShares: break
         }
     }
 

@@ -137,6 +137,7 @@ extension Request.Content {
         case .modifySubscriptions: .modifySubscriptions
         case .declareSchema: .schema
         case .administer, .notify: .console
+        case .joinShares: .acceptShares
         }
     }
 }

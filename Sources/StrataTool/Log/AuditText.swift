@@ -75,6 +75,9 @@ enum AuditText {
             kind = "declare a schema"
             items = names.recordTypes.map { Printable.escaped($0) }
         case .notify: (kind, items) = ("notify", [])
+        case .joinShares(let body):
+            kind = body.action == .accept ? "accept shares" : "request access to shares"
+            items = body.tokens.map { Printable.escaped($0) }
         }
         let text = "\(kind) of \(place(request.database))"
         return items.isEmpty ? text : text + ": " + items.joined(separator: ", ")

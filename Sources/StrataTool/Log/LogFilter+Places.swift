@@ -100,7 +100,7 @@ extension LogFilter {
             return record == nil && body.saves.contains { isInZone($0.zone) && isOfType($0.recordType) }
         case .declareSchema(let body):
             return zone == nil && record == nil && body.declarations.contains { isOfType($0.type) }
-        case .administer, .notify: return false
+        case .administer, .notify, .joinShares: return false
         }
     }
 }

@@ -153,6 +153,7 @@ struct RequestItems {
             return ordinal.map { Target(name: zone($0)) }
         case .modifySubscriptions(let body):
             return (isSave ? item(body.saves)?.id : item(body.deletes)).map { Target(name: $0) }
+        case .joinShares(let body): return item(body.tokens).map { Target(name: $0) }
         case .administer, .declareSchema, .notify: return nil
         }
     }

@@ -5,15 +5,15 @@ extension ViewTree {
     package static let memberships = TreeID(rawValue: 23)
 }
 
-/// The shares in which each user is or was a member: user, number of the share → membership. Memberships that have
-/// ended stay, because feeds report their end.
+/// The shares in which each user is or was a member: user, zone, number of the share → membership. Memberships that
+/// have ended stay, because feeds report their end.
 enum MembershipsMaintainer: EventRowMaintainer {
     typealias Body = MemberChangedEvent
 
     static let tree = ViewTree.memberships
     static let name = "memberships"
 
-    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.user, event.share) }
+    static func key(of event: Body) -> [UInt8] { ViewKeys.numbers(event.user, event.zone, event.share) }
 
     static func content(of event: Body, in fold: Fold) throws -> UInt128? {
         let seed = seed(
@@ -29,6 +29,7 @@ enum MembershipsMaintainer: EventRowMaintainer {
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
         var reader = KeyReader(key)
         let user = words.name(.user, try reader.readNumber())
+        _ = try reader.readNumber()
         return "membership of user \(user) in share \(try reader.readNumber())"
     }
 }
@@ -63,19 +64,27 @@ package struct Membership: Sendable, Hashable {
 }
 
 extension TreeReading {
-    package func membership(of user: UInt64, in share: UInt64) throws -> Membership? {
-        try ViewKeys.numbers(user, share).withUnsafeBytes { try get(ViewTree.memberships, $0) { try Membership($0) } }
+    /// Returns the memberships of a user, including those that have ended, in the order of zones and shares.
+    package func memberships(of user: UInt64) throws -> [Membership] {
+        if user == 0 { return [] }
+        return try ViewKeys.withBounds(ofNumber: user) { try memberships(from: $0, to: $1) }
     }
 
-    /// Returns the memberships of a user, including those that have ended, in the order of the shares' numbers.
-    package func memberships(of user: UInt64) throws -> [Membership] {
+    /// Returns the memberships of a user in the shares of one zone, including those that have ended.
+    package func memberships(of user: UInt64, in zone: UInt64) throws -> [Membership] {
+        if user == 0 { return [] }
+        return try ViewKeys.numbers(user, zone, 0).withUnsafeBytes { lower in
+            try ViewKeys.numbers(user, zone, .max).withUnsafeBytes { try memberships(from: lower, to: $0) }
+        }
+    }
+
+    private func memberships(
+        from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer
+    ) throws -> [Membership] {
         var found: [Membership] = []
-        if user == 0 { return found }
-        try ViewKeys.withBounds(ofNumber: user) { lower, upper in
-            try scan(ViewTree.memberships, from: lower, to: upper) { _, row in
-                found.append(try Membership(row))
-                return true
-            }
+        try scan(ViewTree.memberships, from: lower, to: upper) { _, row in
+            found.append(try Membership(row))
+            return true
         }
         return found
     }
