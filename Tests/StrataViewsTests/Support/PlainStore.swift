@@ -104,7 +104,7 @@ struct PlainStore {
             shares[event.share] = Row(version: version, value: event)
         case .memberChanged:
             let event = try MemberChangedEvent(decoding: body)
-            members[[event.user, event.share]] = Row(version: version, value: event)
+            members[[event.user, event.zone, event.share]] = Row(version: version, value: event)
         case .sharedRecord:
             let event = try SharedRecordEvent(decoding: body)
             let key = PlainKey.number(event.record.zone) + PlainKey.name(event.record.name)
