@@ -138,7 +138,7 @@ struct BisectionFold {
         var walker = try EventWalker(payload)
         var header: EnvelopeHeader?
         while let event = try walker.next() {
-            let index = UInt32(walker.eventIndex - 1)
+            let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
             let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
             switch event.kind {
             case .recordSaved, .recordDeleted, .recordErased:
@@ -146,7 +146,7 @@ struct BisectionFold {
                 guard record.type == matcher.scene.type, try matcher.covers(record.zone), isMine(record.nameBytes),
                     try record.changesRecord
                 else { continue }
-                let place = try touch(record.zone, [UInt8](record.nameBytes), commit.offset, index)
+                let place = try touch([UInt8](record.nameBytes), in: record.zone, at: version)
                 guard event.kind == .recordSaved else {
                     entries[place].state.removeAll()
                     continue
@@ -155,23 +155,21 @@ struct BisectionFold {
                 header = known
                 try save(
                     try record.saved(), over: place,
-                    at: EventPlace(
-                        version: Version(offset: commit.offset, eventIndex: index), time: commit.time,
-                        user: known.user, device: known.device))
+                    at: EventPlace(version: version, time: commit.time, user: known.user, device: known.device))
             case .zoneDeleted:
                 var reader = ByteReader(body)
                 let zone = try reader.readEventZone()
-                if try matcher.covers(zone) { try delete(zone, at: Version(offset: commit.offset, eventIndex: index)) }
+                if try matcher.covers(zone) { try delete(zone, at: version) }
             default: continue
             }
         }
     }
 
-    private mutating func touch(_ zone: UInt64, _ name: [UInt8], _ offset: UInt64, _ event: UInt32) throws -> Int {
+    private mutating func touch(_ name: [UInt8], in zone: UInt64, at version: Version) throws -> Int {
         let place = try zones[zone]?.places[name] ?? makeEntry(zone, name)
-        if entries[place].offset != offset { touched.append((zone, name, place)) }
-        entries[place].offset = offset
-        entries[place].event = event
+        if entries[place].offset != version.offset { touched.append((zone, name, place)) }
+        entries[place].offset = version.offset
+        entries[place].event = version.eventIndex
         return place
     }
 

@@ -17,35 +17,34 @@ extension DeviceViewBuilder {
     func knowledge(
         of id: RecordID, in database: DatabaseID, _ account: AccountStatus, _ zones: [DeviceView.Zone]
     ) throws -> DeviceView.RecordKnowledge {
-        guard let place = try ordinal(of: id.zone, in: database) else { return answer(id, database, .neverThere) }
-        let (last, own) = try events(of: RecordKey(zone: place.zone, name: id.name))
-        guard let last else {
+        let place = try ordinal(of: id.zone, in: database)
+        let known = try place.map { try events(of: RecordKey(zone: $0.zone, name: id.name)) }
+        func answer(
+            _ verdict: DeviceView.RecordKnowledge.Verdict, audit: UInt64? = nil, refusal: Refusal? = nil
+        ) -> DeviceView.RecordKnowledge {
+            let last = known?.last
+            return DeviceView.RecordKnowledge(
+                id: id, database: database, verdict: verdict, version: last?.version, time: last?.time,
+                madeBy: last.flatMap { try? trees.actor(of: $0.header) }, isDeleted: last?.isDeletion ?? false,
+                audit: audit, refusal: refusal, lastSave: known?.own?.version, lastSaveBase: known?.own?.saved?.base)
+        }
+        guard let place else { return answer(.neverThere) }
+        guard let last = known?.last else {
             let isStored = try trees.withRecord(RecordKey(zone: place.zone, name: id.name)) { _ in } != nil
-            return answer(id, database, isStored ? .notKnown : .neverThere)
+            return answer(isStored ? .notKnown : .neverThere)
         }
         let gone = try trees.zoneRow(place.database, place.zone).map { $0.status != .alive } ?? true
-        if gone { return answer(id, database, .notKnown, last, own) }
-        if isOwn(last.header) { return answer(id, database, .madeIt, last, own) }
+        if gone { return answer(.notKnown) }
+        if isOwn(last.header) { return answer(.madeIt) }
         let (gave, latest) = givers(of: last.version, id, database)
-        if let gave { return answer(id, database, .given, last, own, audit: gave.audit) }
-        if account != .available { return answer(id, database, .accountUnavailable, last, own, audit: latest?.audit) }
+        if let gave { return answer(.given, audit: gave.audit) }
+        if account != .available { return answer(.accountUnavailable, audit: latest?.audit) }
         let zone = zones.first { $0.database == database && $0.zone == ZoneID(id.zone.name) }
         if let refusal = zone?.given?.refusal {
-            return answer(id, database, .tokenRefused, last, own, audit: zone?.given?.audit, refusal)
+            return answer(.tokenRefused, audit: zone?.given?.audit, refusal: refusal)
         }
-        if let latest { return answer(id, database, .notFetchedSince, last, own, audit: latest.audit) }
-        return answer(id, database, fetches.isEmpty ? .noFetchNoted : .fetchedElsewhere, last, own)
-    }
-
-    private func answer(
-        _ id: RecordID, _ database: DatabaseID, _ verdict: DeviceView.RecordKnowledge.Verdict, _ last: Event? = nil,
-        _ own: Event? = nil, audit: UInt64? = nil, _ refusal: Refusal? = nil
-    ) -> DeviceView.RecordKnowledge {
-        DeviceView.RecordKnowledge(
-            id: id, database: database, verdict: verdict, version: last?.version, time: last?.time,
-            madeBy: last.flatMap { try? trees.actor(of: $0.header) }, isDeleted: last?.isDeletion ?? false,
-            audit: audit,
-            refusal: refusal, lastSave: own?.version, lastSaveBase: own?.saved?.base)
+        if let latest { return answer(.notFetchedSince, audit: latest.audit) }
+        return answer(fetches.isEmpty ? .noFetchNoted : .fetchedElsewhere)
     }
 
     /// Returns the first fetch that gave the device a version, and the last one that asked for the record or its zone.

@@ -33,7 +33,10 @@ extension ExplainedState {
         let current = try stored.map { try values(of: $0) } ?? [:]
         return RecordConflict(
             ancestor: ancestor, base: save.base, server: server, isServerKnown: stored != nil,
-            fields: isErased ? [] : fields(ancestor.hasValues ? old ?? [:] : nil, sent, current, changes),
+            fields: isErased
+                ? []
+                : fields(
+                    from: ancestor.hasValues ? old ?? [:] : nil, sent: sent, current: current, changes: changes),
             changes: changes, earlierChangeCount: earlierCount, notes: notes)
     }
 
@@ -104,7 +107,7 @@ extension ExplainedState {
 
     /// - Parameter old: the ancestor's values; nil if they are unknown.
     private func fields(
-        _ old: KeyedValues?, _ sent: [[UInt8]: FieldValue?], _ current: KeyedValues, _ changes: [RecordConflict.Change]
+        from old: KeyedValues?, sent: [[UInt8]: FieldValue?], current: KeyedValues, changes: [RecordConflict.Change]
     ) -> [RecordConflict.Field] {
         var keys = Set(sent.keys)
         if let old {

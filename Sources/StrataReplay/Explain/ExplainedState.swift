@@ -21,7 +21,7 @@ struct ExplainedState {
 
     var trees: Snapshot { snapshot.trees }
 
-    init(_ past: Store, _ newest: Store, _ request: Request, _ actor: Actor) throws {
+    init(of request: Request, by actor: Actor, on past: Store, newest: Store) throws {
         (self.past, self.newest, self.request, self.actor) = (past, newest, request, actor)
         snapshot = past.snapshot()
         var database = request.database

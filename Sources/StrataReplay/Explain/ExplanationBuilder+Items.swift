@@ -6,10 +6,10 @@ import StrataStore
 extension ExplanationBuilder {
     /// - Parameter past: the state that the request was judged against, or the one before the commit.
     func fill(
-        _ explanation: inout Explanation, _ request: Request, _ judgement: Judgement?, _ past: Store,
-        _ answered: (RequestShape.List, Int) -> ExplanationAnswer
+        _ explanation: inout Explanation, of request: Request, judgement: Judgement?, on past: Store,
+        answered: (RequestShape.List, Int) -> ExplanationAnswer
     ) throws {
-        let state = try ExplainedState(past, store, request, explanation.actor)
+        let state = try ExplainedState(of: request, by: explanation.actor, on: past, newest: store)
         explanation.database = state.database
         if case .modifyRecords(let body) = request.content {
             (explanation.policy, explanation.isAtomic) = (body.policy, body.isAtomic)

@@ -46,7 +46,7 @@ struct ExplanationBuilder {
             guard case .success(let decision) = answer, case .commit = decision.outcome else { return false }
             return decision.result(at: offset) == answered
         }
-        try fill(&explanation, asked.request, judgement, past) { list, index in
+        try fill(&explanation, of: asked.request, judgement: judgement, on: past) { list, index in
             switch list {
             case .saves:
                 switch answered.saves[index] {
@@ -87,7 +87,7 @@ struct ExplanationBuilder {
             }
             return explanation
         }
-        try explain(&explanation, request, { Self.fits($0, event) }) { list, index in
+        try explain(&explanation, of: request, where: { Self.fits($0, event) }) { list, index in
             guard let culprit = culprits[ExplanationItemKey(list: list, index: index)] else { return .accepted(nil) }
             return .refused(Refusal.Code(rawValue: culprit.code), nil, culprit.version)
         }
@@ -106,7 +106,7 @@ struct ExplanationBuilder {
             guard case .success(let decision) = answer, case .nothing = decision.outcome else { return false }
             return decision.result(at: offset).refusalCount == 0
         }
-        try explain(&explanation, request, fits) { _, _ in .accepted(nil) }
+        try explain(&explanation, of: request, where: fits) { _, _ in .accepted(nil) }
         return explanation
     }
 
@@ -126,8 +126,8 @@ struct ExplanationBuilder {
     }
 
     private func explain(
-        _ explanation: inout Explanation, _ request: Request, _ fits: (Result<Decision, Refusal>) -> Bool,
-        _ answered: (RequestShape.List, Int) -> ExplanationAnswer
+        _ explanation: inout Explanation, of request: Request, where fits: (Result<Decision, Refusal>) -> Bool,
+        answered: (RequestShape.List, Int) -> ExplanationAnswer
     ) throws {
         let recorded = explanation.actor
         // An actor without a name is the service, or was not signed in.
@@ -136,7 +136,7 @@ struct ExplanationBuilder {
         if let judgement { explanation.actor = judgement.actor }
         let past = try store.asOf(judgement?.offset ?? offset - 1)
         defer { try? past.close() }
-        try fill(&explanation, request, judgement, past, answered)
+        try fill(&explanation, of: request, judgement: judgement, on: past, answered: answered)
     }
 
     /// Returns the answer of the newest state that gives the noted one. Audits come after commits written meanwhile.

@@ -25,7 +25,7 @@ public enum Tool {
                 if let word = words.first(where: { !$0.isText }) {
                     throw UsageError("'\(word.text)' is not valid UTF-8; use a symbolic link whose name is")
                 }
-                let code = try dispatch(words.map(\.text), output, &name, &stores)
+                let code = try dispatch(words.map(\.text), output, name: &name, stores: &stores)
                 try output.flush()
                 Cleanup.yield()
                 Progress.end()
@@ -54,7 +54,7 @@ public enum Tool {
 
     /// - Parameter stores: receives the paths of stores on the command line.
     private static func dispatch(
-        _ words: [String], _ output: Output, _ name: inout String?, _ stores: inout [String]
+        _ words: [String], _ output: Output, name: inout String?, stores: inout [String]
     ) throws -> ExitCode {
         guard let first = words.first else { throw UsageError("a command is missing") }
         switch first {

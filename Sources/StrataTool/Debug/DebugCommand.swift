@@ -48,13 +48,13 @@ enum DebugCommand: Command {
         var options = StoreOptions.embedded
         // A misspelled type must not look like a type without records.
         options.unknownTypesAreErrors = true
-        return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
+        return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
             input.startAgain()
             defer { TerminalMode.leave() }
             let session = try DebugSession(access, arguments, isWatched: input.isInteractive, output)
             if let moment = arguments[start] { try begin(session, moment) }
             if input.isInteractive { greet(arguments.store, session) }
-            return try run(session, input, arguments, output)
+            return try run(session, input)
         }
     }
 
@@ -73,9 +73,8 @@ enum DebugCommand: Command {
             "\(Printable.escaped(store)), offsets \(stepper.floor + 1) to \(stepper.end); 'help' lists the commands\n")
     }
 
-    private static func run(
-        _ session: DebugSession, _ input: DebugInput, _ arguments: Arguments, _ output: Output
-    ) throws -> ExitCode {
+    private static func run(_ session: DebugSession, _ input: DebugInput) throws -> ExitCode {
+        let output = session.output
         while !session.hasEnded {
             try output.flush()
             let prompt = session.prompt

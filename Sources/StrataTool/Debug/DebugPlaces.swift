@@ -63,19 +63,17 @@ struct DebugPlaces {
             zones = try zones.filter { zone in
                 let page = try store.log.touches(
                     record: Array(name.utf8), in: zone, after: store.log.floor.offset, limit: 1)
-                return try !page.touches.isEmpty || isInBase(target(name, zone, names, .service), store)
+                return try !page.touches.isEmpty || isInBase(target(name, in: zone, names, as: .service), store)
             }
         }
         guard zones.count < 2 else {
             throw RecordTimelineTarget.ambiguity(of: name, in: zones.map { text(of: $0, names) })
         }
         guard let zone = zones.first else { throw Refusal(.unknownItem, "the log does not have a record '\(name)'") }
-        return target(name, zone, names, actor)
+        return target(name, in: zone, names, as: actor)
     }
 
-    private static func target(
-        _ name: String, _ zone: UInt64, _ names: KnownNames, _ actor: Actor
-    ) -> Target {
+    private static func target(_ name: String, in zone: UInt64, _ names: KnownNames, as actor: Actor) -> Target {
         let database = names.databaseID(ofZone: zone) ?? DatabaseID(.public)
         return Target(id: RecordID(name, zone: ZoneID(names.zone(zone) ?? "")), database: database, actor: actor)
     }

@@ -13,7 +13,7 @@ struct DebugReport {
     private let asJSON: Bool
     let output: Output
 
-    init(_ access: StateAccess, _ names: KnownNames, _ state: ContainerState, asJSON: Bool, _ output: Output) {
+    init(_ state: ContainerState, _ names: KnownNames, asJSON: Bool, _ output: Output) {
         (self.state, self.names, self.asJSON, self.output) = (state, names, asJSON, output)
     }
 

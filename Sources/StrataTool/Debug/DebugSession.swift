@@ -36,7 +36,7 @@ final class DebugSession {
         places = DebugPlaces(arguments)
         _ = try places.options
         stepper = try Stepper(of: access.store)
-        report = DebugReport(access, names, state, asJSON: asJSON, output)
+        report = DebugReport(state, names, asJSON: asJSON, output)
     }
 
     deinit {
@@ -217,7 +217,8 @@ final class DebugSession {
         let format: any RecordFormat =
             asJSON
             ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
-        try QueryCommand.write(request, try stateHere(), isWhole: arguments[QueryCommand.all], format, output)
+        try QueryCommand.write(
+            request, of: try stateHere(), isWhole: arguments[QueryCommand.all], as: format, to: output)
         if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
     }
 

@@ -35,7 +35,7 @@ enum DumpCommand: Command {
         let files = ReadOnlyFiles()
         let names = try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
         let printer = HexPrinter(byteLimit: arguments[bytes] ?? 256, output: output)
-        if let offset = arguments[offset] { return try dump(offset, names, paths, files, printer) }
+        if let offset = arguments[offset] { return try dump(offset: offset, segments: names, paths, files, printer) }
         if let segment = arguments[segment] {
             guard names.contains(segment) else {
                 let known = names.map { "\($0)" }.joined(separator: ", ")
@@ -71,7 +71,7 @@ enum DumpCommand: Command {
 
     /// Searches the segment that should contain the offset by its name, then the others.
     private static func dump(
-        _ offset: UInt64, _ names: [UInt64], _ paths: StorePaths, _ files: ReadOnlyFiles, _ printer: HexPrinter
+        offset: UInt64, segments names: [UInt64], _ paths: StorePaths, _ files: ReadOnlyFiles, _ printer: HexPrinter
     ) throws -> ExitCode {
         let likely = names.last { $0 <= offset }
         for segment in [likely].compactMap(\.self) + names.filter({ $0 != likely }) {

@@ -53,14 +53,14 @@ enum EraseCommand: Command {
                 Diagnostics.report(refusal.message, by: name)
                 return .no
             }
-            try reportUnknown(ids, named, refusal, arguments.store)
+            try reportUnknown(ids, in: named, of: arguments.store, refusal)
             return .no
         }
     }
 
     /// Reports the first record that the log does not know, and the zones of the same database that have its name.
     private static func reportUnknown(
-        _ ids: [RecordID], _ named: DatabaseOptions, _ refusal: Refusal, _ path: String
+        _ ids: [RecordID], in named: DatabaseOptions, of path: String, _ refusal: Refusal
     ) throws {
         let store = try Store.openForReading(at: path)
         defer { try? store.close() }

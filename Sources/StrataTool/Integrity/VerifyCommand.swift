@@ -104,7 +104,9 @@ enum VerifyCommand: Command {
         Key("unfinishedTail", "an unfinished tail") { $0.log.unfinishedTail }
         Key("damage", "the first damage") { $0.log.damage }
         Key("extent", "how far it goes") { $0.log.extent }
-        Key("views", "the page file", DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
-        Key("assets", "the files of assets", DeepReport.assets, if: "with `--deep`, if the log is intact") { $0.deep }
+        Key("views", "the page file", as: DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
+        Key("assets", "the files of assets", as: DeepReport.assets, if: "with `--deep`, if the log is intact") {
+            $0.deep
+        }
     }
 }

@@ -75,7 +75,7 @@ struct CommitText: CommitFormat {
             output.writeCount(commit.payload.count, "byte", "bytes")
             output.write("\n" as StaticString)
         case .success(let envelope):
-            write(envelope.header, envelope.events.count, commit.payload.count, names, to: output)
+            writeHeader(of: envelope, payloadBytes: commit.payload.count, names, to: output)
             switch body {
             case .events: try Self.write(envelope.events, names, to: output)
             case .stat: try CommitStat(envelope, byteCount: commit.payload.count).write(names, to: output)
@@ -85,16 +85,15 @@ struct CommitText: CommitFormat {
         try output.endLine()
     }
 
-    private func write(
-        _ header: EnvelopeHeader, _ eventCount: Int, _ payloadBytes: Int, _ names: KnownNames, to output: Output
-    ) {
+    private func writeHeader(of envelope: Envelope, payloadBytes: Int, _ names: KnownNames, to output: Output) {
+        let header = envelope.header
         output.writeActor(of: header, names)
         output.write(", " as StaticString)
         output.writeOperation(of: header)
         if header.qualityOfService != .default { output.write(", \(header.qualityOfService)") }
         if header.isLazy { output.write(", lazy" as StaticString) }
         output.write(", " as StaticString)
-        output.writeCount(eventCount, "event", "events")
+        output.writeCount(envelope.events.count, "event", "events")
         output.write(", " as StaticString)
         output.writeCount(payloadBytes, "byte", "bytes")
         output.write("\n" as StaticString)

@@ -56,7 +56,7 @@ extension CommitJSON.Line: Shaped {
         Key("events", "the events, in order", each: EventJSON.shape, if: "if decoded") { line in
             line.decoded.map { EventJSON.lines(of: $0, in: line) }
         }
-        Key("stored", "where it is stored", CommitPlace.shape, if: "`show`") { $0.format.stored }
+        Key("stored", "where it is stored", as: CommitPlace.shape, if: "`show`") { $0.format.stored }
     }
 
     static let operation = Shape<EnvelopeHeader>("An operation") {
@@ -81,7 +81,7 @@ extension CommitPlace: Shaped {
         Key("position", "where the commit begins in the file") { $0.range.lowerBound }
         Key("bytes", "how many bytes it takes there") { $0.range.count }
         Key("frames", "more than one for over 4 MiB of payload, none in a sealed segment", each: frame) { $0.frames }
-        Key("block", "its block, to which `position` and `bytes` refer", blockShape, if: "in a sealed segment") {
+        Key("block", "its block, to which `position` and `bytes` refer", as: blockShape, if: "in a sealed segment") {
             $0.block
         }
     }

@@ -149,8 +149,8 @@ extension EventJSON {
     private static func write(
         _ save: EventDetail.Save, of place: EventDetail.Place, _ names: SharedNames, to json: inout JSONWriter
     ) throws {
-        try json.field("zone", place.zone, "zoneName", names.zone(place.zone))
-        try json.field("type", place.type, "typeName", names.recordType(place.type))
+        try json.field("zone", place.zone, nameKey: "zoneName", name: names.zone(place.zone))
+        try json.field("type", place.type, nameKey: "typeName", name: names.recordType(place.type))
         try json.field("record", place.name)
         try json.field("change", save.change.name)
         try json.field("policy", save.policy.name)
@@ -160,7 +160,7 @@ extension EventJSON {
         json.beginArray("fields")
         for field in save.fields {
             json.beginObject()
-            try json.field("field", field.ordinal, "fieldName", names.field(field.ordinal))
+            try json.field("field", field.ordinal, nameKey: "fieldName", name: names.field(field.ordinal))
             try json.field("value", field.kind?.description ?? "removed")
             try json.field("valueBytes", field.bytes)
             json.endObject()

@@ -70,7 +70,7 @@ struct Key<Value>: Sendable {
 
     /// A key with an object.
     init<Part>(
-        _ key: StaticString, _ text: String, _ shape: Shape<Part>, if condition: String? = nil,
+        _ key: StaticString, _ text: String, as shape: Shape<Part>, if condition: String? = nil,
         _ part: @escaping @Sendable (Value) throws -> Part?
     ) {
         descriptions = [
@@ -117,7 +117,7 @@ struct Key<Value>: Sendable {
         ]
         write = { value, json in
             guard let (ordinal, name) = try part(value) else { return }
-            try json.field(key, ordinal, nameKey, name)
+            try json.field(key, ordinal, nameKey: nameKey, name: name)
         }
     }
 

@@ -63,7 +63,7 @@ enum BisectCommand: Command {
             _ = try DatabaseOptions(arguments)
             return try QueryRequest.predicate(text, of: "--where")
         }
-        return try StateAccess.read(arguments.store, nil, options: .embedded, by: name, output) { access in
+        return try StateAccess.read(arguments.store, options: .embedded, by: name, output) { access in
             let store = access.store
             let range: ClosedRange<UInt64>
             do { range = try self.range(arguments, store) } catch let error as StrataError
@@ -71,10 +71,10 @@ enum BisectCommand: Command {
             {
                 throw Refusal(.invalidArguments, "\(error)")
             }
-            guard let asked else { return try search(arguments, store, range, output) }
+            guard let asked else { return try search(store, in: range, arguments, output) }
             var question = try NamedPlace(store).question(arguments, asked, by: name)
             question.record = arguments[record]
-            return try answer(question, arguments, store, range, output)
+            return try answer(question, of: store, in: range, arguments, output)
         }
     }
 
@@ -108,7 +108,7 @@ enum BisectCommand: Command {
     // MARK: A predicate
 
     private static func answer(
-        _ question: BisectionQuestion, _ arguments: Arguments, _ store: Store, _ range: ClosedRange<UInt64>,
+        _ question: BisectionQuestion, of store: Store, in range: ClosedRange<UInt64>, _ arguments: Arguments,
         _ output: Output
     ) throws -> ExitCode {
         let answer: Bisection.Answer
@@ -143,7 +143,7 @@ enum BisectCommand: Command {
     // MARK: A command
 
     private static func search(
-        _ arguments: Arguments, _ store: Store, _ range: ClosedRange<UInt64>, _ output: Output
+        _ store: Store, in range: ClosedRange<UInt64>, _ arguments: Arguments, _ output: Output
     ) throws -> ExitCode {
         let trials = try BisectionTrials(
             arguments[command] ?? "", of: store, at: arguments.store,

@@ -38,7 +38,7 @@ struct BisectionReport {
 
     func write(_ flip: Bisection.Flip) throws {
         let (commit, envelope) = try commit(at: flip.offset)
-        guard !asJSON else { return try writeJSON(flip.holds, flip.record, commit, envelope) }
+        guard !asJSON else { return try writeJSON(commit, envelope, holds: flip.holds, record: flip.record) }
         output.write(flip.holds ? "holds after\n" as StaticString : "no longer holds after\n")
         try CommitText().write(commit, envelope, names, to: output)
         if let record = flip.record {
@@ -91,7 +91,7 @@ struct BisectionReport {
         if case .found(let offset) = outcome {
             let (commit, envelope) = try commit(at: offset)
             if asJSON {
-                try writeJSON(true, nil, commit, envelope)
+                try writeJSON(commit, envelope, holds: true)
             } else {
                 output.write("holds after\n" as StaticString)
                 try CommitText().write(commit, envelope, names, to: output)
@@ -115,7 +115,7 @@ struct BisectionReport {
     // MARK: For programs
 
     private func writeJSON(
-        _ holds: Bool, _ record: RecordDifference?, _ commit: Commit, _ envelope: DecodedEnvelope
+        _ commit: Commit, _ envelope: DecodedEnvelope, holds: Bool, record: RecordDifference? = nil
     ) throws {
         let line = CommitJSON.Line(commit: commit, envelope: envelope, names: names)
         try output.writeJSON((holds, record, line, state), as: Self.flip)

@@ -25,7 +25,7 @@ enum DeterminismCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let options = arguments[WhatIfCommand.rules] ?? .service
         do {
-            return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
+            return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
                 check.first = arguments[from] ?? 1
                 let report = try access.tellingDamage { try check.run() }

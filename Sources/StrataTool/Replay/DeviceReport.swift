@@ -90,7 +90,7 @@ extension DeviceView: Shaped {
 
     private static let database = Shape<Database>("A database of a device") {
         Key(of: DatabaseID.scopeShape) { $0.database }
-        Key("given", "the newest token that the device received", given) { $0.given }
+        Key("given", "the newest token that the device received", as: given) { $0.given }
         Key("zonesBehind", "how many zones have changed since") { $0.zonesBehind }
     }
 
@@ -98,7 +98,7 @@ extension DeviceView: Shaped {
         Key(of: DatabaseID.scopeShape) { $0.database }
         Key("zoneName", "its name") { $0.zone.name }
         Key("there", "true if it exists") { $0.isThere }
-        Key("given", "the newest token that the device received", given, if: "if known") { $0.given }
+        Key("given", "the newest token that the device received", as: given, if: "if known") { $0.given }
         Key("changesBehind", "how many changes came after it", if: "if known") { $0.changesBehind }
         Key("lastClientToken", "offset of the last commit that came with one", if: "if known") { $0.lastClientToken }
     }

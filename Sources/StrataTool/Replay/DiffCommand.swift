@@ -49,7 +49,7 @@ enum DiffCommand: Command {
                     "A is an offset, or a time such as \(Moment.timeExamples); '\(words[1])' is neither; with another "
                         + "store there is no B")
             }
-            return try compare(words[0], with: words[1], scope, arguments, output)
+            return try compare(words[0], with: words[1], in: scope, arguments, output)
         }
         var second: Moment?
         if words.count > 2 {
@@ -58,7 +58,7 @@ enum DiffCommand: Command {
                 throw UsageError("B is an offset, or a time such as \(Moment.timeExamples), not '\(words[2])'")
             }
         }
-        return try compare(words[0], first, second, scope, arguments, output)
+        return try compare(words[0], from: first, to: second, in: scope, arguments, output)
     }
 
     private static func scope(_ arguments: Arguments) throws(UsageError) -> DifferenceScope {
@@ -72,10 +72,10 @@ enum DiffCommand: Command {
     }
 
     private static func compare(
-        _ path: String, _ first: Moment, _ second: Moment?, _ scope: DifferenceScope, _ arguments: Arguments,
+        _ path: String, from first: Moment, to second: Moment?, in scope: DifferenceScope, _ arguments: Arguments,
         _ output: Output
     ) throws -> ExitCode {
-        try StateAccess.read(path, nil, by: name, output) { access in
+        try StateAccess.read(path, by: name, output) { access in
             let from: UInt64
             let to: UInt64
             do {
@@ -93,10 +93,10 @@ enum DiffCommand: Command {
     }
 
     private static func compare(
-        _ path: String, with other: String, _ scope: DifferenceScope, _ arguments: Arguments, _ output: Output
+        _ path: String, with other: String, in scope: DifferenceScope, _ arguments: Arguments, _ output: Output
     ) throws -> ExitCode {
-        try StateAccess.read(path, nil, by: name, output) { access in
-            try StateAccess.read(other, nil, by: name, output) { another in
+        try StateAccess.read(path, by: name, output) { access in
+            try StateAccess.read(other, by: name, output) { another in
                 try requireKnown(scope, in: [access.store, another.store])
                 var report = DifferenceReport(arguments, output)
                 let difference = StoreDifference(from: access.store, to: another.store, in: scope)

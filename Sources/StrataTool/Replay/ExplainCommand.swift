@@ -32,7 +32,7 @@ enum ExplainCommand: Command {
             throw UsageError("--user and --device are for --notifications")
         }
         if device != nil, user == nil { throw UsageError("--device needs --user, whose device it is") }
-        return try StateAccess.read(arguments.store, nil, by: name, output) { access in
+        return try StateAccess.read(arguments.store, by: name, output) { access in
             let isJSON = arguments[Option.json]
             let offset = operand.offset(upTo: access.store.offset)
             do {

@@ -67,7 +67,7 @@ enum ExplanationJSON {
         Key("base", "that the client named", if: "if it did") { $0.base }
         Key("stored", "of the version that the store had", if: "if that was the reason") { $0.stored }
         Key("made", "of the version that the save created", if: "if it was accepted") { $0.made }
-        Key("conflict", "three states of the record", conflict, if: "if it met another version") { $0.conflict }
+        Key("conflict", "three states of the record", as: conflict, if: "if it met another version") { $0.conflict }
     }
 
     private static let conflict = Shape<RecordConflict>("A conflict") {

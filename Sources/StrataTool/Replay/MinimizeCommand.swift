@@ -51,7 +51,8 @@ enum MinimizeCommand: Command {
         _ = try DatabaseOptions(arguments)
         do {
             return try StateAccess.read(
-                arguments.store, arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service, by: name,
+                arguments.store, at: arguments[Option.at], options: arguments[WhatIfCommand.rules] ?? .service,
+                by: name,
                 output
             ) { access in
                 var question = try NamedPlace(access.store).question(arguments, predicate, by: name)

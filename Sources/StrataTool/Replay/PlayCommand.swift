@@ -90,7 +90,7 @@ enum PlayCommand: Command {
         if arguments[user] == nil, arguments[device] != nil {
             throw UsageError("--device needs --user, whose device it is")
         }
-        return try StateAccess.read(arguments.store, nil, by: name, output) { access in
+        return try StateAccess.read(arguments.store, by: name, output) { access in
             let playback: Playback
             do { playback = try open(arguments, access) } catch let error as StrataError
                 where error.code == .outOfRange

@@ -68,7 +68,7 @@ enum WhatIfCommand: Command {
         var options = arguments[rules] ?? .service
         for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
         do {
-            return try StateAccess.read(arguments.store, nil, options: options, by: name, output) { access in
+            return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
                 rerun.changes = changes
                 if !arguments[leaveOut],

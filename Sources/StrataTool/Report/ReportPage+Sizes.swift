@@ -19,12 +19,12 @@ extension ReportPage {
             <h2>Sizes</h2>
             <p>\(sizesText) Bytes are those of events, values and payloads before compression.</p>
             <div class="columns">
-            \(card("Events by zone", "Events", zones, numbers.zones.others))
-            \(card("Events by record type", "Events", types, numbers.types.others))
-            \(card("Values by field", "Values", fields, numbers.fields.others))
-            \(card("Events by kind", "Events", kinds, numbers.kinds.others))
-            \(card("Commits by user", "Commits", users, numbers.users.others))
-            \(card("Commits by hour of the day, in UTC", "Commits", hours, Tally()))
+            \(card("Events by zone", unit: "Events", zones, others: numbers.zones.others))
+            \(card("Events by record type", unit: "Events", types, others: numbers.types.others))
+            \(card("Values by field", unit: "Values", fields, others: numbers.fields.others))
+            \(card("Events by kind", unit: "Events", kinds, others: numbers.kinds.others))
+            \(card("Commits by user", unit: "Commits", users, others: numbers.users.others))
+            \(card("Commits by hour of the day, in UTC", unit: "Commits", hours))
             </div>
             </section>
             """
@@ -51,7 +51,7 @@ extension ReportPage {
     private func text(_ text: String) -> ReportMarkup { "\(text)" }
 
     private func card(
-        _ title: String, _ unit: String, _ rows: [(ReportMarkup, Tally)], _ others: Tally
+        _ title: String, unit: String, _ rows: [(ReportMarkup, Tally)], others: Tally = Tally()
     ) -> ReportMarkup {
         if rows.isEmpty { return "" }
         let sizes = rows.map(\.1.byteCount)

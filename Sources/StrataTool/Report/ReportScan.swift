@@ -75,9 +75,9 @@ struct ReportScan {
         try? commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
-                let index = walker.eventIndex - 1
+                let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
                 let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
-                if try add(event.kind, body, Version(offset: commit.offset, eventIndex: UInt32(index)), &zones) {
+                if try add(event.kind, body, at: version, zones: &zones) {
                     kinds.insert(event.kind.rawValue)
                 }
             }
@@ -90,7 +90,7 @@ struct ReportScan {
 
     /// Returns true if the event is part of the report.
     private mutating func add(
-        _ kind: EventKind, _ body: UnsafeRawBufferPointer, _ version: Version, _ zones: inout Set<UInt64>
+        _ kind: EventKind, _ body: UnsafeRawBufferPointer, at version: Version, zones: inout Set<UInt64>
     ) throws -> Bool {
         guard kind.isOfZone else {
             if statistics.zone != nil { return false }

@@ -16,7 +16,7 @@ extension Person {
 
 extension Person: Shaped {
     static let shape = Shape<Self>("A person") {
-        Key("nameParts", "the parts of the name", nameParts) { $0 }
+        Key("nameParts", "the parts of the name", as: nameParts) { $0 }
         Key("emails", "the e-mail addresses") { $0.emails }
         Key("phones", "the phone numbers") { $0.phones }
         Key("roles", "the custom roles of the public database") { $0.roles }

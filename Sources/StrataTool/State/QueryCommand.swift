@@ -67,7 +67,7 @@ enum QueryCommand: Command {
             let format: any RecordFormat =
                 arguments[Option.json]
                 ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
-            try write(request, access.store, isWhole: arguments[all], format, output)
+            try write(request, of: access.store, isWhole: arguments[all], as: format, to: output)
             return try secrets?.reportClosed(by: name, output) ?? .success
         }
     }
@@ -78,7 +78,7 @@ enum QueryCommand: Command {
     }
 
     static func write(
-        _ request: QueryRequest, _ store: Store, isWhole: Bool, _ format: any RecordFormat, _ output: Output
+        _ request: QueryRequest, of store: Store, isWhole: Bool, as format: any RecordFormat, to output: Output
     ) throws {
         var question = request.question
         var count = 0

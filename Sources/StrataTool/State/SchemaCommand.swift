@@ -51,7 +51,7 @@ enum SchemaCommand: Command {
     }
 
     private static func export(_ path: String, _ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        try StateAccess.read(path, arguments[Option.at], by: name, output) { access in
+        try StateAccess.read(path, at: arguments[Option.at], by: name, output) { access in
             output.write(try access.store.schema().text)
             return .success
         }

@@ -29,13 +29,13 @@ struct StateAccess {
         _ arguments: Arguments, options: StoreOptions = .service, by command: String, _ output: Output,
         _ body: (StateAccess) throws -> ExitCode
     ) throws -> ExitCode {
-        try read(arguments.store, arguments[Option.at], options: options, by: command, output, body)
+        try read(arguments.store, at: arguments[Option.at], options: options, by: command, output, body)
     }
 
     /// Does the same as ``read(_:options:by:_:_:)``, for commands whose first operand is not a store.
     static func read(
-        _ path: String, _ moment: Moment?, options: StoreOptions = .service, by command: String, _ output: Output,
-        _ body: (StateAccess) throws -> ExitCode
+        _ path: String, at moment: Moment? = nil, options: StoreOptions = .service, by command: String,
+        _ output: Output, _ body: (StateAccess) throws -> ExitCode
     ) throws -> ExitCode {
         let state: StateAccess
         do { state = try open(path, moment, options: options) } catch let error as StrataError

@@ -90,7 +90,7 @@ extension TokenReport: Shaped {
         Key("life", "version that began the zone's life", if: "of a zone's feed") { $0.zone?.life }
         Key("offset", "the last commit that was seen, or at which a first fetch began") { $0.token.position.offset }
         Key("chain", "chain value there") { Hexadecimal($0.token.position.chain) }
-        Key("progress", "how much was seen", progress) { $0.token.progress }
+        Key("progress", "how much was seen", as: progress) { $0.token.progress }
         Key(of: TokenStatus.shape, if: "of this store's history") { $0.outlook }
         Key("served", "true if the store would serve it", if: "with a store") { report in
             report.standing.map { _ in report.refusal == nil }

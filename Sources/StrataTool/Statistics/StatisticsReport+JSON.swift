@@ -75,8 +75,10 @@ extension StatisticsReport: Shaped {
     }
 
     fileprivate func counted(_ table: TallyTable<UInt64>, _ namespace: Namespace) -> [CountedName] {
-        let others = table.others.count > 0 ? [CountedName(namespace, nil, table.others, self)] : []
-        return table.sorted(by: <).map { CountedName(namespace, $0.key, $0.value, self) } + others
+        let others = table.others
+        return table.sorted(by: <).map {
+            CountedName(namespace: namespace, ordinal: $0.key, tally: $0.value, report: self)
+        } + (others.count > 0 ? [CountedName(namespace: namespace, ordinal: nil, tally: others, report: self)] : [])
     }
 }
 
@@ -87,10 +89,6 @@ private struct CountedName: Shaped {
     let ordinal: UInt64?
     let tally: Tally
     let report: StatisticsReport
-
-    init(_ namespace: Namespace, _ ordinal: UInt64?, _ tally: Tally, _ report: StatisticsReport) {
-        (self.namespace, self.ordinal, self.tally, self.report) = (namespace, ordinal, tally, report)
-    }
 
     private var names: KnownNames { report.statistics.names }
 

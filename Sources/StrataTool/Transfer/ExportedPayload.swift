@@ -19,7 +19,7 @@ struct ExportedPayload {
     }
 
     static let shape = Shape<Self>("A payload of an export") {
-        Key("header", "the header of its payload", header, if: "unless `payload` is there") { payload in
+        Key("header", "the header of its payload", as: header, if: "unless `payload` is there") { payload in
             payload.envelope.map { ($0.header, payload.names) }
         }
         Key("events", "its events", each: event, if: "unless `payload` is there") { payload in

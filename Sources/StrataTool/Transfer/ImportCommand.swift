@@ -34,7 +34,7 @@ enum ImportCommand: Command {
             let draft = try StoreDraft(arguments.store)
             let header = try lines.next { try ExportHeader(reading: $0) }
             guard let header else { throw StrataError(.wrongMagic, "The export is empty.", .init(path: lines.path)) }
-            let report = try run(header, lines, draft, arguments)
+            let report = try run(header, lines, into: draft, arguments)
             if arguments[Option.json] { try output.writeJSON(report) } else { try report.write(to: output) }
             return .success
         } catch let refusal as Refusal {
@@ -46,7 +46,7 @@ enum ImportCommand: Command {
     }
 
     private static func run(
-        _ header: ExportHeader, _ lines: LineReader, _ draft: StoreDraft, _ arguments: Arguments
+        _ header: ExportHeader, _ lines: LineReader, into draft: StoreDraft, _ arguments: Arguments
     ) throws -> ImportReport {
         switch header.content {
         case .commits:
@@ -58,12 +58,13 @@ enum ImportCommand: Command {
             guard let user = arguments[user], !user.isEmpty else {
                 throw UsageError("FILE has records: --user NAME must say who saves them")
             }
-            return try draft.make { try importRecords(header, lines, draft, as: Actor(user: user), $0) }
+            return try draft.make { try importRecords(header, lines, into: draft, as: Actor(user: user), $0) }
         }
     }
 
     private static func importRecords(
-        _ header: ExportHeader, _ lines: LineReader, _ draft: StoreDraft, as actor: Actor, _ didOpen: () throws -> Void
+        _ header: ExportHeader, _ lines: LineReader, into draft: StoreDraft, as actor: Actor,
+        _ didOpen: () throws -> Void
     ) throws -> ImportReport {
         var options = StoreOptions.embedded
         (options.containerIdentifier, options.durability) = (header.container, .system)

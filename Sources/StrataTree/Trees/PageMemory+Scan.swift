@@ -10,7 +10,7 @@ extension PageMemory {
     ) throws {
         let key = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.maximumKeyBytes, alignment: 8)
         defer { key.deallocate() }
-        try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, $1, key: key, body) }
+        try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, in: $1, key: key, body) }
     }
 
     /// Like ``scan(_:from:to:_:)``, without assembling keys that are not needed.
@@ -99,7 +99,7 @@ extension PageMemory {
 
     /// Scans the entries of a leaf; returns false if `body` has returned false.
     private func scanLeaf(
-        _ leaf: Page, _ range: Range<Int>, key buffer: UnsafeMutableRawBufferPointer,
+        _ leaf: Page, in range: Range<Int>, key buffer: UnsafeMutableRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws -> Bool {
         let prefix = leaf.prefix
