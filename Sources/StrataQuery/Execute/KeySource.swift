@@ -93,8 +93,3 @@ final class KeySource {
         }
     }
 }
-
-/// A reason why a query ends early.
-package enum QueryError: Error, Sendable {
-    case cancelled
-}

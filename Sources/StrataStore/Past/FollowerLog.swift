@@ -16,8 +16,6 @@ final class FollowerLog: ReadOnlyLog {
 
     private var reader: LogReader { current.withLock { $0 } }
 
-    static var error: StrataError { StrataError(.onlyRead, "The store was opened for reading only.") }
-
     var storeID: Identifier { reader.identity.storeID }
     var end: Position { reader.end }
     var endTime: Int64? { reader.endTime }

@@ -7,19 +7,21 @@ protocol ReadOnlyLog: EventLog {
 }
 
 extension ReadOnlyLog {
+    static var error: StrataError { StrataError(.onlyRead, "The store was opened for reading only.") }
+
     var durableEnd: Position { end }
     var assignsNextOffset: Bool { true }
     var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
 
-    func prepare(_ commit: inout NewCommit) throws { throw FollowerLog.error }
+    func prepare(_ commit: inout NewCommit) throws { throw Self.error }
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
-        throw .notWritten(FollowerLog.error)
+        throw .notWritten(Self.error)
     }
     func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
-        throw .notWritten(FollowerLog.error)
+        throw .notWritten(Self.error)
     }
-    func trim(to offset: UInt64) throws -> Position { throw FollowerLog.error }
+    func trim(to offset: UInt64) throws -> Position { throw Self.error }
     func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
-    ) throws { throw FollowerLog.error }
+    ) throws { throw Self.error }
 }

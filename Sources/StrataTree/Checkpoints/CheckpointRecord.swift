@@ -1,14 +1,5 @@
 import StrataModel
 
-/// An older checkpoint that is still intact and can be opened.
-struct KeptRecord: Equatable, Sendable {
-    var epoch: UInt64
-    var position: Position
-    var record: RecordPlace
-    var pageCount: Int
-    var time: Int64
-}
-
 /// The content of a checkpoint's record: docs/format-views.md §7.
 struct CheckpointRecord: Sendable {
     var roots: TreeRoots

@@ -259,11 +259,6 @@ extension TreeReading {
     }
 }
 
-/// The layout of a row that holds the body of an event.
-enum RowLayout {
-    static let body = 40
-}
-
 extension RecordStateView {
     /// Returns a record's name, given the part of it that the key holds.
     package func name(keyName: UnsafeRawBufferPointer) throws -> String {

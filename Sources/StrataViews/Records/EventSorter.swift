@@ -2,15 +2,6 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// An event of a record, with the record's key.
-struct SortedEvent {
-    // Both are valid only as long as the function that provides the event says.
-    var key: UnsafeRawBufferPointer
-    var body: UnsafeRawBufferPointer
-    var kind: EventKind
-    var place: EventPlace
-}
-
 /// The header before the body of a sorted event in a run.
 private struct SortedEventHeader: BitwiseCopyable {
     var kind: UInt64

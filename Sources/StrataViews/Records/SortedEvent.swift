@@ -1,0 +1,10 @@
+import StrataModel
+
+/// An event of a record, with the record's key.
+struct SortedEvent {
+    // Both are valid only as long as the function that provides the event says.
+    var key: UnsafeRawBufferPointer
+    var body: UnsafeRawBufferPointer
+    var kind: EventKind
+    var place: EventPlace
+}
