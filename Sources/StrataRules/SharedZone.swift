@@ -14,6 +14,8 @@ package struct SharedZone: Sendable {
     package let zonePermission: SharePermission?
     /// The permissions in hierarchical shares, by the numbers of the shares.
     package let hierarchies: [UInt64: SharePermission]
+    /// The shares that give the user access.
+    package let shares: [ShareSavedEvent]
 
     /// Finds the zone of an ID whose owner is the record name of another user. Rules and readers use the same method.
     ///
@@ -35,17 +37,20 @@ package struct SharedZone: Sendable {
         (self.owner, self.database, self.zone) = (owner, database, zone)
         memberships = try trees.memberships(of: user, in: zone)
         if memberships.isEmpty { throw Refusal.notShared }
-        let current = memberships.filter(\.givesAccess)
-        if current.isEmpty { throw Refusal.missingZone(id.name) }
+        var shares: [ShareSavedEvent] = []
         var hierarchies: [UInt64: SharePermission] = [:]
         var zonePermission: SharePermission?
-        for member in current {
-            if try trees.share(member.share)?.root == nil {
+        for member in memberships where member.givesAccess {
+            guard let share = try trees.share(member.share), !share.isEnded else { continue }
+            shares.append(share)
+            if share.root == nil {
                 zonePermission = member.permission
             } else {
                 hierarchies[member.share] = member.permission
             }
         }
+        if shares.isEmpty { throw Refusal.missingZone(id.name) }
+        self.shares = shares
         self.hierarchies = hierarchies
         self.zonePermission = zonePermission
     }
@@ -57,6 +62,14 @@ package struct SharedZone: Sendable {
     package func permission(ofRecordIn share: @autoclosure () throws -> UInt64?) rethrows -> SharePermission? {
         if let zonePermission { return zonePermission }
         return try share().flatMap { hierarchies[$0] }
+    }
+
+    /// Returns the permission for the record with a name, which may be that of a share; nil if the user does not see
+    /// the record.
+    package func permission(ofRecord name: String, in trees: some TreeReading) throws -> SharePermission? {
+        try permission(
+            ofRecordIn: try shares.first { isSameText($0.record.name, name) }?.share
+                ?? trees.hierarchicalShare(of: RecordKey(zone: zone, name: name)))
     }
 }
 

@@ -28,6 +28,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let limitExceeded = Self(rawValue: 27)
         public static let userDeletedZone = Self(rawValue: 28)
         public static let referenceViolation = Self(rawValue: 31)
+        public static let participantMayNeedVerification = Self(rawValue: 33)
         public static let serverResponseLost = Self(rawValue: 34)
         public static let accountTemporarilyUnavailable = Self(rawValue: 36)
 
@@ -42,6 +43,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
             .zoneNotFound: "zone not found", .limitExceeded: "limit exceeded", .userDeletedZone: "user deleted zone",
             .referenceViolation: "reference violation", .serverResponseLost: "server response lost",
             .quotaExceeded: "quota exceeded", .accountTemporarilyUnavailable: "account temporarily unavailable",
+            .participantMayNeedVerification: "participant may need verification",
         ]
 
         public var description: String { Self.names[self] ?? "error \(rawValue)" }

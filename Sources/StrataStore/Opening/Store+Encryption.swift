@@ -4,7 +4,8 @@ import StrataRules
 /// Encrypted values are sealed before they enter a request, so the store validates, keeps and logs only ciphertext
 /// (docs/encryption.md).
 extension Store {
-    /// Seals a value for a save of this record under this key and no other. Only the database's owner can open it.
+    /// Seals a value for a save of this record under this key and no other. In the shared database, it is sealed
+    /// for the zone's owner. The store opens it for those who may read the record (B381).
     ///
     /// ```swift
     /// let pin = try store.seal(.string("1234"), for: "pin", of: id, in: DatabaseID(.private), as: anna)
@@ -31,8 +32,7 @@ extension Store {
                 .invalidArguments, "Key '\(key)': a value of kind \(value.kind) cannot be encrypted.",
                 rule: .encryptedValues)
         }
-        let database = try Place.database(database, as: actor)
-        let place = SealedPlace(key, of: record, in: database)
+        let place = SealedPlace(key, of: record, in: try snapshot().home(of: record.zone, in: database, as: actor))
         return .sealed(try engine.keys.seal(try value.encoded(), at: place))
     }
 
@@ -80,7 +80,7 @@ extension Record {
     }
 
     private func open(_ sealed: FieldValue.Sealed, _ key: String) throws -> FieldValue {
-        let bytes = try origin.context.keys.open(sealed, at: SealedPlace(key, of: id, in: database))
+        let bytes = try origin.context.keys.open(sealed, at: SealedPlace(key, of: id, in: try origin.home))
         return try FieldValue(decoding: bytes[...])
     }
 }

@@ -164,8 +164,8 @@ extension StoreSnapshot {
     private func place(ofZone ordinal: UInt64, _ old: StoreSnapshot) throws -> DifferencePlace {
         let (database, zone) = try zoneName(ordinal)
         return DifferencePlace(
-            before: RecordOrigin(database, zone, old.trees, context, desiredKeys: nil),
-            after: RecordOrigin(database, zone, trees, context, desiredKeys: nil))
+            before: try RecordOrigin(database, zone, old.trees, context, desiredKeys: nil),
+            after: try RecordOrigin(database, zone, trees, context, desiredKeys: nil))
     }
 
     /// Returns the ID of a zone, and its database with the name of the owner.

@@ -89,6 +89,6 @@ extension Store {
 extension StoreSnapshot {
     fileprivate func origin(ofZone zone: UInt64, _ trees: Snapshot) throws -> RecordOrigin {
         let (id, name) = try zoneName(zone)
-        return RecordOrigin(id, name, trees, context, desiredKeys: nil)
+        return try RecordOrigin(id, name, trees, context, desiredKeys: nil)
     }
 }

@@ -23,8 +23,8 @@ extension StoreSnapshot {
         let places = NamedPlaces(before: oldZones, after: newZones)
         for (name, zone) in places.all {
             let comparison = ZoneComparison(
-                before: zone.before.map { RecordsInOrder(of: $0, name, old) },
-                after: zone.after.map { RecordsInOrder(of: $0, name, self) }, name: name,
+                before: try zone.before.map { try RecordsInOrder(of: $0, name, old) },
+                after: try zone.after.map { try RecordsInOrder(of: $0, name, self) }, name: name,
                 newOrdinals: places.newOrdinals)
             guard try comparison.forEachDifference(body) else { return }
         }
@@ -76,9 +76,9 @@ private struct RecordsInOrder {
     private var rows: RecordRows
     private let origin: RecordOrigin
 
-    init(of zone: UInt64, _ name: ZoneName, _ snapshot: StoreSnapshot) {
+    init(of zone: UInt64, _ name: ZoneName, _ snapshot: StoreSnapshot) throws {
         rows = RecordRows(of: zone, in: snapshot.trees)
-        origin = RecordOrigin(name.database, name.zone, snapshot.trees, snapshot.context, desiredKeys: nil)
+        origin = try RecordOrigin(name.database, name.zone, snapshot.trees, snapshot.context, desiredKeys: nil)
     }
 
     /// Returns the next record; nil after the last.

@@ -101,6 +101,12 @@ final class NameDirectory: Sendable {
         ordinal == 0 ? "" : try resolver(in: snapshot).user(ordinal) ?? ""
     }
 
+    /// Returns the ID that a zone has in the shared databases of other users.
+    func sharedZone(_ zone: UInt64, in snapshot: Snapshot) throws -> ZoneID {
+        let (database, name) = try resolver(in: snapshot).requiredZone(zone)
+        return ZoneID(name, owner: UserRecord.name(of: database.owner))
+    }
+
     func text(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> String {
         try resolver(in: snapshot).text(namespace, ordinal)
     }

@@ -19,10 +19,28 @@ extension Place {
 
     /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+        if database.scope == .shared {
+            do { return (try sharedZone(id, trees, names).zone, nil) } catch let refusal as Refusal {
+                return (nil, refusal)
+            }
+        }
         let (ordinal, refusal) = try lookup.zone(
             id, isOwn: ZoneLookup.isOwner(id.owner, recordName: recordName),
             ordinal: { try names.ordinal(of: $0, in: trees) }, status: { try trees.zoneStatus(self.ordinal, $0) })
         return (ordinal == 0 ? nil : ordinal, refusal)
+    }
+
+    /// Returns a zone of the shared database.
+    ///
+    /// - Throws: ``Refusal`` if nothing in the zone is shared with the user.
+    func sharedZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> SharedZone {
+        try SharedZone(
+            id, of: lookup.owner, recordName: recordName, in: trees, ordinal: { try names.ordinal(of: $0, in: trees) })
+    }
+
+    /// Returns the ordinal of the database that has a zone: in the shared database, that of the zone's owner.
+    func databaseOrdinal(ofZone zone: UInt64, _ trees: Snapshot, _ names: NameDirectory) throws -> UInt64 {
+        database.scope == .shared ? try names.resolver(in: trees).databaseOrdinal(ofZone: zone) ?? 0 : ordinal
     }
 
     /// Returns a zone that exists now.
@@ -31,7 +49,9 @@ extension Place {
     func zoneToFollow(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
     {
         let (ordinal, refusal) = try zone(id, trees, names)
-        guard let ordinal, let row = try trees.zoneRow(self.ordinal, ordinal), refusal == nil else {
+        guard let ordinal, let row = try trees.zoneRow(databaseOrdinal(ofZone: ordinal, trees, names), ordinal),
+            refusal == nil
+        else {
             throw refusal ?? .missingZone(id.name)
         }
         return (ordinal, row)

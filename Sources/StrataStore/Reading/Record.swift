@@ -76,7 +76,24 @@ public struct Record: Sendable {
         }
     }
 
-    private func isDesired(_ field: UInt32) -> Bool { !isHidden && origin.desiredKeys?.contains(field) ?? true }
+    private func isDesired(_ field: UInt32) -> Bool {
+        !isHidden && field != origin.shareStateField && origin.desiredKeys?.contains(field) ?? true
+    }
+
+    /// The state of the share whose record this is, as the reader gets it (B337); nil for any other record. It does not
+    /// depend on the desired keys.
+    package var shareState: ShareState? {
+        get throws { try isHidden ? nil : unfilteredShareState?.filtered(for: origin.database.owner) }
+    }
+
+    var unfilteredShareState: ShareState? {
+        get throws {
+            guard let field = origin.shareStateField,
+                case .data(let bytes)? = try withView({ try $0.fields().value(of: field) })
+            else { return nil }
+            return try ShareState(decoding: bytes[...])
+        }
+    }
 
     /// True if a value may be an asset, encrypted, or of a kind that this version does not know. Most records have no
     /// such value, which is known without decoding any.
@@ -127,21 +144,36 @@ final class RecordOrigin: Sendable {
     let desiredKeys: Set<UInt32>?
     /// The texts of the fields that had been looked up before, by their ordinals.
     let knownFields: [String?]
+    /// The key of the states of shares, which readers never see; nil if the store has no shares.
+    let shareStateField: UInt32?
 
     init(
         _ database: DatabaseID, _ zone: ZoneID, _ snapshot: Snapshot, _ context: SnapshotContext,
         desiredKeys: Set<UInt32>?
-    ) {
+    ) throws {
         self.database = database
         self.zone = zone
         self.snapshot = snapshot
         self.context = context
         self.desiredKeys = desiredKeys
         knownFields = context.names.knownFields
+        shareStateField =
+            try snapshot.entryCount(ViewTree.shares) == 0
+            ? nil : context.names.ordinal(of: .field(ShareState.key), in: snapshot).map { UInt32($0) }
     }
 
     /// Returns the same origin for another zone.
-    func inZone(_ other: ZoneID) -> RecordOrigin {
-        zone == other ? self : RecordOrigin(database, other, snapshot, context, desiredKeys: desiredKeys)
+    func inZone(_ other: ZoneID) throws -> RecordOrigin {
+        zone == other ? self : try RecordOrigin(database, other, snapshot, context, desiredKeys: desiredKeys)
+    }
+
+    /// The database that has the records, whose owner's key seals encrypted values.
+    var home: DatabaseID {
+        get throws {
+            guard database.scope == .shared,
+                let owner = try snapshot.user(at: UserAddress(.recordName, zone.owner))
+            else { return database }
+            return DatabaseID(.private, owner: try context.names.user(owner, in: snapshot))
+        }
     }
 }

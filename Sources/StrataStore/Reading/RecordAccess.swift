@@ -4,7 +4,8 @@ import StrataTree
 import StrataViews
 
 /// Decides which records of a database a reader may read (docs/rules.md §5.5). In the public database, the grants of a
-/// record's type decide; they are looked up once per type and reader.
+/// record's type decide; they are looked up once per type and reader. In the shared database, the shares of the user in
+/// the record's zone decide (B356).
 struct RecordAccess: Sendable {
     enum Reader: Sendable {
         case actor(Actor)
@@ -15,17 +16,43 @@ struct RecordAccess: Sendable {
     /// The state in which grants and roles are looked up; nil if everything may be read.
     private let state: (context: SnapshotContext, trees: Snapshot)?
     private let reader: Reader
+    private let scope: InternedName.Scope
     /// The last type that was looked up.
     private var known: (type: UInt64, readable: ReadableRecords)?
+    /// The last zone of the shared database that was looked up.
+    private(set) var shared: (id: ZoneID, zone: SharedZone)?
 
     init(_ scope: InternedName.Scope, _ reader: Reader, _ context: SnapshotContext, _ trees: Snapshot) {
-        var isLimited = scope == .public
-        if isLimited, case .actor(.service) = reader { isLimited = false }
+        var isLimited = scope != .private
+        if scope == .public, case .actor(.service) = reader { isLimited = false }
         state = isLimited ? (context, trees) : nil
         self.reader = reader
+        self.scope = scope
     }
 
     var isLimited: Bool { state != nil }
+
+    /// Returns a zone's ordinal, or the reason why there is none, as ``Place/zone(_:_:_:)`` does. Afterward, only records
+    /// of that zone are asked for.
+    mutating func zone(
+        _ id: ZoneID, in place: Place, _ trees: Snapshot, _ names: NameDirectory
+    ) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+        guard scope == .shared else { return try place.zone(id, trees, names) }
+        if let shared, shared.id == id { return (shared.zone.zone, nil) }
+        do {
+            let zone = try place.sharedZone(id, trees, names)
+            shared = (id, zone)
+            return (zone.zone, nil)
+        } catch let refusal as Refusal {
+            return (nil, refusal)
+        }
+    }
+
+    mutating func mayRead(_ record: Record) throws -> Bool {
+        guard scope == .shared else { return try mayRead(record.header) }
+        guard let state, let shared else { return false }
+        return try shared.zone.mayRead(record.id.name, in: state.trees)
+    }
 
     mutating func mayRead(_ header: RecordHeader) throws -> Bool {
         guard isLimited else { return true }
@@ -36,7 +63,7 @@ struct RecordAccess: Sendable {
     }
 
     func readableRecords(ofType type: UInt64) throws -> ReadableRecords {
-        guard let state else { return .all }
+        guard let state, scope == .public else { return .all }
         let found = try state.context.grants.grants(of: type, state.context.names, in: state.trees)
         if found.isReadByAll { return .all }
         return try principal(state.context.names, state.trees).readableRecords(
@@ -59,12 +86,25 @@ struct RecordAccess: Sendable {
         return Principal(user: user, try user == 0 ? Account() : trees.account(of: user))
     }
 
-    /// Returns the refusal for a record that exists but may not be read (B395).
-    static func refusal(of record: String) -> Refusal {
-        Refusal(
+    /// Returns the refusal for a record that exists but may not be read (B395). A member does not learn that there is
+    /// such a record (B356).
+    func refusal(of record: String) -> Refusal {
+        if scope == .shared { return .missingRecord(record) }
+        return Refusal(
             .permissionFailure, "Access failure: READ operation not permitted on record '\(record)'.",
             rule: .readGrants)
     }
+}
+
+extension SharedZone {
+    func mayRead(_ record: String, in trees: some TreeReading) throws -> Bool {
+        let right = try permission(ofRecord: record, in: trees).map { ShareRight($0) }
+        return Principal.anonymous.may(.read, creator: nil, isUserRecord: false, grants: [], in: .shared, right: right)
+    }
+}
+
+extension Refusal {
+    static func missingRecord(_ name: String) -> Refusal { Refusal(.unknownItem, "Record not found: \(name)") }
 }
 
 /// The treatment of a record that the actor may not read.

@@ -157,7 +157,9 @@ extension StoreSnapshot {
             let matches = try answer.matches.map { match in
                 try Self.record(match) { zone in
                     if let known, known.zone == zone { return known.origin }
-                    let origin = unknown.inZone(ZoneID(try names.text(.zone, zone, in: trees)))
+                    let origin = try unknown.inZone(
+                        place.database.scope == .shared
+                            ? names.sharedZone(zone, in: trees) : ZoneID(names.text(.zone, zone, in: trees)))
                     known = (zone, origin)
                     return origin
                 }

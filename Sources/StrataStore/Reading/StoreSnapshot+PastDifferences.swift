@@ -92,6 +92,6 @@ extension StoreSnapshot {
 
     private func origin(ofZone ordinal: UInt64) throws -> RecordOrigin {
         let (database, zone) = try zoneName(ordinal)
-        return RecordOrigin(database, zone, trees, context, desiredKeys: nil)
+        return try RecordOrigin(database, zone, trees, context, desiredKeys: nil)
     }
 }

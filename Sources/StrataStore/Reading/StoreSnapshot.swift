@@ -63,7 +63,7 @@ public struct StoreSnapshot: Sendable {
             var access = access(place, actor, trees)
             var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys: desiredKeys, trees)
             return try ids.map { id in
-                origin = origin.inZone(id.zone)
+                origin = try origin.inZone(id.zone)
                 return try record(id, place, origin, &access, unreadable)
             }
         }
@@ -73,10 +73,14 @@ public struct StoreSnapshot: Sendable {
     func origin(
         _ place: Place, _ zone: ZoneID, desiredKeys: [String]? = nil, _ trees: Snapshot
     ) throws -> RecordOrigin {
-        let keys = try desiredKeys.map { keys in
+        try RecordOrigin(place.database, zone, trees, context, desiredKeys: desired(desiredKeys, trees))
+    }
+
+    /// Returns the ordinals of desired keys; nil for all.
+    func desired(_ keys: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
+        try keys.map { keys in
             Set(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
         }
-        return RecordOrigin(place.database, zone, trees, context, desiredKeys: keys)
     }
 
     private func record(
@@ -84,21 +88,21 @@ public struct StoreSnapshot: Sendable {
         _ unreadable: UnreadableRecord
     ) throws -> Result<Record, Refusal> {
         let trees = origin.snapshot
-        let (zone, refusal) = try place.zone(id.zone, trees, names)
+        let (zone, refusal) = try access.zone(id.zone, in: place, trees, names)
         if let refusal { return .failure(refusal) }
         let bytes = try zone.flatMap { zone in
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
-        guard let bytes else { return .failure(Refusal(.unknownItem, "Record not found: \(id.name)")) }
+        guard let bytes else { return .failure(.missingRecord(id.name)) }
         return try readable(Record(id.name, bytes, origin), &access, unreadable)
     }
 
     private func readable(
         _ record: Record, _ access: inout RecordAccess, _ unreadable: UnreadableRecord
     ) throws -> Result<Record, Refusal> {
-        if try access.mayRead(record.header) { return .success(record) }
+        if try access.mayRead(record) { return .success(record) }
         switch unreadable {
-        case .refused: return .failure(RecordAccess.refusal(of: record.id.name))
+        case .refused: return .failure(access.refusal(of: record.id.name))
         case .withoutFields: return .success(record.withoutFields)
         }
     }
@@ -111,6 +115,7 @@ public struct StoreSnapshot: Sendable {
         unreadable: UnreadableRecord = .refused
     ) throws -> Record {
         var access = access(place, actor, trees)
+        if let refusal = try access.zone(id.zone, in: place, trees, names).refusal { throw refusal }
         return try readable(Record(id.name, bytes, try origin(place, id.zone, trees)), &access, unreadable).get()
     }
 
@@ -143,6 +148,15 @@ public struct StoreSnapshot: Sendable {
 
     // MARK: Zones
 
+    /// Returns the database that has a zone, and whose owner's key seals its encrypted values.
+    func home(of zone: ZoneID, in database: DatabaseID, as actor: Actor) throws -> DatabaseID {
+        guard database.scope == .shared else { return try Place.database(database, as: actor) }
+        return try reading { trees in
+            let shared = try names.place(database, actor, in: trees).sharedZone(zone, trees, names)
+            return DatabaseID(.private, owner: try names.user(shared.owner, in: trees))
+        }
+    }
+
     /// Returns all zones of a database, in the order in which they were first created (B37).
     public func zones(in database: DatabaseID, as actor: Actor) throws -> [Zone] {
         try reading { try zones(in: database, actor, $0) }
@@ -150,15 +164,26 @@ public struct StoreSnapshot: Sendable {
 
     private func zones(in database: DatabaseID, _ actor: Actor, _ trees: Snapshot) throws -> [Zone] {
         let place = try names.place(database, actor, in: trees)
-        guard database.scope != .shared else { return [] }
+        if database.scope == .shared { return try sharedZones(place, trees) }
         var zones: [Zone] = []
         if place.ordinal != 0 {
             for (zone, row) in try trees.zoneRows(of: place.ordinal) where row.status == .alive {
-                zones.append(Zone(ZoneID(try names.text(.zone, zone, in: trees)), row))
+                zones.append(
+                    Zone(ZoneID(try names.text(.zone, zone, in: trees)), row, share: try trees.zoneWideShare(of: zone)))
             }
         }
         if !zones.contains(where: { $0.id.isDefault }) {
             zones.insert(.unwrittenDefault, at: 0)
+        }
+        return zones
+    }
+
+    /// Returns the zones that are shared with the owner of a shared database, in the order of their ordinals (B355).
+    private func sharedZones(_ place: Place, _ trees: Snapshot) throws -> [Zone] {
+        var zones: [Zone] = []
+        for zone in try Set(trees.memberships(of: place.lookup.owner).filter(\.givesAccess).map(\.zone)).sorted() {
+            let id = try names.sharedZone(zone, in: trees)
+            do { zones.append(try Zone(place.sharedZone(id, trees, names), id, trees)) } catch is Refusal {}
         }
         return zones
     }
@@ -168,10 +193,11 @@ public struct StoreSnapshot: Sendable {
             let place = try names.place(database, actor, in: trees)
             let (ordinal, refusal) = try place.zone(id, trees, names)
             if let refusal { throw refusal }
+            if place.database.scope == .shared { return try Zone(place.sharedZone(id, trees, names), id, trees) }
             guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
                 return .unwrittenDefault
             }
-            return Zone(ZoneID(id.name), row)
+            return Zone(ZoneID(id.name), row, share: try trees.zoneWideShare(of: ordinal))
         }
     }
 }
