@@ -106,6 +106,9 @@ extension DatabaseCall {
         _ desiredKeys: [CKRecord.FieldKey]?
     ) async throws -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
         try client.requireAccount()
+        guard database.scope != .shared else {
+            throw CKError(.badDatabase, message: "The shared database has no user records.")
+        }
         let id = CKRecord.ID(recordName: client.userRecordName)
         guard let fetched = try await records([id], desiredKeys).first else {
             throw CKError(.internalError, message: "The store returned no result.")

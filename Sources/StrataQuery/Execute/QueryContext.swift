@@ -21,11 +21,13 @@ package final class QueryContext: Sendable {
     package let onlyCreator: UInt64?
     /// Returns true if the actor may read a record that others refer to; nil if the actor may read everything.
     package let mayRead: (@Sendable (RecordHeader) throws -> Bool)?
+    /// The records that the actor sees in another user's zone; nil in all databases but the shared one.
+    package let visible: VisibleRecords?
 
     package init(
         _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
         zone: UInt64?, rules: QueryRules, now: Double, onlyCreator: UInt64? = nil,
-        mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil
+        mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil, visible: VisibleRecords? = nil
     ) throws {
         self.trees = trees
         self.touched = touched
@@ -37,8 +39,12 @@ package final class QueryContext: Sendable {
         self.now = now
         self.onlyCreator = onlyCreator
         self.mayRead = mayRead
+        self.visible = visible
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
+
+    /// True if estimates count records that the actor may not read.
+    package var countsHiddenRecords: Bool { onlyCreator != nil || visible?.isWholeZone == false }
 
     /// The subject of a key in a predicate or an order; nil if no record of the type ever had the key.
     func subject(of key: String) throws -> QuerySubject? {

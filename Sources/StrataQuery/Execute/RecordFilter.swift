@@ -71,6 +71,12 @@ struct RecordJudge {
 
     func holds(_ key: UnsafeRawBufferPointer, _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         if let creator = scene.onlyCreator, try view.header().createdBy != creator { return false }
+        if let visible = scene.visible, !visible.isWholeZone {
+            var reader = KeyReader(key)
+            let zone = try reader.readNumber()
+            let record = RecordKey(zone: zone, name: try view.name(keyName: try reader.readLastText()))
+            guard try visible.includes(record, in: scene.trees) else { return false }
+        }
         if case .constant(let isTrue) = filter { return isTrue }
         let holds = try holds(filter, in: try view.fields(), key: key, view: view, bytes: bytes)
         try failure.rethrow()

@@ -33,6 +33,7 @@ struct RecordSubject: PredicateSubject {
     }
 
     private func value(at path: ArraySlice<String>, ofTarget target: RecordKey) throws -> PredicateValue? {
+        if let visible = scene.visible, !(try visible.includes(target, in: scene.trees)) { return nil }
         var key = KeyWriter()
         key.append(number: target.zone)
         key.append(lastName: target.name)

@@ -27,6 +27,10 @@ struct QueryPlanner {
     /// True if results continue after a place; orders that cannot begin there then cost more.
     let isContinued: Bool
     private let ready: Set<IndexID>
+    /// The approximate number of records that the actor sees; nil if the actor sees all of them.
+    private let visibleCount: Double?
+    /// The share of the zone's records that the actor sees.
+    private let visibleShare: Double
     private let matcher: IndexMatcher
 
     init(_ scene: QueryContext, wanted: QueryOrder?, limit: Int, isContinued: Bool) throws {
@@ -36,6 +40,9 @@ struct QueryPlanner {
         self.isContinued = isContinued
         ready = try scene.trees.readyIndexes(ofType: scene.type)
         matcher = IndexMatcher(scene: scene)
+        visibleCount = try scene.visible?.count(in: scene.trees)
+        let total = try visibleCount.map { _ in try Double(scene.zones().reduce(1) { $0 + $1.recordCount }) }
+        visibleShare = min(1, (visibleCount ?? 1) / (total ?? 1))
     }
 
     /// - Parameter predicate: a tree from ``PredicateBinder``.
@@ -53,6 +60,9 @@ struct QueryPlanner {
             candidates += try orderedScans(conjuncts, accesses, of: total, missing: &missing)
             candidates.append(try zoneScan(conjuncts, accesses, total))
             if let all = try membership(conjuncts, accesses, total) { candidates.append(all) }
+        }
+        if let few = try visibleScan(conjuncts, accesses, cheaperThan: candidates.map(\.cost).min()) {
+            candidates.append(few)
         }
         guard let chosen = candidates.min(by: { $0.cost < $1.cost }) else {
             return plan(.nothing, residual: [], rows: 0)
@@ -303,7 +313,7 @@ extension QueryPlanner {
             known.formUnion(access.covered)
         }
         for place in places where !known.contains(place) { selectivity *= Self.unknownSelectivity }
-        return max(selectivity, 1e-9)
+        return max(selectivity * visibleShare, 1e-9)
     }
 
     private func plan(_ source: QueryPlan.Source, residual: [PredicateTree], rows: Double) -> QueryPlan {
@@ -480,6 +490,17 @@ extension QueryPlanner {
         plan.estimatedRecords = records
         let sorted = plan.sorting == .none ? 0 : total * selectivity * Cost.sortedRecord
         return Candidate(plan: plan, cost: Double(zones.count) * Cost.record + records * Cost.scannedRecord + sorted)
+    }
+
+    /// Reads the visible records one by one; nil if that costs more than the best other plan.
+    private func visibleScan(
+        _ conjuncts: [PredicateTree], _ accesses: [Access], cheaperThan best: Double?
+    ) throws -> Candidate? {
+        guard let visible = scene.visible, let count = visibleCount else { return nil }
+        let cost = count * (Cost.row + Cost.record + Cost.sortedKey)
+        if let best, best <= cost { return nil }
+        let keys = try visible.keys(ofType: scene.type, in: scene.trees)
+        return Candidate(plan: plan(.records(keys), residual: conjuncts, rows: Double(keys.count)), cost: cost)
     }
 
     /// Reads all records of the type by its index, if most records of the zones have other types.

@@ -158,7 +158,7 @@ struct DeviceViewBuilder {
         case .within(let event):
             guard offset > store.log.floor.offset else { return nil }
             (offset, seen) = (offset - 1, event)
-        case .scanningZones, .scanningRecords: return nil
+        case .scanningZones, .scanningRecords, .sharesBefore: return nil
         }
         while true {
             let page = try store.log.touches(zone: zone, after: offset, limit: 4_096)

@@ -78,7 +78,7 @@ struct DatabaseFeed {
         /// The last row that was read.
         var seen: (offset: UInt64, zone: UInt64)?
         var rowsRead = 0
-        try trees.forEachZoneChange(of: place.ordinal, after: start.offset, zone: start.zone) { offset, zone in
+        try forEachZoneChange(after: start.offset, zone: start.zone) { offset, zone in
             rowsRead += 1
             guard rowsRead <= Self.maximumRowsRead else {
                 page.moreComing = true
@@ -95,6 +95,31 @@ struct DatabaseFeed {
         return page
     }
 
+    private func forEachZoneChange(
+        after offset: UInt64, zone: UInt64, _ body: (_ offset: UInt64, _ zone: UInt64) throws -> Bool
+    ) throws {
+        guard place.database.scope == .shared else {
+            return try trees.forEachZoneChange(of: place.ordinal, after: offset, zone: zone, body)
+        }
+        for change in try trees.sharedZoneChanges(of: place.lookup.owner)
+        where (change.offset, change.zone) > (offset, zone) {
+            guard try body(change.offset, change.zone) else { return }
+        }
+    }
+
+    /// Returns the state of a zone and its ID.
+    private func zone(_ zone: UInt64) throws -> (status: ZoneRow.Status, id: ZoneID) {
+        if place.database.scope == .shared {
+            let isVisible = try trees.sharedZoneChange(of: place.lookup.owner, in: zone).isVisible
+            // Whatever ended the access, the zone is deleted for the member (B360).
+            return (isVisible ? .alive : .deleted, try names.sharedZone(zone, in: trees))
+        }
+        guard let status = try trees.zoneStatus(place.ordinal, zone) else {
+            throw StrataError(.malformed, "A zone that does not exist has changed.", .init(found: "zone \(zone)"))
+        }
+        return (status, ZoneID(try names.text(.zone, zone, in: trees)))
+    }
+
     private func start(_ token: FeedToken?) throws -> Start {
         guard let token else {
             let position = Position(offset: end, chain: try engine.log.chain(at: end))
@@ -104,7 +129,7 @@ struct DatabaseFeed {
             place, .database, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
         let position = token.position
         switch token.progress {
-        case .whole, .scanningRecords:
+        case .whole, .scanningRecords, .sharesBefore:
             return Start(position: position, offset: position.offset, zone: .max, isScan: false)
         case .within(let zone): return Start(position: position, offset: position.offset, zone: zone, isScan: false)
         case .scanningZones(let offset, let zone):
@@ -114,7 +139,7 @@ struct DatabaseFeed {
 
     /// Returns the ordinal of the default zone, which has no feed (B156).
     private func defaultZone() throws -> UInt64? {
-        guard place.ordinal != 0 else { return nil }
+        guard place.ordinal != 0, place.database.scope != .shared else { return nil }
         return try place.zone(.default, trees, names).ordinal
     }
 
@@ -122,16 +147,13 @@ struct DatabaseFeed {
     private func append(
         _ zone: UInt64, at offset: UInt64, _ start: Start, _ page: inout DatabaseFeedPage
     ) throws -> Bool {
-        guard let status = try trees.zoneStatus(place.ordinal, zone) else {
-            throw StrataError(.malformed, "A zone that does not exist has changed.", .init(found: "zone \(zone)"))
-        }
+        let (status, id) = try self.zone(zone)
         // The reader has never seen this zone.
         if status != .alive, start.isScan, offset <= start.position.offset { return true }
         guard page.changed.count + page.deleted.count < limit else {
             page.moreComing = true
             return false
         }
-        let id = ZoneID(try names.text(.zone, zone, in: trees))
         switch status {
         case .alive: page.changed.append(id)
         case .deleted: page.deleted.append(.init(zone: id, reason: .deleted))

@@ -1,5 +1,7 @@
 import StrataModel
+import StrataRules
 import StrataSystem
+import StrataViews
 
 /// A reader's position in a feed, which the reader keeps between pages (docs/feeds.md §3).
 ///
@@ -23,20 +25,49 @@ public struct FeedToken: Sendable, Hashable {
         case scanningZones(offset: UInt64, zone: UInt64)
         /// The existing records have been seen up to this name, as spelled in their keys.
         case scanningRecords(name: [UInt8])
+        /// The hierarchical shares of a member have been seen up to the position, but only those before one share.
+        case sharesBefore(ShareProgress)
+    }
+
+    /// How far a member has seen the hierarchical shares of a zone, which are read one after another.
+    public struct ShareProgress: Sendable, Hashable {
+        public enum Phase: UInt8, Sendable {
+            /// Nothing of the share was read yet.
+            case begins
+            /// Its changes since the base are being read, or all that it has, or all that the member knew of it.
+            case changes, content, end
+        }
+
+        /// The offset up to which the remaining shares have been seen; 0 if the member has seen nothing of them.
+        public var base: UInt64
+        public var share: UInt64
+        public var phase: Phase
+        /// The last change of the share that was read.
+        public var through: Version
+    }
+
+    /// A share that a member knows by the feed, with the version of the event by which the member joined it.
+    public struct KnownShare: Sendable, Hashable {
+        public var share: UInt64
+        public var joined: Version
     }
 
     private static let version: UInt8 = 1
-    private static let maximumBytes = 16 << 10
+    private static let maximumBytes = 1 << 20
 
     public var store: Identifier
     public var database: DatabaseID
     public var feed: Feed
     public var position: Position
     public var progress: Progress
+    /// The shares that the reader of a shared zone knows, in the order of their numbers; else empty.
+    public var knownShares: [KnownShare]
 
     init(
-        store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole
+        store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole,
+        knownShares: [KnownShare] = []
     ) {
+        self.knownShares = knownShares
         self.store = store
         self.database = database
         self.feed = feed
@@ -55,6 +86,7 @@ public struct FeedToken: Sendable, Hashable {
         if case .zone(let zone, let life) = feed {
             writer.appendVarint(zone)
             writer.appendVarint(life.packed)
+            if database.scope == .shared { Self.append(knownShares, to: &writer) }
         }
         switch progress {
         case .whole: writer.append(0 as UInt8)
@@ -69,8 +101,32 @@ public struct FeedToken: Sendable, Hashable {
             writer.append(2 as UInt8)
             writer.appendVarint(UInt64(name.count))
             writer.append(bytes: name)
+        case .sharesBefore(let progress):
+            writer.append(3 as UInt8)
+            writer.appendVarint(progress.base)
+            writer.appendVarint(progress.share)
+            writer.append(progress.phase.rawValue)
+            writer.appendVarint(progress.through.packed)
         }
         return ChecksummedBytes.seal(writer)
+    }
+
+    private static func append(_ shares: [KnownShare], to writer: inout ByteWriter) {
+        writer.appendVarint(UInt64(shares.count))
+        for known in shares {
+            writer.appendVarint(known.share)
+            writer.appendVarint(known.joined.packed)
+        }
+    }
+
+    private static func readShares(from reader: inout ByteReader) throws -> [KnownShare] {
+        let count = try reader.readVarint("the shares of a token", atMost: UInt64(maximumBytes))
+        var shares: [KnownShare] = []
+        for _ in 0..<count {
+            let share = try reader.readVarint("a token's share")
+            shares.append(KnownShare(share: share, joined: try reader.readPackedVarint("a token's membership")))
+        }
+        return shares
     }
 
     /// - Throws: ``StrataError`` for bytes that are not a token.
@@ -96,10 +152,10 @@ public struct FeedToken: Sendable, Hashable {
         case 1: feed = .database
         case 2:
             let zone = try reader.readVarint("a token's zone")
-            let life = try reader.readVarint("a zone's life", atMost: .max >> 1)
-            feed = .zone(zone, life: Version(packed: life))
+            feed = .zone(zone, life: try reader.readPackedVarint("a zone's life"))
         default: throw reader.malformed("a token's feed", expected: "1 or 2", found: "\(kind)")
         }
+        knownShares = kind == 2 && database.scope == .shared ? try Self.readShares(from: &reader) : []
         progress = try Self.readProgress(from: &reader, of: feed, bytes)
     }
 
@@ -116,8 +172,23 @@ public struct FeedToken: Sendable, Hashable {
         case (2, .zone):
             let range = try reader.readStringRange("a record's key", atMost: Envelope.maximumNameBytes)
             return .scanningRecords(name: [UInt8](bytes[range]))
-        default: throw reader.malformed("a token's progress", expected: "0 to 2", found: "\(number)")
+        case (3, .zone):
+            let base = try reader.readVarint("a token's base", atMost: Version.maximumOffset)
+            let share = try reader.readVarint("a token's share")
+            let phase = try reader.read(UInt8.self, "the phase of a share")
+            guard let phase = ShareProgress.Phase(rawValue: phase) else {
+                throw reader.malformed("the phase of a share", expected: "0 to 3", found: "\(phase)")
+            }
+            let through = try reader.readPackedVarint("a share's last change")
+            return .sharesBefore(ShareProgress(base: base, share: share, phase: phase, through: through))
+        default: throw reader.malformed("a token's progress", expected: "0 to 3", found: "\(number)")
         }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readPackedVarint(_ what: StaticString) throws -> Version {
+        Version(packed: try readVarint(what, atMost: .max >> 1))
     }
 }
 
@@ -149,6 +220,34 @@ extension FeedToken {
         } catch let error as StrataError where error.code == .outOfRange {
             // No commit has that offset, or the history was compacted after the floor was read.
             throw Self.expired("its history differs from that of the store")
+        }
+    }
+
+    /// Checks what the token knows of a member's shares in the zone.
+    ///
+    /// - Throws: ``Refusal`` if the member left all of them, or one that the token knows, and joined again (B363).
+    func check(_ zone: SharedZone, expiredBefore: UInt64) throws {
+        var reached = position.offset
+        if case .sharesBefore(let progress) = progress {
+            guard progress.base <= position.offset, progress.base == 0 || progress.base >= expiredBefore else {
+                throw Self.expired("the history since then has been compacted")
+            }
+            if progress.base > 0 { reached = progress.base }
+        }
+        let lives = Dictionary(zone.memberships.map { ($0.share, $0.joined) }) { $1 }
+        guard knownShares.allSatisfy({ lives[$0.share] == $0.joined }) else {
+            throw Self.expired("you left a share and joined it again")
+        }
+        // Follows memberships that overlap, from that time to now.
+        while true {
+            let next = zone.memberships.filter {
+                $0.joined.offset <= reached && (!$0.isGone || $0.changed.offset > reached)
+            }
+            if next.contains(where: { !$0.isGone }) { return }
+            guard let end = next.map(\.changed.offset).max() else {
+                throw Self.expired("you left the zone and joined it again")
+            }
+            reached = end
         }
     }
 

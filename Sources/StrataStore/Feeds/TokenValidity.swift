@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataRules
 import StrataTree
 import StrataViews
 
@@ -23,14 +24,22 @@ extension Store {
         return try snapshot.reading { trees in
             var standing = TokenValidity()
             if token.store == engine.storeID, case .zone(let ordinal, _) = token.feed {
-                standing.zone = try snapshot.names.resolver(in: trees).zone(ordinal).map { ZoneID($0.name) }
+                let owned = try snapshot.names.resolver(in: trees).zone(ordinal)
+                standing.zone = try owned.map {
+                    try token.database.scope == .shared
+                        ? snapshot.names.sharedZone(ordinal, in: trees) : ZoneID($0.name)
+                }
             }
             do {
                 guard token.database.scope != .public else { throw Refusal.publicChanges }
                 let place = try snapshot.names.place(
                     token.database, Actor(user: token.database.owner), in: trees)
                 var feed = token.feed
+                var shared: SharedZone?
                 if case .zone = feed, let zone = standing.zone {
+                    if token.database.scope == .shared {
+                        shared = try place.sharedZone(zone, trees, snapshot.names)
+                    }
                     let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
                     feed = .zone(ordinal, life: row.incarnation)
                 } else if token.store == engine.storeID, feed != .database {
@@ -39,6 +48,7 @@ extension Store {
                 try token.check(
                     place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
                     end: trees.foldedOffset(ViewTree.records))
+                try shared.map { try token.check($0, expiredBefore: engine.log.floor.offset) }
             } catch let refusal as Refusal {
                 standing.refusal = refusal
             }

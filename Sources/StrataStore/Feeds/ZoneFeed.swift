@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataRules
 import StrataTree
 import StrataViews
 
@@ -48,11 +49,12 @@ extension Store {
         let (page, offset) = try readingFeed { snapshot in
             try snapshot.reading { trees in
                 let place = try snapshot.names.place(database, actor, in: trees)
+                let shared = database.scope == .shared ? try place.sharedZone(zone, trees, snapshot.names) : nil
                 let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                let id = try shared == nil ? ZoneID(zone.name) : snapshot.names.sharedZone(ordinal, in: trees)
                 let feed = ZoneFeed(
-                    engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal,
-                    origin: try snapshot.origin(place, ZoneID(zone.name), desiredKeys: desiredKeys, trees), row: row,
-                    limit: limit)
+                    engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal, shared: shared,
+                    origin: try snapshot.origin(place, id, desiredKeys: desiredKeys, trees), row: row, limit: limit)
                 return try feed.page(since: token, as: actor)
             }
         }
@@ -93,29 +95,42 @@ struct ZoneFeed {
     let place: Place
     let trees: Snapshot
     let zone: UInt64
+    /// The zone as a member finds it; nil for the owner.
+    let shared: SharedZone?
     let origin: RecordOrigin
     let row: ZoneRow
     let limit: Int
 
     /// The last commit that the page covers.
-    private var end: UInt64 { engine.lastingOffset(of: trees) }
+    var end: UInt64 { engine.lastingOffset(of: trees) }
 
     func page(since token: FeedToken?, as actor: Actor) throws -> ZoneFeedPage {
         let feed = FeedToken.Feed.zone(zone, life: row.incarnation)
         var page: ZoneFeedPage
-        switch token {
-        case nil: page = try scan(from: try position(end), after: [])
-        case let token?:
-            try token.check(
-                place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
-            if case .scanningRecords(let name) = token.progress {
-                page = try scan(from: token.position, after: name)
-            } else {
-                page = try replay(token)
-            }
+        if let token {
+            let expiry = try max(
+                trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.database ?? place.ordinal))
+            try token.check(place, feed, engine, expiredBefore: expiry, end: end)
+            try shared.map { try token.check($0, expiredBefore: max(expiry, engine.log.floor.offset)) }
+        }
+        if let shared, shared.zonePermission == nil {
+            page = try MemberFeed(feed: self, shared: shared).page(since: token)
+        } else {
+            page = try wholePage(since: token)
         }
         page.clientToken = try clientToken(of: actor)
         return page
+    }
+
+    private func wholePage(since token: FeedToken?) throws -> ZoneFeedPage {
+        guard token.map({ $0.knownShares == wholeZoneShare }) ?? true else {
+            throw FeedToken.expired("it belongs to other shares of the zone")
+        }
+        switch token?.progress {
+        case nil: return try scan(from: try position(end), after: [])
+        case .scanningRecords(let name)?: return try scan(from: token?.position ?? position(end), after: name)
+        default: return try token.map(replay) ?? scan(from: try position(end), after: [])
+        }
     }
 
     private func clientToken(of actor: Actor) throws -> [UInt8]? {
@@ -156,7 +171,7 @@ struct ZoneFeed {
         return page
     }
 
-    private func record(_ name: String, _ state: UnsafeRawBufferPointer) throws -> Record {
+    func record(_ name: String, _ state: UnsafeRawBufferPointer) throws -> Record {
         try Record(name, [UInt8](state), origin)
     }
 
@@ -255,13 +270,27 @@ struct ZoneFeed {
         return page
     }
 
-    private func position(_ offset: UInt64) throws -> Position {
+    func position(_ offset: UInt64) throws -> Position {
         Position(offset: offset, chain: try engine.log.chain(at: offset))
     }
 
     private func token(_ position: Position, _ progress: FeedToken.Progress = .whole) -> FeedToken {
+        token(position, progress, knowing: wholeZoneShare)
+    }
+
+    func token(
+        _ position: Position, _ progress: FeedToken.Progress, knowing shares: [FeedToken.KnownShare]
+    ) -> FeedToken {
         FeedToken(
             store: engine.storeID, database: place.database, feed: .zone(zone, life: row.incarnation),
-            position: position, progress: progress)
+            position: position, progress: progress, knownShares: shares)
+    }
+
+    /// The share of the whole zone by which a member reads it; empty for the owner.
+    private var wholeZoneShare: [FeedToken.KnownShare] {
+        guard let share = shared?.shares.first(where: { $0.root == nil })?.share,
+            let member = shared?.memberships.first(where: { $0.share == share })
+        else { return [] }
+        return [.init(share: share, joined: member.joined)]
     }
 }

@@ -54,6 +54,13 @@ final class Matching {
         if index.isEmpty { return }
         let place = try place(of: happening.zone)
         let origin = try origin(of: happening)
+        for entry in index.ofMembers(concernedBy: happening)
+        where decide(entry, happening, in: place, isOfMember: true) == .fires {
+            var push = try push(entry, .database, happening, in: place)
+            push.scope = .shared
+            try body(push, origin)
+        }
+        if happening.isOfMembers { return }
         if !place.zone.isDefault {
             for entry in index.ofDatabase(place.database) where decide(entry, happening, in: place) == .fires {
                 try body(try push(entry, .database, happening, in: place), origin)
@@ -82,8 +89,14 @@ final class Matching {
     ) throws -> [(verdict: SubscriptionVerdict, holds: Bool?)] {
         let place = try place(of: happening.zone)
         let asked = try askedRecord(of: happening)
+        var index = SubscriptionIndex()
+        for entry in entries where entry.subscription.kind == .database { try index.insert(entry, in: trees) }
+        let concerned = index.ofMembers(concernedBy: happening)
         return try entries.map { entry in
-            guard entry.subscription.kind == .query else { return (decide(entry, happening, in: place), nil) }
+            guard entry.subscription.kind == .query else {
+                let isOfMember = concerned.contains { $0 === entry }
+                return (decide(entry, happening, in: place, isOfMember: isOfMember), nil)
+            }
             guard let asked else {
                 let verdict = asks(entry, happening, place)
                 return (verdict == .fires ? .stateIsGone : verdict, nil)
@@ -137,10 +150,12 @@ final class Matching {
 
     /// Returns the verdict on an event for a subscription to a zone or database. If it fires, it counts as notified of
     /// the commit.
+    ///
+    /// - Parameter isOfMember: true for a subscription to the shared database of a member whom the event concerns.
     private func decide(
-        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, in place: Place
+        _ entry: SubscriptionIndex.Entry, _ happening: SubscriptionTrigger, in place: Place, isOfMember: Bool = false
     ) -> SubscriptionVerdict {
-        let verdict = concerns(entry, happening, place)
+        let verdict = isOfMember ? isWanted(happening, by: entry) : concerns(entry, happening, place)
         guard verdict == .fires else { return verdict }
         if notified.offset != happening.version.offset { notified = (happening.version.offset, []) }
         return notified.entries.insert(ObjectIdentifier(entry)).inserted ? .fires : .toldAlready
@@ -152,16 +167,24 @@ final class Matching {
     ) -> SubscriptionVerdict {
         let subscription = entry.subscription
         guard entry.key.database == place.database else { return .otherDatabase }
+        if happening.isOfMembers { return .noRecord }
         if place.zone.isDefault { return .defaultZone }
         if subscription.kind == .recordZone {
             if subscription.zone != happening.zone { return .otherZone }
             if happening.isOfZone { return .zoneItself }
         }
+        return isWanted(happening, by: entry)
+    }
+
+    private func isWanted(
+        _ happening: SubscriptionTrigger, by entry: SubscriptionIndex.Entry
+    ) -> SubscriptionVerdict {
         guard entry.version < happening.version else { return .savedLater }
-        let wanted = subscription.recordType
+        let wanted = entry.subscription.recordType
         switch happening.subject {
-        case .record(_, let type, _, _), .touch(let type): return wanted == 0 || wanted == type ? .fires : .otherType
-        case .zone: return wanted == 0 ? .fires : .zoneItself
+        case .record(_, let type, _, _), .touch(let type), .sharedRecord(_, let type):
+            return wanted == 0 || wanted == type ? .fires : .otherType
+        case .zone, .member: return wanted == 0 ? .fires : .zoneItself
         case .subscriptionSaved, .subscriptionDeleted: return .noRecord
         }
     }
@@ -282,6 +305,14 @@ extension Push.Reason {
 extension SubscriptionTrigger {
     fileprivate var isOfZone: Bool {
         if case .zone = subject { true } else { false }
+    }
+
+    /// True for an event that says what members of shares see, beside the events that changed it.
+    fileprivate var isOfMembers: Bool {
+        switch subject {
+        case .sharedRecord, .member: true
+        default: false
+        }
     }
 }
 

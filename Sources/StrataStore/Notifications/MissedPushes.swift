@@ -47,11 +47,15 @@ struct MissedPushes {
         for database in try databases() {
             var hasAny = false
             try trees.forEachSubscription(of: database, user: user) { row in
-                index.insert(.init(row.event, row.version))
+                try index.insert(.init(row.event, row.version), in: trees)
                 hasAny = true
                 return true
             }
             guard hasAny else { continue }
+            if case .database(.shared, _)? = try trees.name(.database, database) {
+                let changes = try trees.sharedZoneChanges(of: user)
+                zones.formUnion(changes.lazy.filter { $0.offset > start }.map(\.zone))
+            }
             try trees.forEachZoneChange(of: database, after: start, zone: .max) { _, zone in
                 zones.insert(zone)
                 return true
@@ -65,7 +69,7 @@ struct MissedPushes {
             for happening in try SubscriptionTrigger.all(in: commit) where happening.zone != 0 {
                 var asked = zones.contains(happening.zone) ? index : SubscriptionIndex()
                 for one in fired[offset] ?? [] where one.by == happening.version {
-                    asked.insert(.init(one.event, Version(offset: 0, eventIndex: 0)))
+                    try asked.insert(.init(one.event, Version(offset: 0, eventIndex: 0)), in: trees)
                 }
                 try matching.forEachPush(for: happening, in: asked) { push, origin in
                     if origin != actor { try body(push) }

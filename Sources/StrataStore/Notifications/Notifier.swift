@@ -268,7 +268,7 @@ final class Notifier: @unchecked Sendable {
             index = SubscriptionIndex()
             for database in 1..<max(1, try trees.nameCount(.database)) + 1 {
                 try trees.forEachSubscription(of: database) { row in
-                    index.insert(SubscriptionIndex.Entry(row.event, row.version))
+                    try index.insert(SubscriptionIndex.Entry(row.event, row.version), in: trees)
                     return true
                 }
             }
@@ -305,7 +305,7 @@ final class Notifier: @unchecked Sendable {
                     commitsLeft -= 1
                     for happening in try SubscriptionTrigger.all(in: commit) {
                         hasLooked = true
-                        try take(happening, matching)
+                        try take(happening, matching, trees)
                     }
                     position = commit.offset
                 }
@@ -316,11 +316,14 @@ final class Notifier: @unchecked Sendable {
         }
     }
 
-    private func take(_ happening: SubscriptionTrigger, _ matching: Matching) throws {
+    private func take(_ happening: SubscriptionTrigger, _ matching: Matching, _ trees: Snapshot) throws {
+        if case .member(let event) = happening.subject {
+            try index.take(event, at: happening.version, in: trees)
+        }
         switch happening.subject {
         case .subscriptionSaved(let event):
             let entry = SubscriptionIndex.Entry(event, happening.version)
-            index.insert(entry)
+            try index.insert(entry, in: trees)
             if isPlayed { unnoted.removeAll { $0.entry.key == entry.key } }
         case .subscriptionDeleted(let event):
             let key = SubscriptionIndex.Key(database: event.database, user: event.user, id: ExactName(text: event.id))

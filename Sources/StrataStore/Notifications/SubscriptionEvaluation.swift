@@ -177,8 +177,8 @@ extension SubscriptionEvaluation.Change {
         switch happening.subject {
         case .record(let key, let type, let reason, _):
             (record, self.reason, self.type) = (key.name, reason, try names.text(.recordType, type))
-        case .touch(let type): self.type = try names.text(.recordType, type)
-        case .zone: isOfZone = true
+        case .touch(let type), .sharedRecord(_, let type): self.type = try names.text(.recordType, type)
+        case .zone, .member: isOfZone = true
         case .subscriptionSaved, .subscriptionDeleted: break
         }
     }

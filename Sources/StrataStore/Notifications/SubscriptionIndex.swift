@@ -1,5 +1,6 @@
 import StrataModel
 import StrataQuery
+import StrataTree
 import StrataViews
 
 /// Subscriptions by what makes them fire, so that an event is evaluated only for those that it may concern.
@@ -41,6 +42,7 @@ struct SubscriptionIndex {
     private var ofDatabases: [UInt64: [Key: Entry]] = [:]
     private var ofZones: [UInt64: [Key: Entry]] = [:]
     private var ofTypes: [TypeKey: QueryGroup] = [:]
+    private var ofShares = ShareSubscribers()
     /// The number of subscriptions that fire once.
     private(set) var onceCount = 0
 
@@ -51,10 +53,14 @@ struct SubscriptionIndex {
         onceCount == 0 ? nil : entries.values.filter(\.firesOnce).map(\.version.offset).min()
     }
 
-    mutating func insert(_ entry: Entry) {
+    /// - Parameter trees: a state with the names of the subscription, and with the shares of its user.
+    mutating func insert(_ entry: Entry, in trees: Snapshot) throws {
         remove(entry.key)
         entries[entry.key] = entry
         let subscription = entry.subscription
+        if subscription.kind == .database, case .database(.shared, _)? = try trees.name(.database, entry.key.database) {
+            return try ofShares.insert(entry, in: trees)
+        }
         if entry.firesOnce { onceCount += 1 }
         switch subscription.kind {
         case .database: ofDatabases[entry.key.database, default: [:]][entry.key] = entry
@@ -69,7 +75,9 @@ struct SubscriptionIndex {
         guard let entry = entries.removeValue(forKey: key) else { return }
         if entry.firesOnce { onceCount -= 1 }
         switch entry.subscription.kind {
-        case .database: ofDatabases[key.database]?[key] = nil
+        case .database:
+            ofDatabases[key.database]?[key] = nil
+            ofShares.remove(key)
         case .recordZone: ofZones[entry.subscription.zone]?[key] = nil
         case .query: ofTypes[TypeKey(database: key.database, type: entry.subscription.recordType)]?.remove(entry)
         }
@@ -79,6 +87,14 @@ struct SubscriptionIndex {
     mutating func remove(_ key: Key, savedBefore version: Version) {
         if let entry = entries[key], entry.version < version { remove(key) }
     }
+
+    /// Takes a change of a membership, which comes before the events that it concerns.
+    mutating func take(_ event: MemberChangedEvent, at version: Version, in trees: Snapshot) throws {
+        try ofShares.take(event, at: version, in: trees)
+    }
+
+    /// Returns the subscriptions to shared databases that an event may concern.
+    func ofMembers(concernedBy happening: SubscriptionTrigger) -> [Entry] { ofShares.concerned(by: happening) }
 
     func ofDatabase(_ database: UInt64) -> some Sequence<Entry> { (ofDatabases[database] ?? [:]).values }
     func ofZone(_ zone: UInt64) -> some Sequence<Entry> { (ofZones[zone] ?? [:]).values }

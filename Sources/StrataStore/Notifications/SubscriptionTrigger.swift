@@ -11,6 +11,9 @@ struct SubscriptionTrigger {
         /// A record that only got a new change tag, which counts only as a change of its zone.
         case touch(type: UInt64)
         case zone
+        /// A record that came under a hierarchical share, changed there or left it, for the share's members.
+        case sharedRecord(share: UInt64, type: UInt64)
+        case member(MemberChangedEvent)
         case subscriptionSaved(SubscriptionSavedEvent)
         case subscriptionDeleted(SubscriptionDeletedEvent)
     }
@@ -70,6 +73,12 @@ struct SubscriptionTrigger {
             let event = try RecordErasedEvent(from: &reader)
             return event.previous == nil ? nil : (.touch(type: event.type), event.record.zone)
         case .zoneSaved, .zoneDeleted: return (.zone, try reader.readEventZone())
+        case .sharedRecord:
+            let event = try SharedRecordEvent(from: &reader)
+            return (.sharedRecord(share: event.share, type: event.type), event.record.zone)
+        case .memberChanged:
+            let event = try MemberChangedEvent(from: &reader)
+            return (.member(event), event.zone)
         case .subscriptionSaved: return (.subscriptionSaved(try SubscriptionSavedEvent(from: &reader)), 0)
         case .subscriptionDeleted: return (.subscriptionDeleted(try SubscriptionDeletedEvent(from: &reader)), 0)
         default: return nil

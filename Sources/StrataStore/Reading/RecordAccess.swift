@@ -1,4 +1,5 @@
 import StrataModel
+import StrataQuery
 import StrataRules
 import StrataTree
 import StrataViews
@@ -72,8 +73,16 @@ struct RecordAccess: Sendable {
 
     /// Returns true for each record that may be read; nil if all of them may.
     var checkOfTargets: (@Sendable (RecordHeader) throws -> Bool)? {
-        guard isLimited else { return nil }
+        guard scope == .public, isLimited else { return nil }
         return { try readableRecords(ofType: $0.type).includes(createdBy: $0.createdBy) }
+    }
+
+    /// Returns the records that a query of the zone that was looked up last may see; nil outside the shared database.
+    func visible(_ names: NameDirectory) throws -> VisibleRecords? {
+        guard let state, let shared else { return nil }
+        return VisibleRecords(
+            ofZone: shared.zone.zone, shares: shared.zone.zonePermission == nil ? shared.zone.shares : nil,
+            shareType: try names.ordinal(of: .recordType(ShareState.recordType), in: state.trees))
     }
 
     private func principal(_ names: NameDirectory, _ trees: Snapshot) throws -> Principal {

@@ -151,7 +151,7 @@ extension StoreSnapshot {
                 try context.answer(query, continuing: cursor, limit: limit, isCancelled: isCancelled)
             }
             var plan = answer.plan
-            plan.countsHiddenRecords = context.onlyCreator != nil
+            plan.countsHiddenRecords = context.countsHiddenRecords
             var known: (zone: UInt64, origin: RecordOrigin)?
             let unknown = try origin(place, ZoneID(""), desiredKeys: desiredKeys, trees)
             let matches = try answer.matches.map { match in
@@ -180,7 +180,7 @@ extension StoreSnapshot {
                 of: query, in: place, as: actor, rules, touched: touched, now: EngineDate.seconds(now), trees)
             guard let context else { return .empty }
             var plan = try Self.judging { try context.plan(query, limit: limit) }
-            plan.countsHiddenRecords = context.onlyCreator != nil
+            plan.countsHiddenRecords = context.countsHiddenRecords
             return plan
         }
     }
@@ -208,17 +208,19 @@ extension StoreSnapshot {
                 rule: .queriesOfAllZones)
         }
         var zone: UInt64?
+        var access = access(place, actor, trees)
         if let id = query.zone {
-            let (ordinal, refusal) = try place.zone(id, trees, names)
+            let (ordinal, refusal) = try access.zone(id, in: place, trees, names)
             if let refusal { throw refusal }
             // A default zone that was never written to has no ordinal and no records; the query is still validated.
             zone = ordinal ?? 0
         }
         guard let type = try names.ordinal(of: .recordType(query.recordType), in: trees) else {
-            guard rules.unknownTypesAreErrors else { return nil }
+            // There may be no share yet.
+            let isOfShares = isSameText(query.recordType, ShareState.recordType)
+            guard rules.unknownTypesAreErrors, !isOfShares else { return nil }
             throw Refusal(.unknownItem, "Did not find record type: \(query.recordType)", rule: .queriedType)
         }
-        let access = access(place, actor, trees)
         let readable = try access.readableRecords(ofType: type)
         try readable.requireAny(of: query.recordType)
         var onlyCreator: UInt64?
@@ -226,8 +228,9 @@ extension StoreSnapshot {
         if case .own(let user) = readable { onlyCreator = user == 0 ? .max : user }
         return try QueryContext(
             trees, touched: trees === self.trees ? touched : [],
-            StoreQueryNames(names: names, place: place, actor: actor, trees: trees), database: place.ordinal,
-            type: type, zone: zone, rules: rules, now: now, onlyCreator: onlyCreator, mayRead: access.checkOfTargets)
+            StoreQueryNames(names: names, place: place, actor: actor, trees: trees),
+            database: access.shared?.zone.database ?? place.ordinal, type: type, zone: zone, rules: rules, now: now,
+            onlyCreator: onlyCreator, mayRead: access.checkOfTargets, visible: access.visible(names))
     }
 
     /// Treats a query that is invalid or too expensive as an error of the caller.

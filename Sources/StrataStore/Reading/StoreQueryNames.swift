@@ -12,7 +12,9 @@ struct StoreQueryNames: QueryNames {
     let trees: Snapshot
 
     func fieldOrdinal(_ name: String) throws -> UInt32? {
-        try names.ordinal(of: .field(name), in: trees).map { UInt32($0) }
+        // Clients see no key of shares' states.
+        if isSameText(name, ShareState.key) { return nil }
+        return try names.ordinal(of: .field(name), in: trees).map { UInt32($0) }
     }
 
     func fieldName(_ ordinal: UInt32) throws -> String { try names.text(.field, UInt64(ordinal), in: trees) }

@@ -37,7 +37,8 @@ extension StoreSnapshot {
     private func hasGone(
         _ zone: UInt64, _ place: Place, after version: Version, through offset: UInt64, _ trees: Snapshot
     ) throws -> Bool {
-        if let row = try trees.zoneRow(place.ordinal, zone), row.status == .alive, row.incarnation < version {
+        let database = try place.databaseOrdinal(ofZone: zone, trees, names)
+        if let row = try trees.zoneRow(database, zone), row.status == .alive, row.incarnation < version {
             return false
         }
         let first = max(version.offset, context.history.floor)

@@ -121,7 +121,7 @@ extension TokenReport: Shaped {
         ) {
             switch $0 {
             case .within(let seen), .scanningZones(_, let seen): seen
-            case .whole, .scanningRecords: nil
+            case .whole, .scanningRecords, .sharesBefore: nil
             }
         }
         Key("seenKey", "the key of the last record's name, in hexadecimal", if: "`scanning` of records") {
@@ -135,7 +135,7 @@ extension FeedToken.Progress {
         switch self {
         case .whole: "whole"
         case .within: "within"
-        case .scanningZones, .scanningRecords: "scanning"
+        case .scanningZones, .scanningRecords, .sharesBefore: "scanning"
         }
     }
 
@@ -147,6 +147,8 @@ extension FeedToken.Progress {
             "a first fetch, up to zone \(zone), which changed last at \(offset)"
         case .scanningRecords(let name):
             "a first fetch, up to the record with the key \(name.map { hexadecimal($0) }.joined())"
+        case .sharesBefore(let progress):
+            "the shares before number \(progress.share), and that one up to \(progress.through.tag)"
         }
     }
 }

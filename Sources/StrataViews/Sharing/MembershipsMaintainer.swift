@@ -49,16 +49,27 @@ package struct Membership: Sendable, Hashable {
     /// True if the user sees what is shared: the permission may be none.
     package var givesAccess: Bool { !isGone && permission != .none }
 
+    /// Returns true if the member may have seen what is shared when an event happened. Of an access that ended, only the
+    /// end is known.
+    package func gaveAccess(at version: Version) -> Bool {
+        joined <= version && (givesAccess || version < changed)
+    }
+
     init(_ row: UnsafeRawBufferPointer) throws {
         var reader = ByteReader(row)
-        changed = try reader.readPackedVersion("a row's version")
+        let changed = try reader.readPackedVersion("a row's version")
         var body = ByteReader(row, at: RowLayout.body)
-        let event = try MemberChangedEvent(from: &body)
+        self.init(try MemberChangedEvent(from: &body), at: changed)
+    }
+
+    /// Creates the membership as an event leaves it.
+    package init(_ event: MemberChangedEvent, at version: Version) {
+        changed = version
         share = event.share
         zone = event.zone
         permission = event.permission
         role = event.role
-        joined = event.joined ?? changed
+        joined = event.joined ?? version
         isGone = event.isGone
     }
 }

@@ -40,6 +40,25 @@ enum ShareChangesMaintainer: ViewMaintainer {
     }
 }
 
+extension Snapshot {
+    /// Returns the approximate number of records that are or were in a hierarchical share.
+    package func estimatedChanges(ofShare share: UInt64) throws -> Double {
+        try ViewKeys.withBounds(ofNumber: share) { try estimatedCount(ViewTree.shareChanges, from: $0, to: $1) }
+    }
+
+    /// Returns the version of the last change of a record in a hierarchical share; nil if there is none.
+    package func lastChange(ofShare share: UInt64) throws -> Version? {
+        let cursor = cursor(ViewTree.shareChanges)
+        let isFound = try ViewKeys.withBounds(ofNumber: share) { try cursor.seekBefore($1) }
+        guard isFound else { return nil }
+        return try cursor.withEntry { key, _ -> Version? in
+            var reader = KeyReader(key)
+            guard try reader.readNumber() == share else { return nil }
+            return Version(packed: try reader.readNumber() & .max >> 1)
+        } ?? nil
+    }
+}
+
 extension TreeReading {
     /// Calls `body` with each record of a hierarchical share at its last change, in the order of changes, beginning
     /// after a version, until it returns false.

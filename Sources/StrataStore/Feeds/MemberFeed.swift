@@ -1,0 +1,226 @@
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Reads pages of a zone's feed for a member of hierarchical shares (docs/feeds.md §4).
+///
+/// The shares are read one after another, in the order of their numbers: of each, what happened between the base, up to
+/// which the member has seen the share, and the target, which is the same for all pages of a fetch.
+struct MemberFeed {
+    private typealias Phase = FeedToken.ShareProgress.Phase
+
+    let feed: ZoneFeed
+    let shared: SharedZone
+
+    /// The progress of reading shares for a page.
+    private struct Reading {
+        var page: ZoneFeedPage
+        var base: UInt64
+        var target: Position
+        /// The shares that the member knows, with the versions by which the member joined them.
+        var known: [UInt64: Version]
+        var resume: FeedToken.ShareProgress?
+        var deleted: Set<[UInt8]> = []
+        var byteCount = 0
+        var entriesRead = 0
+        /// The last place that is completely in the page.
+        var last: FeedToken.ShareProgress
+
+        /// The last version that the member has seen of known shares.
+        var baseVersion: Version { Version(offset: base, eventIndex: MemberFeed.lastEvent) }
+        /// The known shares as a token has them.
+        var list: [FeedToken.KnownShare] {
+            known.sorted { $0.key < $1.key }.map { .init(share: $0.key, joined: $0.value) }
+        }
+    }
+
+    private var trees: Snapshot { feed.trees }
+
+    func page(since token: FeedToken?) throws -> ZoneFeedPage {
+        var reading = try reading(token)
+        let numbers = Set(reading.known.keys).union(shared.shares.map(\.share))
+        for number in numbers.sorted() where number >= reading.resume?.share ?? 0 {
+            guard try read(number, &reading) else {
+                reading.page.token = feed.token(reading.target, .sharesBefore(reading.last), knowing: reading.list)
+                reading.page.moreComing = true
+                return reading.page
+            }
+        }
+        reading.page.token = feed.token(reading.target, .whole, knowing: reading.list)
+        reading.page.moreComing = try hasNews(reading)
+        return reading.page
+    }
+
+    private func reading(_ token: FeedToken?) throws -> Reading {
+        var (base, target) = (token?.position.offset ?? 0, try feed.position(feed.end))
+        var resume: FeedToken.ShareProgress?
+        switch token?.progress {
+        case nil, .whole?: break
+        case .sharesBefore(let progress)?: (base, target, resume) = (progress.base, token?.position ?? target, progress)
+        default: throw FeedToken.expired("it belongs to a share of the whole zone")
+        }
+        let known = Dictionary((token?.knownShares ?? []).map { ($0.share, $0.joined) }) { $1 }
+        let start = FeedToken.ShareProgress(
+            base: base, share: 0, phase: .begins, through: Version(offset: base, eventIndex: 0))
+        return Reading(
+            page: ZoneFeedPage(token: feed.token(target, .whole, knowing: [])), base: base, target: target,
+            known: known,
+            resume: resume, last: resume ?? start)
+    }
+
+    // MARK: One share
+
+    /// Returns false once the page is full.
+    private func read(_ number: UInt64, _ reading: inout Reading) throws -> Bool {
+        guard let member = shared.memberships.first(where: { $0.share == number }),
+            let share = try trees.share(number)
+        else {
+            reading.known[number] = nil
+            return true
+        }
+        let hasAccess = shared.hierarchies[number] != nil
+        let resume = reading.resume.flatMap { $0.share == number ? $0 : nil }
+        var phase: Phase
+        switch (hasAccess, reading.known[number] != nil) {
+        // The content is not complete, or deletions of it have begun: it is read as that of a new share.
+        case (true, true): phase = [.content, .end].contains(resume?.phase) ? .content : .changes
+        // Access that began after the target belongs to the next fetch.
+        case (true, false) where member.changed.offset > reading.target.offset: return true
+        case (true, false): phase = .content
+        case (false, true): phase = .end
+        case (false, false): return true
+        }
+        var start = phase == .changes ? reading.baseVersion : Version(offset: 0, eventIndex: Self.lastEvent)
+        if let resume, resume.phase == phase { start = resume.through }
+        let isNew = resume?.phase != phase
+        reading.last = .init(base: reading.base, share: number, phase: isNew ? .begins : phase, through: start)
+        if isNew {
+            guard try takeShare(share, phase, &reading) else { return false }
+            if phase == .content { reading.known[number] = member.joined }
+            reading.last.phase = phase
+        }
+        var goesOn = true
+        try trees.forEachChange(ofShare: number, after: start) { version, event in
+            if phase != .end, version.offset > reading.target.offset { return false }
+            guard reading.entriesRead < ZoneFeed.maximumEntriesRead else {
+                goesOn = false
+                return false
+            }
+            reading.entriesRead += 1
+            goesOn = try take(event, at: version, of: share, member, phase, &reading)
+            if goesOn { reading.last.through = version }
+            return goesOn
+        }
+        if goesOn, phase == .end { reading.known[number] = nil }
+        return goesOn
+    }
+
+    private static let lastEvent = UInt32(1 << Version.eventBits - 1)
+
+    /// Takes the share's own record; returns false if the page is full.
+    private func takeShare(_ share: ShareSavedEvent, _ phase: Phase, _ reading: inout Reading) throws -> Bool {
+        if phase == .end { return takeDeletion(of: share.record.name, ShareState.recordType, &reading) }
+        return try trees.withRecord(share.record) { state in
+            let version = try RecordStateView(state, in: 0..<state.count).version.offset
+            guard version <= reading.target.offset, phase == .content || version > reading.base else { return true }
+            return try take(share.record.name, state, &reading)
+        } ?? true
+    }
+
+    /// Takes a change of a share; returns false if the page is full.
+    private func take(
+        _ event: SharedRecordEvent, at version: Version, of share: ShareSavedEvent, _ member: Membership,
+        _ phase: Phase, _ reading: inout Reading
+    ) throws -> Bool {
+        let name = event.record.name
+        if phase != .end, !event.isGone {
+            return try trees.withRecord(event.record) { try take(name, $0, &reading) } ?? true
+        }
+        // What went before the member joined was never visible, and content that went is not reported.
+        if phase == .content || event.isGone && version <= max(member.joined, reading.baseVersion) { return true }
+        if phase == .end, version.offset > member.changed.offset, !(try wasKnown(name, share, member, reading)) {
+            return true
+        }
+        if try shared.mayRead(name, in: trees) { return true }
+        let type = try feed.snapshot.names.text(.recordType, event.type, in: trees)
+        return takeDeletion(of: name, type, &reading)
+    }
+
+    private func isFull(_ reading: Reading) -> Bool {
+        reading.page.changed.count + reading.page.deleted.count >= feed.limit
+            || reading.byteCount >= ZoneFeed.maximumPageBytes
+    }
+
+    private func take(_ name: String, _ state: UnsafeRawBufferPointer, _ reading: inout Reading) throws -> Bool {
+        if isFull(reading) { return false }
+        reading.byteCount += state.count
+        reading.page.changed.append(try feed.record(name, state))
+        return true
+    }
+
+    private func takeDeletion(of name: String, _ type: String, _ reading: inout Reading) -> Bool {
+        if reading.deleted.contains(Array(name.utf8)) { return true }
+        if isFull(reading) { return false }
+        reading.deleted.insert(Array(name.utf8))
+        reading.page.deleted.append(.init(id: RecordID(name, zone: feed.origin.zone), type: type))
+        return true
+    }
+
+    // MARK: Shares that ended
+
+    /// Returns true if a record that changed after a membership ended was in the share while the member followed it.
+    private func wasKnown(
+        _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
+    ) throws -> Bool {
+        guard let root = share.root else { return false }
+        let offsets = [reading.base, min(reading.target.offset, member.changed.offset - 1)]
+        return try offsets.contains {
+            try $0 >= member.joined.offset && isBelow(root, name, in: share.record.zone, asOf: $0)
+        }
+    }
+
+    /// Returns true if the parents of a record led to the root as of a commit.
+    private func isBelow(_ root: String, _ name: String, in zone: UInt64, asOf offset: UInt64) throws -> Bool {
+        var name = name
+        var seen: Set<[UInt8]> = []
+        while seen.insert(Array(name.utf8)).inserted {
+            let record = RecordKey(zone: zone, name: name)
+            guard let state = try feed.snapshot.context.history.state(of: record, asOf: offset, trees) else {
+                return false
+            }
+            if isSameText(name, root) { return true }
+            let parent = try state.bytes.withUnsafeBytes { bytes in
+                let view = try RecordStateView(bytes, in: 0..<bytes.count)
+                return try view.links().parent.map { try view.key($0).name }
+            }
+            guard let parent else { return false }
+            name = parent
+        }
+        return false
+    }
+
+    // MARK: What comes next
+
+    /// Returns true if the member has something to fetch after the target.
+    private func hasNews(_ reading: Reading) throws -> Bool {
+        let target = reading.target.offset
+        if target >= feed.end { return false }
+        if reading.known.keys.contains(where: { shared.hierarchies[$0] == nil }) { return true }
+        return try shared.shares.contains { share in
+            guard reading.known[share.share] != nil else {
+                let member = shared.memberships.first { $0.share == share.share }
+                return member.map { $0.changed.offset <= feed.end } ?? false
+            }
+            let last = try trees.withRecord(share.record) { try RecordStateView($0, in: 0..<$0.count).version.offset }
+            if let last, last > target, last <= feed.end { return true }
+            var hasChange = false
+            let after = Version(offset: target, eventIndex: Self.lastEvent)
+            try trees.forEachChange(ofShare: share.share, after: after) { version, _ in
+                hasChange = version.offset <= feed.end
+                return false
+            }
+            return hasChange
+        }
+    }
+}
