@@ -17,7 +17,8 @@ enum CommandRegistry {
             title: "look at its state, now or earlier",
             commands: [
                 GetCommand.self, RecordsCommand.self, QueryCommand.self, ZonesCommand.self, SubscriptionsCommand.self,
-                DeviceCommand.self, FeedCommand.self, TokenCommand.self, SchemaCommand.self,
+                DeviceCommand.self, FeedCommand.self, TokenCommand.self, SharesCommand.self, AccessCommand.self,
+                SchemaCommand.self,
             ]),
         Group(
             title: "find out how that state came about",

@@ -1,0 +1,2 @@
+import StrataModel
+extension Record { package var shareState: ShareState? { get throws { nil } } }

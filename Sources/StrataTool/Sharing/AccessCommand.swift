@@ -1,0 +1,37 @@
+import StrataModel
+import StrataStore
+
+/// `strata access`: the rights of a user to a record, and their reason.
+enum AccessCommand: Command {
+    static let name = "access"
+    static let summary = "say if a user may read or write a record, and why"
+    static let details =
+        "Prints the rights of a user to a record: in the public database the grant of the schema that decides, in the "
+        + "private database of another user the share, the user's permission in it, and the chain of parents from the "
+        + "record up to the root of the share. Exits with 0 if the user may read the record, and with 1 if not or if "
+        + "the record does not exist. It can run while another program writes to the store."
+
+    static let user = Option.text("--user", "NAME", help: "the user whose rights are printed; none for nobody")
+    static let owner = Option.text("--owner", "NAME", help: "the owner of the record's private database")
+
+    static let operands = [Operand.store, Operand(name: "RECORD", help: "the name of a record")]
+    static let options: [any OptionDescription] = [user, owner, GetCommand.zone, Option.at, Option.json]
+    static let examples = [
+        "strata access Notes.strata note-1 --user ben --owner anna --zone Notes",
+        "strata access Notes.strata note-1 --user ben --owner anna --zone Notes --at 2h --json | jq .mayWrite",
+    ]
+
+    static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        try StateAccess.read(arguments, by: name, output) { access in
+            let state = ContainerState(access.store)
+            let place = NamedPlace(access.store)
+            for name in [arguments[user], arguments[owner]] { if let name { try place.requireUser(name) } }
+            let zone = ZoneID(arguments[GetCommand.zone] ?? ZoneID.defaultName)
+            let database = arguments[owner].map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
+            let detail = try AccessDetail(
+                RecordID(arguments.operands[1], zone: zone), in: database, for: arguments[user] ?? "", state)
+            if arguments[Option.json] { try output.writeJSON(detail) } else { try detail.write(to: output) }
+            return detail.mayRead ? .success : .no
+        }
+    }
+}
