@@ -39,6 +39,10 @@ struct Runner {
         (StoreWorkload.name, StoreWorkload.Part.allCases.map(\.rawValue), { StoreWorkload(size: $0, folder: $1) }),
         (QueryWorkload.name, QueryWorkload.Part.allCases.map(\.rawValue), { QueryWorkload(size: $0, folder: $1) }),
         (FeedsWorkload.name, FeedsWorkload.Part.allCases.map(\.rawValue), { FeedsWorkload(size: $0, folder: $1) }),
+        (
+            SharingWorkload.name, SharingWorkload.Part.allCases.map(\.rawValue),
+            { SharingWorkload(size: $0, folder: $1) }
+        ),
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
         (ToolWorkload.name, ToolWorkload.Part.allCases.map(\.rawValue), { ToolWorkload(size: $0, folder: $1) }),
         (ReplayWorkload.name, ReplayWorkload.Part.allCases.map(\.rawValue), { ReplayWorkload(size: $0, folder: $1) }),

@@ -1,2 +1,0 @@
-import StrataModel
-extension Record { package var shareState: ShareState? { get throws { nil } } }
