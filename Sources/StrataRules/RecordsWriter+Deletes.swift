@@ -63,6 +63,8 @@ extension RecordsWriter {
         var shape = RequestShape(
             .modifyRecords, policy: judge.body.policy, isAtomic: judge.body.isAtomic, firstItemEvent: firstItemEvent,
             saveCount: judge.saves.count, deleteCount: judge.deletes.count)
+        shape.consequenceCount = consequenceCount
+        shape.shareChanges = acceptedShareChanges
         if let left = leftOut { shape.leaveOut(left.items, request: left.request) }
         let header = try judge.judging.context.header(.modifyRecords, user: user, device: device, shape)
         var decision = Decision(.commit(commit.payload(header)), result, trace: trace)

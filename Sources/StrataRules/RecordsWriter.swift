@@ -18,8 +18,19 @@ final class RecordsWriter {
     /// The types and keys of `newBindings`.
     private var newlyBound: Set<UInt64> = []
     /// The last event of this commit that saved each record, computed on demand.
-    private(set) lazy var savedEvents = madeSavedEvents()
+    lazy var savedEvents = madeSavedEvents()
     var changedZones: Set<Int> = []
+    /// The shares whose records the request deletes.
+    var endedShares: [EndedShare] = []
+    /// The records that the request deletes, by the indices of their zones.
+    private(set) lazy var goneRecords = Set(
+        judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
+            delete.cascade.map { RecordKey(zone: UInt64(delete.zoneIndex), name: $0) }
+        })
+    /// The number of records that get a new version without an item, because of a share.
+    var consequenceCount = 0
+    /// The ordinal of the reserved key of the states of shares; 0 if the request changes no share.
+    var shareField: UInt32 = 0
 
     init(_ judge: RecordsJudge) {
         names = NameWriter(judge.view)
@@ -32,7 +43,7 @@ final class RecordsWriter {
 
     func decision() throws -> Decision {
         let hasSaves = judge.saves.contains { $0.refusal == nil }
-        let hasDeletes = judge.deletes.contains { $0.refusal == nil && !$0.cascade.isEmpty }
+        let hasDeletes = judge.deletes.contains { $0.refusal == nil && (!$0.cascade.isEmpty || $0.leaving != nil) }
         guard hasSaves || hasDeletes else {
             result.saves = judge.saves.map { .failure($0.refusal ?? Refusal(.internalError, "A save was lost.")) }
             result.deletes = judge.deletes.map(\.refusal)
@@ -45,7 +56,9 @@ final class RecordsWriter {
         try first.append(to: &commit, sparing: ownUserRecordIsSaved ? judge.resolved.scope : nil)
         try appendSchema()
         let firstItemEvent = commit.count
+        try prepareShares()
         try appendSaves()
+        if judge.changesShares || !endedShares.isEmpty { try appendShares() }
         try appendTouches()
         try appendDeletes()
         try appendTokens()
@@ -71,6 +84,9 @@ final class RecordsWriter {
             }
             for change in judge.saves[index].fields where keys[Int(change.field) - 1].ordinal == 0 {
                 keys[Int(change.field) - 1].ordinal = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
+            }
+            if judge.saves[index].share != nil {
+                shareField = UInt32(try names.ordinal(of: .field(ShareState.key)))
             }
             try collectBindings(judge.saves[index].fields, of: type)
         }
@@ -151,21 +167,16 @@ final class RecordsWriter {
             event.isParentLoose = try !judge.holds(parent.name, in: state.zoneIndex)
         }
         event.fields = try placedFields(state.fields, in: record.zone, state.zoneIndex)
+        if judge.view.hasShares || state.share != nil { try addShare(of: index, to: &event) }
         guard let stored = state.stored else {
             event.fields.removeAll { $0.value == nil }
             if event.parent == .removed { event.parent = .kept }
             if event.share == .removed { event.share = .kept }
             return event
         }
-        event.modified = modified(after: stored)
-        if stored.isFullDue { try complete(&event, from: stored) }
+        event.modified = stored.nextModified(at: judge.judging.context.time)
+        if stored.isFullDue { try event.complete(from: stored) }
         return event
-    }
-
-    /// The modification time of a save; nil if the commit's time is late enough (B250).
-    private func modified(after stored: StoredRecord) -> Int64? {
-        let earliest = stored.header.modified + 1_000
-        return judge.judging.context.time < earliest ? earliest : nil
     }
 
     private func placed(_ link: LinkChange, in zone: UInt64) -> LinkChange {
@@ -197,53 +208,21 @@ final class RecordsWriter {
         }
     }
 
-    /// Makes an event full, so that it contains the whole record instead of changes.
-    private func complete(_ event: inout RecordSavedEvent, from stored: StoredRecord) throws {
-        let state = try RecordState(decoding: stored.bytes[...])
-        var fields: [UInt32: FieldValue] = [:]
-        for field in state.fields { fields[field.field] = field.value }
-        for change in event.fields { fields[change.field] = change.value }
-        event.isFull = true
-        if event.change == .touch {
-            event.modified = state.header.modified
-            event.modifiedBy = state.header.modifiedBy
-            event.modifiedWith = state.header.modifiedWith
-        }
-        event.created = state.header.created
-        event.createdBy = state.header.createdBy
-        event.fields = fields.sorted { $0.key < $1.key }.map { FieldChange($0.key, $0.value) }
-        if event.parent == .kept { event.isParentLoose = state.isParentLoose }
-        event.parent = Self.completed(event.parent, state.parent)
-        event.share = Self.completed(event.share, state.share)
-    }
-
-    private static func completed(_ link: LinkChange, _ stored: RecordKey?) -> LinkChange {
-        switch link {
-        case .kept: stored.map { .set($0) } ?? .kept
-        case .removed: .kept
-        case .set: link
-        }
-    }
-
     /// Appends a touch for each parent that a saved child holds, if the actor may write the parent (B61).
     private func appendTouches() throws {
         guard judge.judging.touchesParents else { return }
-        let gone = Set(
-            judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
-                delete.cascade.map { RecordKey(zone: UInt64(delete.zoneIndex), name: $0) }
-            })
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
             guard let parent = try parent(of: judge.body.saves[index], state),
                 try judge.holds(parent, in: state.zoneIndex)
             else { continue }
             let key = RecordKey(zone: UInt64(state.zoneIndex), name: parent)
-            if savedEvents[key] != nil || gone.contains(key) { continue }
+            if savedEvents[key] != nil || goneRecords.contains(key) { continue }
             let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: parent)
             guard let stored = try judge.view.record(record) else { continue }
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
                 previous: stored.header.version)
-            if stored.isFullDue { try complete(&event, from: stored) }
+            if stored.isFullDue { try event.complete(from: stored) }
             savedEvents[key] = try commit.append(event)
             trace?.add(.parentTouch, "save \(index)", "its parent '\(parent)' gets a new tag")
         }

@@ -11,6 +11,8 @@ package struct Rules: Sendable {
     /// True if saving a child gives its parent a new change tag (B61).
     package var touchesParents: Bool
     package var schema: SchemaMode
+    /// The store's ID, from which the tokens of shares' URLs are made.
+    package var tokenSeed = Identifier(high: 0, low: 0)
     /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
     package var checkPredicate: @Sendable (String) throws -> Void
 
@@ -35,7 +37,7 @@ package struct Rules: Sendable {
         try checkActor(request, context.actor)
         let judging = try Judging(
             request, view, context, limits: limits, touchesParents: touchesParents, schema: schema,
-            checkPredicate: checkPredicate)
+            tokenSeed: tokenSeed, checkPredicate: checkPredicate)
         return switch request.content {
         case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
         case .modifyZones(let body): try ZonesJudge(judging, body).decide()

@@ -54,6 +54,8 @@ struct TypeState {
     var ordinal: UInt64
     let isValid: Bool
     let isUsers: Bool
+    /// True for the records of shares, whose type and keys need no declaration.
+    let isShare: Bool
     /// The bindings of the request's keys.
     var bindings: KeyBindings
     /// True if there was a value for a key without a declaration.
@@ -65,7 +67,8 @@ struct TypeState {
         self.bindings = bindings
         self.name = name
         self.ordinal = ordinal
-        isValid = SchemaName.isIdentifier(name)
+        isShare = isSameText(name, ShareState.recordType)
+        isValid = isShare || SchemaName.isIdentifier(name)
         isUsers = isSameText(name, UserRecord.type)
     }
 }
@@ -73,6 +76,8 @@ struct TypeState {
 /// A key that a request names.
 struct KeyState {
     let isValid: Bool
+    /// True for a key that only shares can have.
+    let isOfShares: Bool
     /// The length of the key's name in UTF-8.
     let byteCount: Int
     /// The ordinal in the store; 0 if there is none, or if it has not been looked up.
@@ -80,6 +85,7 @@ struct KeyState {
 
     init(_ name: String) {
         isValid = SchemaName.isIdentifier(name)
+        isOfShares = !isValid && ShareState.systemKeys.contains { isSameText($0, name) }
         byteCount = name.utf8.count
     }
 }

@@ -27,10 +27,13 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         public static let zoneNotFound = Self(rawValue: 26)
         public static let limitExceeded = Self(rawValue: 27)
         public static let userDeletedZone = Self(rawValue: 28)
+        public static let tooManyParticipants = Self(rawValue: 29)
+        public static let alreadyShared = Self(rawValue: 30)
         public static let referenceViolation = Self(rawValue: 31)
         public static let participantMayNeedVerification = Self(rawValue: 33)
         public static let serverResponseLost = Self(rawValue: 34)
         public static let accountTemporarilyUnavailable = Self(rawValue: 36)
+        public static let participantAlreadyInvited = Self(rawValue: 37)
 
         static let names: [Code: String] = [
             .internalError: "internal error", .partialFailure: "partial failure",
@@ -44,6 +47,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
             .referenceViolation: "reference violation", .serverResponseLost: "server response lost",
             .quotaExceeded: "quota exceeded", .accountTemporarilyUnavailable: "account temporarily unavailable",
             .participantMayNeedVerification: "participant may need verification",
+            .tooManyParticipants: "too many participants", .alreadyShared: "already shared",
+            .participantAlreadyInvited: "participant already invited",
         ]
 
         public var description: String { Self.names[self] ?? "error \(rawValue)" }

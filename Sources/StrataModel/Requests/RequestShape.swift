@@ -3,7 +3,7 @@ package struct RequestShape: Sendable, Hashable {
     package static let version: UInt8 = 1
 
     package enum Kind: UInt8, Sendable, CaseIterable {
-        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify
+        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify, joinShares
     }
 
     package enum List: UInt8, Sendable, CaseIterable {
@@ -27,6 +27,18 @@ package struct RequestShape: Sendable, Hashable {
         }
     }
 
+    /// The change of a share that a save with an event asked for. The event has only the resulting state.
+    package struct IndexedShareChange: Sendable, Hashable {
+        /// The index of the save.
+        package var index: Int
+        package var change: ShareChange
+
+        package init(index: Int, change: ShareChange) {
+            self.index = index
+            self.change = change
+        }
+    }
+
     package var kind: Kind
     package var policy: SavePolicy
     package var isAtomic: Bool
@@ -35,6 +47,10 @@ package struct RequestShape: Sendable, Hashable {
     package var saveCount: Int
     package var deleteCount: Int
     package private(set) var leftOut: [LeftOut] = []
+    /// The number of records that got a new version without an item, because of a share. Their events follow those of
+    /// the saves.
+    package var consequenceCount = 0
+    package var shareChanges: [IndexedShareChange] = []
     /// The items that were left out, in order; nil if there are none.
     package private(set) var request: Request?
 
@@ -63,10 +79,18 @@ package struct RequestShape: Sendable, Hashable {
         var writer = ByteWriter(reserving: 16)
         writer.append(Self.version)
         writer.append(kind.rawValue)
-        writer.append(policy.rawValue | (isAtomic ? 4 : 0))
+        let hasShares = consequenceCount > 0 || !shareChanges.isEmpty
+        writer.append(policy.rawValue | (isAtomic ? 4 : 0) | (hasShares ? 8 : 0))
         writer.appendVarint(UInt64(firstItemEvent))
         writer.appendVarint(UInt64(saveCount))
         writer.appendVarint(UInt64(deleteCount))
+        if hasShares {
+            writer.appendVarint(UInt64(consequenceCount))
+            try writer.appendList(shareChanges) { item, writer in
+                writer.appendVarint(UInt64(item.index))
+                try writer.appendMeasured { try item.change.encode(into: &$0) }
+            }
+        }
         writer.appendVarint(UInt64(leftOut.count))
         guard let request, !leftOut.isEmpty else { return writer.bytes }
         for item in leftOut {
@@ -94,7 +118,7 @@ package struct RequestShape: Sendable, Hashable {
         let number = try reader.read(UInt8.self, "a shape's kind")
         guard let kind = Kind(rawValue: number) else { throw StrataError.newer("a shape's kind", number, reader) }
         let flags = try reader.read(UInt8.self, "a shape's flags")
-        guard flags < 8, let policy = SavePolicy(rawValue: flags & 3) else {
+        guard flags < 16, let policy = SavePolicy(rawValue: flags & 3) else {
             throw StrataError.newer("a shape's flags", flags, reader)
         }
         let first = try reader.readVarint("a shape's first event", atMost: Envelope.maximumEventCount)
@@ -102,12 +126,29 @@ package struct RequestShape: Sendable, Hashable {
             kind, policy: policy, isAtomic: flags & 4 != 0, firstItemEvent: UInt32(first),
             saveCount: Int(try reader.readVarint("the number of saves", atMost: Request.maximumCount)),
             deleteCount: Int(try reader.readVarint("the number of deletes", atMost: Request.maximumCount)))
+        if flags & 8 != 0 {
+            consequenceCount = Int(try reader.readVarint("the number of consequences", atMost: Request.maximumCount))
+            shareChanges = try reader.readList("the changes of shares") { try IndexedShareChange(from: &$0) }
+            guard consequenceCount > 0 || !shareChanges.isEmpty else {
+                throw reader.malformed("the changes of shares", expected: "left out when there are none")
+            }
+        }
         leftOut = try reader.readList("the items that were left out") { try LeftOut(from: &$0) }
         guard !leftOut.isEmpty else {
             try reader.expectEnd("a shape")
             return
         }
         request = try Request(decoding: reader.readRemainingBytes())
+    }
+}
+
+extension RequestShape.IndexedShareChange {
+    fileprivate init(from reader: inout ByteReader) throws {
+        index = Int(try reader.readVarint("an item's index", atMost: Request.maximumCount))
+        let length = try reader.readVarint("the length of a share's change")
+        var body = try reader.readReader(count: length, "a share's change")
+        change = try ShareChange(from: &body)
+        try body.expectEnd("a share's change")
     }
 }
 

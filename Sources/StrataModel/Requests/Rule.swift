@@ -62,6 +62,25 @@ public enum Rule: String, Sendable, CaseIterable {
     case availableAccount = "B221"
     case grants = "B222"
     case ownZone = "B266"
+    case shareNames = "B303"
+    case newShares = "B304"
+    case sharedZones = "B307"
+    case ownersShares = "B308"
+    case zoneSharedAsWhole = "B310"
+    case zoneWithShares = "B311"
+    case sharedOnce = "B312"
+    case existingShare = "B314"
+    case endedShare = "B324"
+    case invitedUsers = "B327"
+    case validParticipants = "B331"
+    case shareEditors = "B332"
+    case participantLimit = "B341"
+    case existingShareOfURL = "B346"
+    case acceptedShare = "B349"
+    case invitedOnly = "B352"
+    case acceptedAgain = "B353"
+    case ownParticipation = "B375"
+    case currentShareTag = "B379"
     case readGrants = "B395"
     case serviceRequests = "§2.1"
     case clientTokenLimit = "§2.2"
@@ -192,6 +211,27 @@ public enum Rule: String, Sendable, CaseIterable {
         B222 Schema grants decide who can read, create and change public records. Without grants, everyone can \
         read them, any user can create them and only the creator can change them.
         B266 A zone owned by another user does not exist in this database.
+        B303 A share of a whole zone is named cloudkit.zoneshare. A share of another name has a root record.
+        B304 A new share of a root record is saved in one request with its root, whose share names it.
+        B307 Shares are in custom zones of private databases only.
+        B308 Only the owner of a zone creates shares in it.
+        B310 In a zone that is shared as a whole, no record can be shared on its own.
+        B311 A zone with shares of single records cannot be shared as a whole.
+        B312 A record cannot be shared if it, a record above it or a record below it is the root of a share.
+        B314 The share that a record names must exist or be saved by the same request, and have the record as its \
+        root.
+        B324 When a share is deleted, its records stay, and its root loses the share and gets a new tag.
+        B327 An invited user is found by the record ID or by an address. A record ID that no user has fails.
+        B331 Participants are added as private users or administrators, to a share that is not public. The owner \
+        cannot be added.
+        B332 Only the owner and administrators change the participants and permissions of a share.
+        B341 A share has at most 100 participants, including the owner, and nobody is in it twice.
+        B346 A URL finds a share as long as the share exists.
+        B349 Accepting a share makes the user a member and gives the share a new tag.
+        B352 A share that is not public can be accepted only by the users who were invited.
+        B353 Accepting one's own share, or one that has been accepted, succeeds and writes nothing.
+        B375 Participants cannot change their own role or permission. They leave by deleting the share.
+        B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \
         subscription. READ granted to _creator covers the user's own records.
         §2.1 Only the service administers zones, accounts and tokens, notes deliveries and declares schemas.

@@ -4,10 +4,14 @@ package struct ShareState: Sendable, Hashable {
     /// The type of the records of shares, and the key of this value in them. Clients cannot use either themselves.
     package static let recordType = "cloudkit.share"
     package static let key = "cloudkit.share"
+    /// The keys that only shares can have: title, preview and type of what is shared.
+    package static let systemKeys = ["cloudkit.title", "cloudkit.thumbnailImageData", "cloudkit.type"]
     /// The name of the record of a share that covers its whole zone.
     package static let zoneWideName = "cloudkit.zoneshare"
     /// The maximum number of participants, including the owner.
     package static let maximumParticipants = 100
+    /// The maximum number of users who wait for an answer to their requests for access.
+    package static let maximumRequesters = 100
 
     /// The number of the share.
     package var number: UInt64

@@ -94,7 +94,8 @@ extension ExplanationBuilder {
         case .modifySubscriptions(let body):
             return body.saves.enumerated().map { .init(.saves, $0, name: $1.id) }
                 + body.deletes.enumerated().map { .init(.deletes, $0, name: $1) }
-        case .administer, .declareSchema, .notify, .joinShares: return []
+        case .joinShares(let body): return body.tokens.enumerated().map { .init(.saves, $0, name: $1) }
+        case .administer, .declareSchema, .notify: return []
         }
     }
 
@@ -104,6 +105,7 @@ extension ExplanationBuilder {
         case .modifyRecords where item.list == .saves: ExplanationRule(.currentTag, finding: "the record did not exist")
         case .modifyRecords: ExplanationRule(.recordDelete)
         case .modifyZones: ExplanationRule(.zoneSave)
+        case .joinShares: ExplanationRule(.acceptedShare)
         default: ExplanationRule(.subscriptions)
         }
     }

@@ -32,6 +32,39 @@ enum SavedVersions {
         Dictionary(try saves.map { (try Key($0, state), $0.index) }) { $1 }
     }
 
+    /// Returns the tokens of shares that a commit saved, with those of the commit that replaces it. A share is found by
+    /// its record's name, which is a UUID or the only one in its zone, and a one-time URL by its participant.
+    static func movedTokens(
+        of old: ArraySlice<UInt8>, _ new: ArraySlice<UInt8>
+    ) throws -> [(old: String, new: String)] {
+        let before = try shares(of: old)
+        if before.isEmpty { return [] }
+        var moved: [(old: String, new: String)] = []
+        for (share, other) in zip(before, try shares(of: new)) where share.record.name == other.record.name {
+            moved.append((share.urlToken, other.urlToken))
+            for token in share.oneTimeTokens {
+                guard let same = other.oneTimeTokens.first(where: { $0.participant == token.participant }) else {
+                    continue
+                }
+                moved.append((token.token, same.token))
+            }
+        }
+        return moved.filter { $0.old != $0.new }
+    }
+
+    private static func shares(of payload: ArraySlice<UInt8>) throws -> [ShareSavedEvent] {
+        try payload.withUnsafeBytes { bytes in
+            var walker = try EventWalker(bytes)
+            var shares: [ShareSavedEvent] = []
+            while let event = try walker.next() {
+                guard event.kind == .shareSaved else { continue }
+                var body = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
+                shares.append(try ShareSavedEvent(from: &body))
+            }
+            return shares
+        }
+    }
+
     static func saves(of payload: ArraySlice<UInt8>) throws -> [Save] {
         try payload.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)

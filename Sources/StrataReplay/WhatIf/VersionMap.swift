@@ -11,10 +11,15 @@ struct VersionMap {
     /// The saves that did not happen, with the version before each.
     private var gone: [Version: Version?] = [:]
 
+    /// The new tokens of shares' URLs, which depend on when their zones were created.
+    private var tokens: [String: String] = [:]
+
     mutating func place(_ offset: UInt64, at newOffset: UInt64) {
         let shift = Int64(newOffset) - Int64(offset)
         if shift != shifts.last?.by ?? 0 { shifts.append((offset, shift)) }
     }
+
+    mutating func move(token: String, to new: String) { tokens[token] = new }
 
     mutating func move(_ old: Version, to new: Version) { moved[old] = new }
 
@@ -47,7 +52,14 @@ struct VersionMap {
     // MARK: Requests
 
     /// Returns a request of the log as its client would have sent it.
-    func request(_ old: Request) -> Request { old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) }) }
+    func request(_ old: Request) -> Request {
+        var request = old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) })
+        if case .joinShares(var body) = request.content {
+            body.tokens = body.tokens.map { tokens[$0] ?? $0 }
+            request.content = .joinShares(body)
+        }
+        return request
+    }
 }
 
 extension Request {

@@ -19,7 +19,13 @@ extension Judging {
         case .modifySubscriptions(let body):
             for id in body.deletes { try Self.checkRoom(for: id) }
             for save in body.saves { try Self.checkRoom(for: save) }
-        case .modifyZones, .administer, .declareSchema, .notify, .joinShares: break
+        case .joinShares(let body):
+            guard body.tokens.allSatisfy({ $0.utf8.count <= ShareSavedEvent.maximumTokenBytes }) else {
+                throw Refusal(
+                    .invalidArguments, "The token of a share has at most \(ShareSavedEvent.maximumTokenBytes) bytes.",
+                    rule: .requestNames)
+            }
+        case .modifyZones, .administer, .declareSchema, .notify: break
         }
     }
 

@@ -6,6 +6,7 @@ struct Judging {
     let limits: Limits
     let touchesParents: Bool
     let schema: SchemaMode
+    let tokenSeed: Identifier
     let checkPredicate: @Sendable (String) throws -> Void
     let request: Request
     let view: RulesView
@@ -15,11 +16,12 @@ struct Judging {
 
     init(
         _ request: Request, _ view: RulesView, _ context: RequestContext, limits: Limits, touchesParents: Bool,
-        schema: SchemaMode, checkPredicate: @escaping @Sendable (String) throws -> Void
+        schema: SchemaMode, tokenSeed: Identifier, checkPredicate: @escaping @Sendable (String) throws -> Void
     ) throws {
         self.limits = limits
         self.touchesParents = touchesParents
         self.schema = schema
+        self.tokenSeed = tokenSeed
         self.checkPredicate = checkPredicate
         self.request = request
         self.view = view

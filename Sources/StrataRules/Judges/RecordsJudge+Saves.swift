@@ -15,6 +15,7 @@ extension RecordsJudge {
         try checkNames(save, type, stored: stored, isOwnUserRecord: isOwnUserRecord)
         try checkIsDeclared(type)
         try checkType(type, of: save, stored, isOwnUserRecord)
+        if type.isShare || save.sharing != nil { try checkShare(save, type, isStored: stored != nil, zoneIndex) }
         let action: Action = stored == nil ? .create : .change
         let creator = stored?.header.createdBy
         guard
@@ -30,6 +31,7 @@ extension RecordsJudge {
                         + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
+        if type.isShare { try judgeShare(index) }
         if judging.context.isTraced {
             traceVersion(index, stored)
             if !type.isUsers { try traceGrant("save \(index)", action, creator: creator, type: type.ordinal) }
@@ -63,6 +65,7 @@ extension RecordsJudge {
         }
         if schemaBindings.areKeysValid { return }
         for change in save.fields where !schemaBindings.keys[Int(change.field) - 1].isValid {
+            if type.isShare, schemaBindings.keys[Int(change.field) - 1].isOfShares { continue }
             throw Refusal(
                 .invalidArguments,
                 "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
@@ -72,7 +75,7 @@ extension RecordsJudge {
 
     /// The service's wording: "Cannot create new type FavoriteTable in production schema".
     private func checkIsDeclared(_ type: TypeState) throws {
-        guard judging.schema == .open || type.ordinal != 0 || type.isUsers else {
+        guard judging.schema == .open || type.ordinal != 0 || type.isUsers || type.isShare else {
             throw Refusal(
                 .invalidArguments, "Cannot create new type \(type.name) in production schema", rule: .enforcedSchema)
         }
@@ -109,7 +112,7 @@ extension RecordsJudge {
     }
 
     private func checkVersion(_ save: ModifyRecordsRequest.Save, _ stored: StoredRecord?) throws {
-        guard body.policy == .ifServerRecordUnchanged else { return }
+        guard policy(of: save) == .ifServerRecordUnchanged else { return }
         let known = stored?.header.version
         if save.base == known { return }
         guard let known else {
@@ -121,14 +124,15 @@ extension RecordsJudge {
         let message = save.base == nil ? "record to insert already exists" : "client oplock error updating record"
         throw Refusal(
             .serverRecordChanged, "\(message): \(save.record.name)",
-            rule: save.base == nil ? .newRecordOnly : .staleTag,
+            rule: body.policy != .ifServerRecordUnchanged
+                ? .currentShareTag : save.base == nil ? .newRecordOnly : .staleTag,
             serverVersion: known, baseVersion: save.base)
     }
 
     /// Traces the reason why a save that did not fail satisfies its policy.
     private func traceVersion(_ index: Int, _ stored: StoredRecord?) {
         let tag = stored?.header.version.tag
-        switch (body.policy, tag) {
+        switch (policy(of: body.saves[index]), tag) {
         case (.ifServerRecordUnchanged, nil): break
         case (.ifServerRecordUnchanged, let tag?): trace?.add(.currentTag, "save \(index)", "\(tag) is the stored tag")
         case (_, nil): trace?.add(.savesWithoutRecord, "save \(index)", "there is no such record yet")
@@ -162,7 +166,7 @@ extension RecordsJudge {
             }
             guard let binding = try schemaBindings.binding(of: fields[index].field, in: Int(save.type) - 1, view) else {
                 // The service's wording, which apps may know.
-                guard judging.schema == .open else {
+                guard judging.schema == .open || schemaBindings.types[Int(save.type) - 1].isShare else {
                     throw Refusal(
                         .invalidArguments,
                         """

@@ -16,6 +16,7 @@ extension RecordsJudge {
     /// Returns true if a save has not failed and refers to nothing, so that no other item is related to it.
     private func standsAlone(_ index: Int) -> Bool {
         if case .set = body.saves[index].parent { return false }
+        if concernsShare(index) { return false }
         return saves[index].refusal == nil && !saves[index].facts.hasReferences
     }
 
@@ -60,11 +61,13 @@ extension RecordsJudge {
                 }
         }
         if try !owned.isEmpty && !exceedsOwnerLimit(zoneIndex, zoneSaves.count) { owned = [] }
-        if linked.isEmpty, owned.isEmpty { return }
+        let sharing = zoneSaves.filter(concernsShare)
+        if linked.isEmpty, owned.isEmpty, sharing.isEmpty { return }
         var hasChanged = true
         while hasChanged {
             hasChanged = try dropOrphans(linked, zoneSaves, zoneIndex)
             if !owned.isEmpty, try dropTooMany(Set(owned), zoneSaves, zoneIndex) { hasChanged = true }
+            if try dropLoneShares(sharing, zoneIndex, isAtomic: isAtomic(zoneIndex)) { hasChanged = true }
         }
     }
 
@@ -198,6 +201,7 @@ extension RecordsJudge {
                     rule: stored.header.type == users ? .userRecords : .grants))
             return
         }
+        if try stored.header.type == view.shareType() { try judgeShareDelete(index, stored) }
         if judging.context.isTraced {
             try traceGrant(
                 "delete \(index)", .delete, creator: stored.header.createdBy, type: stored.header.type)

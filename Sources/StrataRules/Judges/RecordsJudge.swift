@@ -185,15 +185,18 @@ final class RecordsJudge {
 
     /// The size of the keys that were sent with a value. A converted number counts as much as the number that was sent.
     func sentBytes(_ state: SaveState) -> Int {
-        guard state.facts.hasRemovals else { return state.facts.sentBytes }
-        return state.fields.reduce(state.facts.sentBytes) {
+        let sent = state.facts.sentBytes + state.shareBytes
+        guard state.facts.hasRemovals else { return sent }
+        return state.fields.reduce(sent) {
             $1.value == nil ? $0 - schemaBindings.keys[Int($1.field) - 1].byteCount : $0
         }
     }
 
     /// The ordinals in the store of a save's known keys.
     func sentFields(_ save: ModifyRecordsRequest.Save) throws -> Set<UInt64> {
-        try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+        var fields = try Set(save.fields.compactMap { try view.ordinal(of: .field(key($0.field))) })
+        if save.sharing?.changesParticipation == true { fields.insert(UInt64(try view.shareField())) }
+        return fields
     }
 
     private func usedBytes(_ stored: StoredRecord, where isCounted: (UInt32) -> Bool) throws -> Int {
@@ -210,6 +213,7 @@ final class RecordsJudge {
 
     var usageChange: UsageChange {
         guard quota != nil else { return .none }
+        if changesShares { return .unknown }
         // The bytes that deletions free are not known here.
         guard resolved.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
             return .unknown
@@ -232,6 +236,10 @@ struct SaveState {
     /// The sent fields, converted to the kinds of their keys; ordinals are the request's own.
     var fields: [FieldChange] = []
     let facts: SaveFacts
+    /// The change of the share whose record is saved; nil for other records, and if only fields change.
+    var share: ShareEffect?
+    /// The bytes of the state of the share in the record, if it changes.
+    var shareBytes = 0
     /// The number of bytes by which the record's quota usage grows, if there is a quota.
     var growth = 0
 
@@ -286,6 +294,8 @@ struct DeleteState {
     /// The record itself and the records that go with it and with no previous delete, breadth first; empty if there is
     /// nothing to delete.
     var cascade: [String] = []
+    /// The record of the share that a member leaves by this delete, with the effect.
+    var leaving: (stored: StoredRecord, effect: ShareEffect)?
     /// True if the delete has no event.
     var isLeftOut: Bool { refusal != nil || cascade.isEmpty }
 

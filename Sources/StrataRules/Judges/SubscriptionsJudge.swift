@@ -184,7 +184,7 @@ struct SubscriptionsJudge: RequestJudge {
             }
             return
         }
-        guard SchemaName.isIdentifier(type) else {
+        guard SchemaName.isIdentifier(type) || isSameText(type, ShareState.recordType) else {
             throw Refusal(
                 .invalidArguments,
                 "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes

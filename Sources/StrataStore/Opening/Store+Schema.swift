@@ -75,6 +75,8 @@ extension StoreSnapshot {
             var schema = SchemaDefinition()
             let count = try trees.nameCount(.recordType)
             for ordinal in 0..<count { schema.recordTypes.append(try recordType(ordinal + 1, trees)) }
+            // The schema language has no word for it, and no declaration applies to it.
+            schema.recordTypes.removeAll { $0.name == ShareState.recordType }
             return schema.sorted
         }
     }

@@ -49,12 +49,14 @@ final class StoreEngine: Sendable {
         storeID =
             (log as? SegmentedLog)?.identity.storeID ?? (log as? any ReadOnlyLog)?.storeID
             ?? platform.random.nextIdentifier()
+        var rules = options.rules
+        rules.tokenSeed = storeID
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
         reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
-            log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: options.rules,
+            log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
             platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         self.assets = assets

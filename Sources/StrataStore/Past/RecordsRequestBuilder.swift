@@ -1,4 +1,5 @@
 import StrataModel
+import StrataViews
 
 /// Rebuilds a request for records from its commit.
 ///
@@ -10,8 +11,12 @@ struct RecordsRequestBuilder {
     private let left: ModifyRecordsRequest
     private let leftNames: RequestNames
     private var request: Request
+    /// True if the zones belong to other users than the one who made the request.
+    private let isShared: Bool
     /// The keys that were sent without a value and are in no event, for each save; empty if there are none.
     private let unusedKeys: [[UInt64]]
+    /// The ordinal of the key of shares' states, which no request names; nil if no save changes a share.
+    private let shareField: UInt64?
     /// True if keys come in the order in which saves have them, which is nearly always the case.
     private let hasPlainOrder: Bool
     /// The request's numbers of the keys that it already has.
@@ -22,13 +27,12 @@ struct RecordsRequestBuilder {
         self.names = names
         if case .modifyRecords(let body)? = events.shape.request?.content { left = body } else { left = .init() }
         leftNames = events.shape.request?.names ?? RequestNames()
-        guard let zone = events.saves.first?.record.zone ?? events.deletes.first?.zone else {
-            throw RequestResult.mismatch(events.offset, "no event with an item")
-        }
-        // A client names its own database by the scope alone, unless the shape says otherwise.
-        let database = try events.shape.request?.database ?? DatabaseID(names.requiredZone(zone).database.scope)
+        let database = try events.shape.request?.database ?? Self.database(of: events, names)
+        isShared = database.scope == .shared
         request = Request(database: database, .modifyRecords(.init()))
-        let hasNewKeys = events.names.contains { $0.name.namespace == .field }
+        shareField = events.shape.shareChanges.isEmpty ? nil : try Self.shareField(of: events, names)
+        let shareField = shareField
+        let hasNewKeys = events.names.contains { $0.name.namespace == .field && $0.ordinal != shareField }
         unusedKeys = hasNewKeys ? UnusedKeys(events).bySave() : []
         hasPlainOrder = leftNames.keys.isEmpty && !hasNewKeys
     }
@@ -45,6 +49,12 @@ struct RecordsRequestBuilder {
         keptSaves.reserveCapacity(events.saves.count)
         for (index, event) in events.saves.enumerated() { keptSaves.append(try save(event, unused(index))) }
         body.saves = try events.items(.saves, keptSaves, leftSaves) { $0 }
+        for share in events.shape.shareChanges {
+            guard body.saves.indices.contains(share.index) else {
+                throw RequestResult.mismatch(events.offset, "a change of a share without a save")
+            }
+            body.saves[share.index].sharing = share.change
+        }
         var leftDeletes: [RecordKey] = []
         for record in left.deletes {
             leftDeletes.append(RecordKey(zone: translated(zone: record.zone), name: record.name))
@@ -54,6 +64,28 @@ struct RecordsRequestBuilder {
         body.deletes = try events.items(.deletes, keptDeletes, leftDeletes) { $0 }
         request.content = .modifyRecords(body)
         return request
+    }
+
+    /// Returns the database of a request without items that were left out. A client names its own database by the scope
+    /// alone, and another user's zone in its shared database.
+    private static func database(of events: ItemEvents, _ names: OrdinalNames) throws -> DatabaseID {
+        guard let zone = events.saves.first?.record.zone ?? events.deletes.first?.zone else {
+            throw RequestResult.mismatch(events.offset, "no event with an item")
+        }
+        let database = try names.requiredZone(zone).database
+        guard database.scope == .private else { return DatabaseID(database.scope) }
+        let isOwn = try isSameText(database.owner, names.text(.user, events.header.user))
+        return DatabaseID(isOwn ? .private : .shared)
+    }
+
+    /// Finds the key in an event of a share.
+    private static func shareField(of events: ItemEvents, _ names: OrdinalNames) throws -> UInt64? {
+        for event in events.saves where try names.text(.recordType, event.type) == ShareState.recordType {
+            for change in event.fields where try names.text(.field, UInt64(change.field)) == ShareState.key {
+                return UInt64(change.field)
+            }
+        }
+        return nil
     }
 
     // MARK: Keys
@@ -72,9 +104,9 @@ struct RecordsRequestBuilder {
     private func keyOrder() throws -> [String] {
         var order = KeyOrder()
         order.add(leftNames.keys)
-        let new = Set(events.names.filter { $0.name.namespace == .field }.map(\.ordinal))
+        let new = Set(events.names.filter { $0.name.namespace == .field && $0.ordinal != shareField }.map(\.ordinal))
         for (index, event) in events.saves.enumerated() {
-            let keys = (event.fields.map { UInt64($0.field) } + unused(index)).sorted()
+            let keys = (event.fields.map { UInt64($0.field) }.filter { $0 != shareField } + unused(index)).sorted()
             order.add(try keys.filter { new.contains($0) }.map { try names.text(.field, $0) })
             for key in keys where !new.contains(key) { order.add([try names.text(.field, key)]) }
         }
@@ -90,7 +122,7 @@ struct RecordsRequestBuilder {
         }
         var fields: [FieldChange] = []
         fields.reserveCapacity(event.fields.count + unused.count)
-        for change in event.fields {
+        for change in event.fields where UInt64(change.field) != shareField {
             let key = try number(of: UInt64(change.field))
             fields.append(FieldChange(key, try change.value.map { try $0.mappingTargets { _ in zone } }))
         }
@@ -104,7 +136,9 @@ struct RecordsRequestBuilder {
     }
 
     private mutating func placed(_ zone: UInt64) throws -> UInt64 {
-        request.names.ordinal(of: ZoneID(try names.text(.zone, zone)))
+        guard isShared else { return request.names.ordinal(of: ZoneID(try names.text(.zone, zone))) }
+        let (database, name) = try names.requiredZone(zone)
+        return request.names.ordinal(of: ZoneID(name, owner: UserRecord.name(of: database.owner)))
     }
 
     // MARK: Items that were left out

@@ -72,6 +72,11 @@ package struct RequestRebuilder {
         case .declareSchema: request = try events.schemaRequest(names)
         case .modifySubscriptions: request = try events.subscriptionsRequest(names)
         case .notify: request = try events.notifyRequest(names)
+        case .joinShares:
+            guard let asked = events.shape.request else {
+                throw RequestResult.mismatch(events.offset, "no request to join shares")
+            }
+            request = asked
         }
         return RebuiltRequest(request, actor, header, commit)
     }

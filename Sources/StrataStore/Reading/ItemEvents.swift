@@ -42,6 +42,7 @@ final class ItemEvents {
                 if isOfItem || event.kind == .nameInterned { try events.add(event.kind, &body) }
                 index += 1
             }
+            try events.dropConsequences()
             return events
         }
     }
@@ -84,6 +85,15 @@ final class ItemEvents {
         case .clientTokenKept: clientToken = try read(ClientTokenEvent.self).token
         default: break
         }
+    }
+
+    /// Drops the new versions of records that no item saved.
+    private func dropConsequences() throws {
+        guard shape.kind == .modifyRecords, shape.consequenceCount > 0 else { return }
+        guard shape.consequenceCount <= saves.count else {
+            throw RequestResult.mismatch(offset, "\(saves.count) saves and \(shape.consequenceCount) consequences")
+        }
+        saves.removeLast(shape.consequenceCount)
     }
 
     /// Returns the items of a list in the order of the request: those of events, and between them those left out.

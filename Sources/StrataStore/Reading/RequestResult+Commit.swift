@@ -14,12 +14,15 @@ extension RequestResult {
                 guard index >= shape.firstItemEvent else { continue }
                 let version = Version(offset: commit.offset, eventIndex: index)
                 switch event.kind {
-                case .recordSaved where try RecordSavedView(payload, in: event.body).change != .touch:
-                    saved.append(version)
+                case .recordSaved:
+                    let isItem = try RecordSavedView(payload, in: event.body).change != .touch
+                    if isItem, shape.kind == .modifyRecords { saved.append(version) }
                 case .zoneSaved, .subscriptionSaved: saved.append(version)
                 default: break
                 }
             }
+            guard shape.consequenceCount <= saved.count else { throw Self.mismatch(commit.offset) }
+            saved.removeLast(shape.consequenceCount)
             return try RequestResult(shape, saved, offset: commit.offset)
         }
     }
@@ -42,7 +45,8 @@ extension RequestResult {
                     if [.serverRecordChanged, .unknownItem].contains(refusal.code) { refusal.baseVersion = base }
                     saves[item.index] = .failure(refusal)
                 } else {
-                    saves[item.index] = .success(item.version ?? Version(offset: 0, eventIndex: 0))
+                    let version = item.version ?? Version(offset: 0, eventIndex: 0)
+                    saves[item.index] = .success(shape.kind == .joinShares ? version.resolved(in: offset) : version)
                 }
             case .deletes: deletes[item.index] = item.refusal
             }

@@ -1,0 +1,204 @@
+import StrataModel
+import StrataViews
+
+/// Applies the changes of a save to the state of a share (docs/rules.md §15).
+struct ShareEditing {
+    private(set) var state: ShareState
+    private let view: RulesView
+    /// The name of the user who makes the changes.
+    private let actor: String
+    private let time: Int64
+    private let store: Identifier
+    /// The invitations that end because the share becomes public (B334).
+    private var dropped: [ShareParticipant] = []
+
+    init(_ state: ShareState, _ judging: Judging) {
+        self.state = state
+        view = judging.view
+        actor = judging.actor.actor.user
+        time = judging.context.time
+        store = judging.tokenSeed
+    }
+
+    /// Creates the state of a new share (B316).
+    init(new state: ShareState, _ judging: Judging) {
+        self.init(state, judging)
+        self.state.participants = [
+            ShareParticipant(
+                id: judging.actor.recordName, user: actor, role: .owner, permission: .readWrite, hasAccepted: true,
+                added: time)
+        ]
+    }
+
+    mutating func apply(_ change: ShareChange) throws {
+        guard change.changesParticipation else { return }
+        let own = state.participant(ofUser: actor)
+        guard own?.role == .owner || own?.role == .administrator && own?.hasAccepted == true else {
+            throw Refusal(
+                .permissionFailure, "Only the owner and administrators change the participants of a share.",
+                rule: .shareEditors)
+        }
+        if let permission = change.publicPermission { setPublicPermission(permission) }
+        if let allows = change.allowsAccessRequests { state.allowsAccessRequests = allows }
+        if let participants = change.participants { try setParticipants(participants) }
+        try answerRequests(change)
+        guard state.participants.count <= ShareState.maximumParticipants else {
+            throw Refusal.tooManyParticipants
+        }
+    }
+
+    private mutating func setPublicPermission(_ permission: SharePermission) {
+        guard permission != state.publicPermission else { return }
+        state.publicPermission = permission
+        guard permission != .none else {
+            state.participants.removeAll { $0.role != .owner }
+            return
+        }
+        dropped = state.participants.filter { !$0.hasAccepted }
+        state.participants.removeAll { !$0.hasAccepted }
+        for index in state.participants.indices where state.participants[index].role == .publicUser {
+            state.participants[index].permission = permission
+        }
+    }
+
+    // MARK: Participants
+
+    private mutating func setParticipants(_ entries: [ShareChange.Participant]) throws {
+        let own = state.participant(ofUser: actor)
+        let known = state.participants.count
+        var named: Set<Int> = []
+        for entry in entries where !dropped.contains(where: { isSameText($0.id, entry.id) }) {
+            let user = try user(of: entry.subject)
+            if let index = try index(of: entry, user) {
+                named.insert(index)
+                try update(index, by: entry)
+            } else {
+                try add(entry, user)
+            }
+        }
+        let gone = (0..<known).filter { !named.contains($0) && state.participants[$0].role != .owner }
+        for index in gone.reversed() { state.participants.remove(at: index) }
+        guard own == nil || own == state.participant(ofUser: actor) else {
+            throw Refusal(
+                .permissionFailure, "Participants cannot change their own role or permission, nor remove themselves.",
+                rule: .ownParticipation)
+        }
+    }
+
+    /// Returns the user whom a participant stands for; nil if nobody is known to have the address, and for a one-time
+    /// URL.
+    private func user(of subject: ShareChange.Participant.Subject) throws -> String? {
+        switch subject {
+        case .oneTimeURL: return nil
+        case .address(let address):
+            guard !address.compared.text.isEmpty, address.text.utf8.count <= Person.maximumAddressBytes else {
+                throw invalid("A participant has an address of 1 to \(Person.maximumAddressBytes) bytes.")
+            }
+            return try view.userName(at: address.compared)
+        case .user(let recordName): return try user(ofRecord: recordName)
+        }
+    }
+
+    private func user(ofRecord name: String) throws -> String {
+        if isSameText(name, "__defaultOwner__") { return actor }
+        guard let user = try view.userName(ofRecord: name) else {
+            throw Refusal(.unknownItem, "No user has the record '\(name)'.", rule: .invitedUsers)
+        }
+        return user
+    }
+
+    /// Returns the stored participant that is the same person (B329); nil for a new one.
+    private func index(of entry: ShareChange.Participant, _ user: String?) throws -> Int? {
+        let participants = state.participants
+        if let index = participants.firstIndex(where: { isSameText($0.id, entry.id) && $0.role != .owner }) {
+            return index
+        }
+        if case .address(let address) = entry.subject,
+            let index = participants.firstIndex(where: { $0.address?.compared == address.compared })
+        {
+            return index
+        }
+        guard let user else { return nil }
+        let index = try participants.firstIndex { participant in
+            if !participant.user.isEmpty { return isSameText(participant.user, user) }
+            guard let address = participant.address else { return false }
+            return try view.userName(at: address.compared).map { isSameText($0, user) } ?? false
+        }
+        guard let index else { return nil }
+        if participants[index].role == .owner { throw invalid("The owner of a share cannot be added to it.") }
+        if case .address = entry.subject, participants[index].address != nil {
+            throw Refusal(
+                .participantAlreadyInvited, "The share has a participant who has this address, under another one.",
+                rule: .participantLimit)
+        }
+        return index
+    }
+
+    private mutating func update(_ index: Int, by entry: ShareChange.Participant) throws {
+        let isPublic = state.participants[index].role == .publicUser
+        if isPublic, entry.role == .publicUser { return }
+        try checkRole(entry)
+        state.participants[index].role = entry.role
+        state.participants[index].permission = entry.permission
+    }
+
+    private mutating func add(_ entry: ShareChange.Participant, _ user: String?) throws {
+        guard state.publicPermission == .none else {
+            throw invalid("Participants can be added only to a share that is not public.")
+        }
+        guard NameRules.isLength(entry.id) else { throw invalid("A participant's ID has 1 to 255 characters.") }
+        try checkRole(entry)
+        var participant = ShareParticipant(
+            id: entry.id, user: user ?? "", role: entry.role, permission: entry.permission, added: time)
+        switch entry.subject {
+        case .user: break
+        case .address(let address): participant.address = address
+        case .oneTimeURL:
+            participant.oneTimeToken = ShareToken.oneTime(store: store, share: state.urlToken, participant: entry.id)
+        }
+        if let user {
+            participant.isApprovedRequester = state.requesters.contains { isSameText($0, user) }
+            state.requesters.removeAll { isSameText($0, user) }
+            state.blockedUsers.removeAll { isSameText($0, user) }
+        }
+        state.participants.append(participant)
+    }
+
+    private func checkRole(_ entry: ShareChange.Participant) throws {
+        guard entry.role == .privateUser || entry.role == .administrator else {
+            throw invalid("A participant is added as a private user or an administrator.")
+        }
+    }
+
+    private func invalid(_ message: String) -> Refusal {
+        Refusal(.invalidArguments, message, rule: .validParticipants)
+    }
+
+    // MARK: Requests for access
+
+    private mutating func answerRequests(_ change: ShareChange) throws {
+        for name in change.denied {
+            let user = try user(ofRecord: name)
+            state.requesters.removeAll { isSameText($0, user) }
+        }
+        for name in change.blocked {
+            let user = try user(ofRecord: name)
+            guard !isSameText(user, actor), state.participant(ofUser: user)?.role != .owner else {
+                throw invalid("Neither the owner of a share nor oneself can be blocked.")
+            }
+            state.requesters.removeAll { isSameText($0, user) }
+            state.participants.removeAll { isSameText($0.user, user) }
+            if !state.blockedUsers.contains(where: { isSameText($0, user) }) { state.blockedUsers.append(user) }
+        }
+        for name in change.unblocked {
+            let user = try user(ofRecord: name)
+            state.blockedUsers.removeAll { isSameText($0, user) }
+        }
+    }
+}
+
+extension Refusal {
+    static let tooManyParticipants = Refusal(
+        .tooManyParticipants, "A share has at most \(ShareState.maximumParticipants) participants.",
+        rule: .participantLimit)
+}
