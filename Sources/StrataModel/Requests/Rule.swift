@@ -221,7 +221,8 @@ public enum Rule: String, Sendable, CaseIterable {
         B314 The share that a record names must exist or be saved by the same request, and have the record as its \
         root.
         B324 When a share is deleted, its records stay, and its root loses the share and gets a new tag.
-        B327 An invited user is found by the record ID or by an address. A record ID that no user has fails.
+        B327 An invited user is found by the record ID or by an address. A record ID that no user has fails. An \
+        address without an account belongs to the user who has it when the share is accepted.
         B331 Participants are added as private users or administrators, to a share that is not public. The owner \
         cannot be added.
         B332 Only the owner and administrators change the participants and permissions of a share.
