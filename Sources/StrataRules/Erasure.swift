@@ -41,11 +41,56 @@ struct Erasure {
     func append(to commit: inout CommitBuilder) throws {
         for event in events { try commit.append(event) }
         for (zone, names) in living.sorted(by: { $0.key < $1.key }) {
-            for record in try goingWith(names, in: zone) {
+            var going = try goingWith(names, in: zone)
+            let shares = try endedShares(by: names + going.map(\.name), in: zone)
+            going += shares.map(\.record).filter { !known.contains($0) && !going.contains($0) }
+            for record in going {
                 guard let header = try view.header(record) else { continue }
                 try commit.append(
                     RecordDeletedEvent(record, type: header.type, previous: header.version, isCascade: true))
             }
+            try appendShares(shares, gone: names + going.map(\.name), in: zone, to: &commit)
+        }
+    }
+
+    /// Returns the shares whose records or roots are erased.
+    private func endedShares(by names: [String], in zone: UInt64) throws -> [ShareSavedEvent] {
+        guard view.hasShares else { return [] }
+        let gone = Set(names.map { RecordKey(zone: zone, name: $0) })
+        return try view.currentShares(in: zone).filter { share in
+            gone.contains(share.record) || share.root.map { gone.contains(RecordKey(zone: zone, name: $0)) } ?? false
+        }
+    }
+
+    /// Appends what erasing records changes in shares: the end of shares, and the records that leave them.
+    private func appendShares(
+        _ ended: [ShareSavedEvent], gone: [String], in zone: UInt64, to commit: inout CommitBuilder
+    ) throws {
+        guard try view.hasShares && view.fold.fork.hasSharedRecords(in: zone) || !ended.isEmpty else { return }
+        var hierarchy = Hierarchy(view, zone: zone)
+        for name in gone { hierarchy.delete(name) }
+        for share in ended {
+            guard let stored = try view.record(share.record) else { continue }
+            try ShareEffect(before: try view.shareState(of: stored), after: nil).append(
+                of: share.record, to: &commit, view, user: { try view.ordinal(of: .user($0)) ?? 0 })
+            try hierarchy.end(share.share)
+        }
+        var names = gone
+        for name in hierarchy.moved { names += try hierarchy.subtree(of: name).names }
+        var seen: Set<RecordKey> = []
+        for name in names where seen.insert(Hierarchy.key(name)).inserted {
+            let record = RecordKey(zone: zone, name: name)
+            guard let share = try hierarchy.shareBefore(name), let type = try view.header(record)?.type else { continue }
+            try commit.append(SharedRecordEvent(record, type: type, share: share, isGone: true))
+        }
+        for share in ended {
+            guard let root = share.root, !gone.contains(where: { isSameText($0, root) }) else { continue }
+            let record = RecordKey(zone: zone, name: root)
+            guard let stored = try view.record(record) else { continue }
+            var event = RecordSavedEvent(.update, record, type: stored.header.type, previous: stored.header.version)
+            event.share = .removed
+            if stored.isFullDue { try event.complete(from: stored) }
+            try commit.append(event)
         }
     }
 

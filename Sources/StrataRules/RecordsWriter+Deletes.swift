@@ -41,7 +41,7 @@ extension RecordsWriter {
     }
 
     /// The type of a record that this commit saved.
-    private func savedType(_ key: RecordKey) -> UInt64? {
+    func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
         let index = judge.saves.indices.first {
             judge.saves[$0].zoneIndex == Int(key.zone) && isSameText(judge.body.saves[$0].record.name, key.name)

@@ -53,12 +53,9 @@ extension RecordsWriter {
     /// Appends the events of shares that are saved, left or ended, after the saves of items.
     func appendShares() throws {
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
-            guard let effect = state.share, let share = effect.after else { continue }
+            guard let effect = state.share, effect.after != nil else { continue }
             let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: judge.body.saves[index].record.name)
             try append(effect, of: record)
-            if effect.isNew, let root = share.root {
-                try appendHierarchy(of: RecordKey(zone: record.zone, name: root), share: share.number, isGone: false)
-            }
         }
         for (index, state) in judge.deletes.enumerated() where state.refusal == nil {
             guard let leaving = state.leaving, let share = leaving.effect.after else { continue }
@@ -79,7 +76,6 @@ extension RecordsWriter {
         try append(ShareEffect(before: share.state, after: nil), of: RecordKey(zone: zone, name: share.record.name))
         guard let name = share.state.root else { return }
         let root = RecordKey(zone: zone, name: name)
-        try appendHierarchy(of: root, share: share.state.number, isGone: true)
         let place = RecordKey(zone: share.record.zone, name: name)
         if savedEvents[place] != nil || goneRecords.contains(place) { return }
         guard let stored = try judge.view.record(root) else { return }

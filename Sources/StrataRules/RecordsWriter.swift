@@ -61,6 +61,7 @@ final class RecordsWriter {
         if judge.changesShares || !endedShares.isEmpty { try appendShares() }
         try appendTouches()
         try appendDeletes()
+        try appendSharedRecords()
         try appendTokens()
         return try finish(firstItemEvent)
     }
@@ -218,7 +219,9 @@ final class RecordsWriter {
             let key = RecordKey(zone: UInt64(state.zoneIndex), name: parent)
             if savedEvents[key] != nil || goneRecords.contains(key) { continue }
             let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: parent)
-            guard let stored = try judge.view.record(record) else { continue }
+            guard let stored = try judge.view.record(record),
+                try judge.resolved.scope != .shared || judge.right(to: parent, stored, state.zoneIndex) != nil
+            else { continue }
             var event = RecordSavedEvent(
                 .touch, record, type: stored.header.type, policy: judge.body.policy,
                 previous: stored.header.version)

@@ -42,11 +42,28 @@ package struct ResolvedRequest {
     }
 
     private func state(of id: ZoneID, _ isOwn: Bool, _ view: RulesView) throws -> ZoneState {
+        if scope == .shared, !isElsewhere { return try sharedState(of: id, view) }
         let (ordinal, refusal) = try ZoneLookup(scope: scope, database: database, owner: ownerOrdinal).zone(
             id, isOwn: isOwn, ordinal: { try view.ordinal(of: $0) },
             status: { try view.zone($0, in: database)?.status })
         let row = ordinal == 0 ? nil : try view.zone(ordinal, in: database)
-        return ZoneState(name: id.name, owner: id.owner, isOwn: isOwn, ordinal: ordinal, row: row, answer: refusal)
+        return ZoneState(
+            name: id.name, owner: id.owner, isOwn: isOwn, database: database, ordinal: ordinal, row: row,
+            answer: refusal)
+    }
+
+    /// The state of another user's zone, in that user's private database.
+    private func sharedState(of id: ZoneID, _ view: RulesView) throws -> ZoneState {
+        var state = ZoneState(name: id.name, owner: id.owner, isOwn: false, database: 0)
+        do {
+            let zone = try SharedZone(
+                id, of: ownerOrdinal, recordName: view.recordName(of: owner), in: view.fold.fork,
+                ordinal: { try view.ordinal(of: $0) })
+            (state.database, state.ordinal, state.shared) = (zone.database, zone.zone, zone)
+            state.row = try view.zone(zone.zone, in: zone.database)
+            if state.row?.status != .alive { state.answer = .missingZone(id.name) }
+        } catch let refusal as Refusal { state.answer = refusal }
+        return state
     }
 
     /// Returns the index in `zones` of an ordinal of the request.
@@ -66,12 +83,17 @@ struct ZoneState {
     let owner: String
     /// True if the zone belongs to the database's owner.
     let isOwn: Bool
+    /// The ordinal of the database that has the zone: of the request's database, or of the private one of the owner of a
+    /// shared zone; 0 if the state has none.
+    var database: UInt64
     /// 0 if the zone has no ordinal yet.
     var ordinal: UInt64 = 0
     /// The zone's row, whose totals and last change may be outdated.
     var row: ZoneRow?
     /// The refusal for a missing zone; nil if the zone exists.
     var answer: Refusal?
+    /// The shares by which the user sees the zone; nil outside the shared database.
+    var shared: SharedZone?
 
     var isDefault: Bool { isSameText(name, ZoneID.defaultName) }
     var isAlive: Bool { answer == nil }

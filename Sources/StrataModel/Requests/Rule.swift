@@ -69,7 +69,9 @@ public enum Rule: String, Sendable, CaseIterable {
     case zoneSharedAsWhole = "B310"
     case zoneWithShares = "B311"
     case sharedOnce = "B312"
+    case sharedRoot = "B313"
     case existingShare = "B314"
+    case visibilityLimit = "B322"
     case endedShare = "B324"
     case invitedUsers = "B327"
     case validParticipants = "B331"
@@ -79,6 +81,9 @@ public enum Rule: String, Sendable, CaseIterable {
     case acceptedShare = "B349"
     case invitedOnly = "B352"
     case acceptedAgain = "B353"
+    case readOnlyMember = "B369"
+    case memberDeletes = "B370"
+    case sharedChain = "B372"
     case ownParticipation = "B375"
     case currentShareTag = "B379"
     case readGrants = "B395"
@@ -218,8 +223,11 @@ public enum Rule: String, Sendable, CaseIterable {
         B310 In a zone that is shared as a whole, no record can be shared on its own.
         B311 A zone with shares of single records cannot be shared as a whole.
         B312 A record cannot be shared if it, a record above it or a record below it is the root of a share.
+        B313 A save fails if it would bring the root of a share under another share.
         B314 The share that a record names must exist or be saved by the same request, and have the record as its \
         root.
+        B322 A record that gets another parent comes with all records below it under the share of that parent. One \
+        request can do so with 100,000 records at most.
         B324 When a share is deleted, its records stay, and its root loses the share and gets a new tag.
         B327 An invited user is found by the record ID or by an address. A record ID that no user has fails. An \
         address without an account belongs to the user who has it when the share is accepted.
@@ -231,6 +239,10 @@ public enum Rule: String, Sendable, CaseIterable {
         B349 Accepting a share makes the user a member and gives the share a new tag.
         B352 A share that is not public can be accepted only by the users who were invited.
         B353 Accepting one's own share, or one that has been accepted, succeeds and writes nothing.
+        B369 A participant who may only read cannot save or delete records.
+        B370 A participant with write permission can change and delete all shared records, except for the root, which \
+        only the owner deletes.
+        B372 What a participant saves must belong to a share that the participant may change, through its parents.
         B375 Participants cannot change their own role or permission. They leave by deleting the share.
         B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \

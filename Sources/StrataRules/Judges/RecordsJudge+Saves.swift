@@ -9,7 +9,8 @@ extension RecordsJudge {
         let zoneIndex = saves[index].zoneIndex
         if let answer = resolved.zones[zoneIndex].answer { throw answer }
         let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
-        let stored = try storedRecord(save.record.name, zoneIndex)
+        var stored = try storedRecord(save.record.name, zoneIndex)
+        let right = try resolved.scope == .shared ? rightToSave(save, &stored, zoneIndex) : nil
         saves[index].stored = stored
         let type = schemaBindings.types[Int(save.type) - 1]
         try checkNames(save, type, stored: stored, isOwnUserRecord: isOwnUserRecord)
@@ -21,8 +22,9 @@ extension RecordsJudge {
         guard
             try actor.principal.may(
                 action, creator: creator, isUserRecord: type.isUsers, grants: view.grants(of: type.ordinal),
-                in: resolved.scope)
+                in: resolved.scope, right: right)
         else {
+            if resolved.scope == .shared { throw Refusal.notWritable(save.record.name) }
             throw Refusal(
                 .permissionFailure,
                 stored == nil

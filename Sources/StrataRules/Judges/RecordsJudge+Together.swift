@@ -4,7 +4,7 @@ import StrataViews
 /// Judges the items of one zone together (docs/rules.md §5.10, §5.11, §7, §8).
 extension RecordsJudge {
     func judgeTogether() throws {
-        if deletes.isEmpty, saves.indices.allSatisfy(standsAlone) { return }
+        if deletes.isEmpty, resolved.scope != .shared, saves.indices.allSatisfy(standsAlone) { return }
         var items: [(saves: [Int], deletes: [Int])] = Array(repeating: ([], []), count: resolved.zones.count)
         for index in saves.indices { items[saves[index].zoneIndex].saves.append(index) }
         for index in deletes.indices { items[deletes[index].zoneIndex].deletes.append(index) }
@@ -15,7 +15,7 @@ extension RecordsJudge {
 
     /// Returns true if a save has not failed and refers to nothing, so that no other item is related to it.
     private func standsAlone(_ index: Int) -> Bool {
-        if case .set = body.saves[index].parent { return false }
+        if body.saves[index].parent != .kept { return false }
         if concernsShare(index) { return false }
         return saves[index].refusal == nil && !saves[index].facts.hasReferences
     }
@@ -62,10 +62,13 @@ extension RecordsJudge {
         }
         if try !owned.isEmpty && !exceedsOwnerLimit(zoneIndex, zoneSaves.count) { owned = [] }
         let sharing = zoneSaves.filter(concernsShare)
-        if linked.isEmpty, owned.isEmpty, sharing.isEmpty { return }
+        let isShared = try concernsHierarchies(zoneIndex)
+        if linked.isEmpty, owned.isEmpty, sharing.isEmpty, !isShared { return }
         var hasChanged = true
         while hasChanged {
-            hasChanged = try dropOrphans(linked, zoneSaves, zoneIndex)
+            // First, so that members get the same refusal for a parent that is not shared and for one that is missing.
+            hasChanged = try isShared && dropMisplaced(zoneSaves, zoneIndex)
+            if try dropOrphans(linked, zoneSaves, zoneIndex) { hasChanged = true }
             if !owned.isEmpty, try dropTooMany(Set(owned), zoneSaves, zoneIndex) { hasChanged = true }
             if try dropLoneShares(sharing, zoneIndex, isAtomic: isAtomic(zoneIndex)) { hasChanged = true }
         }
@@ -75,7 +78,7 @@ extension RecordsJudge {
     /// record.
     private func exceedsOwnerLimit(_ zoneIndex: Int, _ saveCount: Int) throws -> Bool {
         let zone = resolved.zones[zoneIndex].ordinal
-        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(resolved.database, zone)?.recordCount
+        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(resolved.zones[zoneIndex].database, zone)?.recordCount
         return Int(clamping: stored ?? 0) + saveCount > judging.limits.owningReferences
     }
 
@@ -182,7 +185,10 @@ extension RecordsJudge {
 
     private func judgeDelete(_ index: Int) throws {
         let name = body.deletes[index].name
-        guard let stored = try storedRecord(name, deletes[index].zoneIndex) else {
+        let stored = try storedRecord(name, deletes[index].zoneIndex)
+        var right: ShareRight?
+        if resolved.scope == .shared, let stored { right = try self.right(to: name, stored, deletes[index].zoneIndex) }
+        guard let stored, resolved.scope != .shared || right != nil else {
             trace?.add(.deleteOfMissingRecord, "delete \(index)", "there is no record '\(name)'")
             return
         }
@@ -192,8 +198,9 @@ extension RecordsJudge {
         guard
             try actor.principal.may(
                 .delete, creator: stored.header.createdBy, isUserRecord: stored.header.type == users,
-                grants: view.grants(of: stored.header.type), in: resolved.scope)
+                grants: view.grants(of: stored.header.type), in: resolved.scope, right: right)
         else {
+            if resolved.scope == .shared { return refuseDelete(index, .notDeletable(name)) }
             refuseDelete(
                 index,
                 Refusal(
@@ -224,6 +231,7 @@ extension RecordsJudge {
             for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
                 deletes[index].cascade = try graph.cascade(from: number, sparing: &gone).map { graph.names[$0] }
             }
+            if try dropForbiddenDeletes(wanted, zoneIndex) { continue }
             let orphans = graph.orphans(without: gone)
             if orphans.isEmpty { break }
             for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
@@ -236,6 +244,7 @@ extension RecordsJudge {
                         rule: .neededParent))
             }
         }
+        try deleteSharesOfRoots(wanted, zoneIndex)
         for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
             trace?.add(.cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
         }

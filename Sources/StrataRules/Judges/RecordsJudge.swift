@@ -13,8 +13,8 @@ final class RecordsJudge {
     /// The facts of each save, once the request is checked.
     private var facts: [SaveFacts] = []
     var saves: [SaveState] = []
-    /// Nil if no quota applies.
-    private(set) var quota: Quota?
+    /// The quotas that apply, by the ordinals of their databases.
+    private var quotas: [UInt64: Quota] = [:]
     var deletes: [DeleteState] = []
     /// Cached answers for stored targets, by index of the zone and name, since a list may name one target many times.
     var heldTargets: [RecordKey: Bool] = [:]
@@ -30,10 +30,26 @@ final class RecordsJudge {
         self.body = body.inOrderOfKeys
         schemaBindings = try judging.view.schemaBindings(of: judging.request.names)
         trace = judging.newTrace
-        let account = try judging.view.account(of: judging.context.actor.user)
-        if judging.resolved.scope == .private, account.quota > 0 {
-            quota = Quota(bytes: account.quota, usage: try judging.view.usage(of: judging.resolved.database))
+        quotas = try Self.quotas(judging)
+    }
+
+    /// The quotas of the users who own what the request changes.
+    private static func quotas(_ judging: Judging) throws -> [UInt64: Quota] {
+        let (view, resolved) = (judging.view, judging.resolved)
+        var quotas: [UInt64: Quota] = [:]
+        func add(_ account: Account, _ database: UInt64) throws {
+            guard account.quota > 0, quotas[database] == nil else { return }
+            quotas[database] = Quota(bytes: account.quota, usage: try view.usage(of: database))
         }
+        switch resolved.scope {
+        case .public: break
+        case .private: try add(view.account(of: judging.context.actor.user), resolved.database)
+        case .shared:
+            for zone in resolved.zones.compactMap(\.shared) {
+                try add(view.fold.fork.account(of: zone.owner), zone.database)
+            }
+        }
+        return quotas
     }
 
     /// The decision if there is nothing to write; nil otherwise.
@@ -159,7 +175,8 @@ final class RecordsJudge {
 
     /// - Throws: ``Refusal`` for a save whose growth exceeds the quota (docs/rules.md §5.9).
     func checkQuota(_ index: Int) throws {
-        guard var quota else { return }
+        let database = resolved.zones[saves[index].zoneIndex].database
+        guard !quotas.isEmpty, var quota = quotas[database] else { return }
         let before = try saves[index].stored.map { try usedBytes($0) { _ in true } } ?? 0
         let growth = try min(usedBytes(after: index), FieldValue.maximumUsedBytes) - before
         saves[index].growth = growth
@@ -172,7 +189,7 @@ final class RecordsJudge {
                 \(quota.bytes) bytes are in use.
                 """, rule: .recordLimits)
         }
-        self.quota = quota
+        quotas[database] = quota
     }
 
     private func usedBytes(after index: Int) throws -> Int {
@@ -212,14 +229,14 @@ final class RecordsJudge {
     }
 
     var usageChange: UsageChange {
-        guard quota != nil else { return .none }
+        guard let database = quotas.keys.first else { return .none }
         if changesShares { return .unknown }
         // The bytes that deletions free are not known here.
-        guard resolved.database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
+        guard quotas.count == 1, database != 0, deletes.allSatisfy({ $0.refusal != nil || $0.cascade.isEmpty }) else {
             return .unknown
         }
         let growth = saves.reduce(0) { $0 + ($1.refusal == nil ? $1.growth : 0) }
-        return .grows(database: resolved.database, bytes: growth)
+        return .grows(database: database, bytes: growth)
     }
 
     func isOwnUserRecord(_ name: String, _ zoneIndex: Int) -> Bool {

@@ -3,17 +3,17 @@ import StrataViews
 
 /// Judges requests for zones, and the service's actions on them (docs/rules.md §3).
 struct ZonesJudge: RequestJudge {
-    private let judging: Judging
-    private let body: ModifyZonesRequest
-    private var request: Request { judging.request }
-    private var view: RulesView { judging.view }
-    private var resolved: ResolvedRequest { judging.resolved }
-    private var names: NameWriter
-    private var trace: Trace?
-    private var result = RequestResult()
-    private var leftOut: [RequestShape.LeftOut] = []
-    private var leftOutBody = ModifyZonesRequest()
-    private var leftOutNames = RequestNames()
+    let judging: Judging
+    let body: ModifyZonesRequest
+    var request: Request { judging.request }
+    var view: RulesView { judging.view }
+    var resolved: ResolvedRequest { judging.resolved }
+    var names: NameWriter
+    var trace: Trace?
+    var result = RequestResult()
+    var leftOut: [RequestShape.LeftOut] = []
+    var leftOutBody = ModifyZonesRequest()
+    var leftOutNames = RequestNames()
 
     static let capabilities: ZoneCapabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
 
@@ -31,6 +31,7 @@ struct ZonesJudge: RequestJudge {
         try judging.checkRoomForRequest()
         try checkDuplicates()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
+        if resolved.scope == .shared { return try decideShared() }
         guard resolved.scope == .private else {
             throw Refusal(
                 .badDatabase, "Zones can be saved and deleted in the private database only.", rule: .customZones)
@@ -112,14 +113,14 @@ struct ZonesJudge: RequestJudge {
         return zone.answer?.ofMissingZone(.existingZoneOfDelete)
     }
 
-    private mutating func leaveOut(
+    mutating func leaveOut(
         _ save: ModifyZonesRequest.Save, _ index: Int, refusal: Refusal? = nil, version: Version? = nil
     ) {
         leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
         leftOutBody.saves.append(.init(leftOutOrdinal(of: save.zone), encryptionScope: save.encryptionScope))
     }
 
-    private mutating func leftOutOrdinal(of zone: UInt64) -> UInt64 {
+    mutating func leftOutOrdinal(of zone: UInt64) -> UInt64 {
         request.names.zone(zone).map { leftOutNames.ordinal(of: $0) } ?? 0
     }
 
@@ -160,12 +161,13 @@ struct ZonesJudge: RequestJudge {
         _ zoneIndex: Int, _ database: UInt64, _ reason: ZoneDeletedEvent.Reason, to commit: inout CommitBuilder
     ) throws {
         let zone = resolved.zones[zoneIndex]
+        try endShares(of: zone.ordinal, in: &commit)
         try commit.append(
             ZoneDeletedEvent(
                 zone: zone.ordinal, database: database, incarnation: zone.row?.incarnation, reason: reason))
     }
 
-    private func finish(
+    func finish(
         _ commit: CommitBuilder, _ kind: EnvelopeHeader.OperationKind, user: UInt64 = 0, device: UInt64 = 0,
         _ shape: RequestShape
     ) throws -> Decision {
@@ -191,6 +193,7 @@ struct ZonesJudge: RequestJudge {
         try requirePrivateDatabase()
         var commit = CommitBuilder()
         for (zone, row) in try encryptedZones() {
+            try endShares(of: zone, in: &commit)
             try commit.append(
                 ZoneDeletedEvent(
                     zone: zone, database: resolved.database, incarnation: row.incarnation, reason: .encryptedDataReset))

@@ -81,6 +81,18 @@ extension ViewKeys {
 }
 
 extension TreeReading {
+    /// Returns true if records of a zone belong or once belonged to hierarchical shares.
+    package func hasSharedRecords(in zone: UInt64) throws -> Bool {
+        var isFound = false
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
+            try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, _ in
+                isFound = true
+                return false
+            }
+        }
+        return isFound
+    }
+
     /// Returns the number of the hierarchical share that a record belongs to; nil if it belongs to none.
     package func hierarchicalShare(of record: RecordKey) throws -> UInt64? {
         var share: UInt64?

@@ -1,0 +1,146 @@
+import StrataModel
+import StrataViews
+
+/// Judges saves by the hierarchical shares that they change (docs/rules.md §16).
+extension RecordsJudge {
+    /// Refuses saves that would bring a shared record under another share (B312, B313), and saves of members outside their
+    /// shares; returns true if there were any.
+    func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
+        guard try concernsHierarchies(zoneIndex) else { return false }
+        var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)
+        for share in try endedShares(zoneIndex) { try hierarchy.end(share) }
+        if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
+        var hasDropped = false
+        for index in zoneSaves where saves[index].refusal == nil {
+            do { try checkPlace(index, &hierarchy) } catch let refusal as Refusal {
+                refuseSave(index, refusal)
+                hasDropped = true
+            }
+        }
+        return hasDropped
+    }
+
+    /// Returns true if the zone has hierarchical shares, or if the request creates one in it.
+    func concernsHierarchies(_ zoneIndex: Int) throws -> Bool {
+        let zone = resolved.zones[zoneIndex]
+        guard zone.ordinal != 0, resolved.scope != .public else { return false }
+        if let shared = zone.shared { return shared.zonePermission == nil }
+        guard view.hasShares else { return createsShare(zoneIndex) }
+        return try view.fold.fork.hasSharedRecords(in: zone.ordinal) || createsShare(zoneIndex)
+    }
+
+    private func createsShare(_ zoneIndex: Int) -> Bool {
+        saves.contains { $0.zoneIndex == zoneIndex && $0.refusal == nil && $0.share?.after?.root != nil }
+    }
+
+    /// The hierarchies of a zone after the saves of the request that have not failed.
+    func hierarchy(of zoneIndex: Int, _ zoneSaves: [Int]) throws -> Hierarchy {
+        var hierarchy = Hierarchy(view, zone: resolved.zones[zoneIndex].ordinal)
+        for index in zoneSaves where saves[index].refusal == nil {
+            let save = body.saves[index]
+            guard let stored = saves[index].stored else {
+                hierarchy.create(save.record.name, under: save.parent.target)
+                continue
+            }
+            if case .kept = save.parent { continue }
+            let before = try stored.bytes.withUnsafeBytes { bytes in
+                let view = try RecordStateView(bytes, in: 0..<bytes.count)
+                return try view.links().parent.map { try view.key($0).name }
+            }
+            let after = save.parent.target
+            if before.map({ old in after.map { isSameText(old, $0) } ?? false }) ?? (after == nil) { continue }
+            hierarchy.move(save.record.name, under: after)
+        }
+        for index in zoneSaves where saves[index].refusal == nil && saves[index].share?.isNew == true {
+            if let root = saves[index].share?.after?.root { hierarchy.begin(.new(index), at: root) }
+        }
+        return hierarchy
+    }
+
+    /// The numbers of the shares that deletes of the request end: of their records, or of their roots.
+    private func endedShares(_ zoneIndex: Int) throws -> [UInt64] {
+        guard resolved.scope == .private, view.hasShares else { return [] }
+        let zone = resolved.zones[zoneIndex].ordinal
+        return try deletes.indices.compactMap { index in
+            guard deletes[index].zoneIndex == zoneIndex else { return nil }
+            let key = RecordKey(zone: zone, name: body.deletes[index].name)
+            if let stored = try view.record(key), try stored.header.type == view.shareType() {
+                return try view.shareState(of: stored).number
+            }
+            return try share(rootedAt: key)?.share
+        }
+    }
+
+    /// Returns the share whose root a stored record is.
+    func share(rootedAt record: RecordKey) throws -> ShareSavedEvent? {
+        guard view.hasShares, let number = try view.fold.fork.hierarchicalShare(of: record),
+            let share = try view.fold.fork.share(number), let root = share.root, isSameText(root, record.name)
+        else { return nil }
+        return share
+    }
+
+    private func checkPlace(_ index: Int, _ hierarchy: inout Hierarchy) throws {
+        let save = body.saves[index]
+        let name = save.record.name
+        if let share = saves[index].share, share.isNew, let root = share.after?.root {
+            let parent = try parent(of: root, in: saves[index].zoneIndex)
+            if try parent.flatMap({ try hierarchy.share(of: $0) }) != nil {
+                throw Refusal(
+                    .alreadyShared, "Record '\(root)' cannot be shared: a record above it is.", rule: .sharedOnce)
+            }
+            if let other = try hierarchy.subtree(of: root).root {
+                throw Refusal(
+                    .alreadyShared, "Record '\(root)' cannot be shared: '\(other)' below it is.", rule: .sharedOnce)
+            }
+        }
+        guard save.parent != .kept, saves[index].stored == nil || hierarchy.moved.contains(name) else { return }
+        let target = try save.parent.target.flatMap { try hierarchy.share(of: $0) }
+        let isRoot = try hierarchy.shareAsRoot(name) != nil
+        if isRoot, target != nil {
+            throw Refusal(
+                .alreadyShared, "Record '\(name)' is the root of a share and cannot come under another one.",
+                rule: .sharedRoot)
+        }
+        guard saves[index].stored != nil, !isRoot else { return }
+        let before = try hierarchy.shareBefore(name)
+        if target == nil, before == nil { return }
+        let below = try hierarchy.subtree(of: name).root
+        if target != nil, let below {
+            throw Refusal(
+                .alreadyShared, "Record '\(below)' is the root of a share and cannot come under another one.",
+                rule: .sharedRoot)
+        }
+    }
+
+    /// Returns the parent that a record has after the request.
+    private func parent(of name: String, in zoneIndex: Int) throws -> String? {
+        if let index = savesByRecord[RecordKey(zone: UInt64(zoneIndex), name: name)], saves[index].refusal == nil {
+            if body.saves[index].parent != .kept { return body.saves[index].parent.target }
+        }
+        return try storedRecord(name, zoneIndex).flatMap { stored in
+            try stored.bytes.withUnsafeBytes { bytes in
+                let view = try RecordStateView(bytes, in: 0..<bytes.count)
+                return try view.links().parent.map { try view.key($0).name }
+            }
+        }
+    }
+
+    /// Adds the records of shares whose roots are deleted to the cascades of these deletes (B325).
+    func deleteSharesOfRoots(_ indices: [Int], _ zoneIndex: Int) throws {
+        guard view.hasShares, resolved.scope == .private else { return }
+        let zone = resolved.zones[zoneIndex].ordinal
+        for index in indices where deletes[index].refusal == nil {
+            for name in deletes[index].cascade {
+                guard let share = try share(rootedAt: RecordKey(zone: zone, name: name)) else { continue }
+                deletes[index].cascade.append(share.record.name)
+            }
+        }
+    }
+}
+
+extension LinkChange {
+    /// The name of the new target; nil if the link is removed or kept.
+    var target: String? {
+        if case .set(let target) = self { target.name } else { nil }
+    }
+}
