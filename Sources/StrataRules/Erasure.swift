@@ -80,7 +80,9 @@ struct Erasure {
         var seen: Set<RecordKey> = []
         for name in names where seen.insert(Hierarchy.key(name)).inserted {
             let record = RecordKey(zone: zone, name: name)
-            guard let share = try hierarchy.shareBefore(name), let type = try view.header(record)?.type else { continue }
+            guard let share = try hierarchy.shareBefore(name), let type = try view.header(record)?.type else {
+                continue
+            }
             try commit.append(SharedRecordEvent(record, type: type, share: share, isGone: true))
         }
         for share in ended {

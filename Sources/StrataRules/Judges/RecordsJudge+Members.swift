@@ -10,7 +10,8 @@ extension RecordsJudge {
             let number = try view.shareState(of: stored).number
             return zone.permission(ofRecordIn: number).map { ShareRight($0, isShare: true) }
         }
-        let number = try zone.zonePermission == nil
+        let number =
+            try zone.zonePermission == nil
             ? view.fold.fork.hierarchicalShare(of: RecordKey(zone: zone.zone, name: name)) : nil
         guard let permission = zone.permission(ofRecordIn: number) else { return nil }
         let root = try number.flatMap { try view.fold.fork.share($0)?.root }
@@ -59,7 +60,9 @@ extension RecordsJudge {
     func dropForbiddenDeletes(_ indices: [Int], _ zoneIndex: Int) throws -> Bool {
         guard resolved.scope == .shared else { return false }
         let left = Set(
-            deletes.compactMap { $0.zoneIndex == zoneIndex && $0.refusal == nil ? $0.leaving?.effect.before?.number : nil })
+            deletes.compactMap {
+                $0.zoneIndex == zoneIndex && $0.refusal == nil ? $0.leaving?.effect.before?.number : nil
+            })
         var hasDropped = false
         for index in indices where deletes[index].refusal == nil {
             let isAllowed = try deletes[index].cascade.allSatisfy { try mayDelete($0, zoneIndex, leaving: left) }

@@ -13,6 +13,7 @@ final class ShareFixture {
         var type = "Note"
         var base: Version?
         var parent: String?
+        var removesParent = false
         var share: String?
         var sharing: ShareChange?
         var fields: [(key: String, value: FieldValue?)] = []
@@ -77,6 +78,7 @@ final class ShareFixture {
             var save = ModifyRecordsRequest.Save(
                 RecordKey(zone: place, name: item.name), type: names.ordinal(ofType: item.type), base: item.base,
                 sharing: item.sharing)
+            if item.removesParent { save.parent = .removed }
             if let parent = item.parent { save.parent = .set(RecordKey(zone: place, name: parent)) }
             if let share = item.share { save.share = .set(RecordKey(zone: place, name: share)) }
             save.fields = item.fields.map { FieldChange(names.ordinal(ofKey: $0.key), $0.value) }
