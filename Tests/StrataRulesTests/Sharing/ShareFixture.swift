@@ -97,7 +97,7 @@ final class ShareFixture {
     /// Saves the share again, with its current tag.
     @discardableResult
     func edit(
-        _ share: String = "Share-1", _ change: ShareChange, scope: InternedName.Scope = .private,
+        _ change: ShareChange, of share: String = "Share-1", scope: InternedName.Scope = .private,
         as user: String = owner
     ) throws -> Refusal.Code? {
         let base = try version(of: share)
@@ -105,9 +105,10 @@ final class ShareFixture {
     }
 
     @discardableResult
-    func join(
-        _ action: JoinSharesRequest.Action = .accept, _ tokens: [String], as user: String
-    ) throws -> [Refusal.Code?] {
+    func join(_ tokens: [String], as user: String) throws -> [Refusal.Code?] { try join(.accept, tokens, as: user) }
+
+    @discardableResult
+    func join(_ action: JoinSharesRequest.Action, _ tokens: [String], as user: String) throws -> [Refusal.Code?] {
         let request = Request(database: DatabaseID(.shared), .joinShares(JoinSharesRequest(action, tokens: tokens)))
         return try modify(request, as: user).saves.map(\.code)
     }
