@@ -35,6 +35,12 @@ import Testing
             FeedToken(
                 store: database.store, database: database.database, feed: .database, position: database.position,
                 progress: .within(7)),
+            FeedToken(
+                store: database.store, database: DatabaseID(.shared, owner: "ben"),
+                feed: .zone(3, life: Version(offset: 2, eventIndex: 1)), position: database.position,
+                progress: .sharesBefore(
+                    .init(base: 1, share: 300, phase: .content, through: Version(offset: 2, eventIndex: 9))),
+                knownShares: [.init(share: 200, joined: Version(offset: 1, eventIndex: 5))]),
         ]
     }
 
@@ -47,9 +53,10 @@ import Testing
                 case .within: "within"
                 case .scanningZones: "zones"
                 case .scanningRecords: "records"
+                case .sharesBefore: "shares"
                 }
             })
-        #expect(forms.count == 4)
+        #expect(forms.count == 5)
         for token in tokens { #expect(try FeedToken(decoding: token.encoded()) == token) }
     }
 
