@@ -22,15 +22,21 @@ package struct ShareRight: Sendable, Hashable {
     package let isRoot: Bool
     /// True for the record of a share: a member deletes it to leave (B376).
     package let isShare: Bool
+    /// True for the record of a share that the member administers, whatever the member's permission is (B333).
+    package let isAdministered: Bool
 
-    package init(_ permission: SharePermission, isRoot: Bool = false, isShare: Bool = false) {
-        (self.permission, self.isRoot, self.isShare) = (permission, isRoot, isShare)
+    package init(
+        _ permission: SharePermission, isRoot: Bool = false, isShare: Bool = false, isAdministered: Bool = false
+    ) {
+        (self.permission, self.isRoot) = (permission, isRoot)
+        (self.isShare, self.isAdministered) = (isShare, isAdministered)
     }
 
     func allows(_ action: Action) -> Bool {
         switch action {
         case .read: permission != .none
-        case .create, .change: permission == .readWrite
+        case .create: permission == .readWrite
+        case .change: permission == .readWrite || isAdministered
         case .delete: isShare || permission == .readWrite && !isRoot
         }
     }

@@ -235,14 +235,16 @@ public enum Rule: String, Sendable, CaseIterable {
         cannot be added.
         B332 Only the owner and administrators change the participants and permissions of a share.
         B341 A share has at most 100 participants, including the owner, and nobody is in it twice.
-        B346 A URL finds a share as long as the share exists.
+        B346 A user whom a private share does not mention gets participantMayNeedVerification while an invitation to \
+        an unmatched address waits, and else the answer for a URL of nothing.
         B349 Accepting a share makes the user a member and gives the share a new tag.
         B352 A share that is not public can be accepted only by the users who were invited.
         B353 Accepting one's own share, or one that has been accepted, succeeds and writes nothing.
         B369 A participant who may only read cannot save or delete records.
         B370 A participant with write permission can change and delete all shared records, except for the root, which \
         only the owner deletes.
-        B372 What a participant saves must belong to a share that the participant may change, through its parents.
+        B372 What a participant saves must belong to a share that the participant may change, through its parents, \
+        also if the parent is not visible or does not exist.
         B375 Participants cannot change their own role or permission. They leave by deleting the share.
         B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \

@@ -106,6 +106,7 @@ extension Request {
         case (.modifyZones(let body), .deletes): item(body.deletes).flatMap { names.zone($0)?.name } ?? ""
         case (.modifySubscriptions(let body), .saves): item(body.saves)?.id ?? ""
         case (.modifySubscriptions(let body), .deletes): item(body.deletes) ?? ""
+        case (.joinShares(let body), .saves): item(body.tokens) ?? ""
         default: ""
         }
     }

@@ -8,7 +8,10 @@ extension RecordsJudge {
         guard let zone = resolved.zones[zoneIndex].shared else { return nil }
         if try stored.header.type == view.shareType() {
             let number = try view.shareState(of: stored).number
-            return zone.permission(ofRecordIn: number).map { ShareRight($0, isShare: true) }
+            let member = zone.memberships.first { $0.share == number && !$0.isGone }
+            return zone.permission(ofRecordIn: number).map {
+                ShareRight($0, isShare: true, isAdministered: member?.role == .administrator)
+            }
         }
         let number =
             try zone.zonePermission == nil

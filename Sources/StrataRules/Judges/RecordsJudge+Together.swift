@@ -78,8 +78,8 @@ extension RecordsJudge {
     /// record.
     private func exceedsOwnerLimit(_ zoneIndex: Int, _ saveCount: Int) throws -> Bool {
         let zone = resolved.zones[zoneIndex].ordinal
-        let stored =
-            try zone == 0 ? nil : view.fold.whole().zoneRow(resolved.zones[zoneIndex].database, zone)?.recordCount
+        let database = resolved.zones[zoneIndex].database
+        let stored = try zone == 0 ? nil : view.fold.whole().zoneRow(database, zone)?.recordCount
         return Int(clamping: stored ?? 0) + saveCount > judging.limits.owningReferences
     }
 
