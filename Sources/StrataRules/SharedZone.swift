@@ -49,7 +49,9 @@ package struct SharedZone: Sendable {
                 hierarchies[member.share] = member.permission
             }
         }
-        if shares.isEmpty { throw Refusal.missingZone(id.name) }
+        guard !shares.isEmpty, try trees.zoneStatus(database, zone) == .alive else {
+            throw Refusal.missingZone(id.name)
+        }
         self.shares = shares
         self.hierarchies = hierarchies
         self.zonePermission = zonePermission

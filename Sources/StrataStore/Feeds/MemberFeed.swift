@@ -174,7 +174,7 @@ struct MemberFeed {
         _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
     ) throws -> Bool {
         guard let root = share.root else { return false }
-        let offsets = [reading.base, min(reading.target.offset, member.changed.offset - 1)]
+        let offsets = [reading.base, min(reading.target.offset, max(member.changed.offset, 1) - 1)]
         return try offsets.contains {
             try $0 >= member.joined.offset && isBelow(root, name, in: share.record.zone, asOf: $0)
         }

@@ -1,0 +1,213 @@
+import StrataModel
+import StrataQuery
+import StrataSystem
+import Testing
+
+@testable import StrataStore
+
+/// What members, former members and others find in the shared database: B345, B355 to B359, B364.
+@Suite("Reading the shared database")
+struct SharedReadingTests {
+    private let world: SharedWorld
+
+    /// Records r with c below it, shared with ben, cleo and dora; q, shared with nobody; and x, which is not shared.
+    init() throws {
+        world = try SharedWorld()
+        try world.write {
+            for name in ["r", "q", "x"] { try world.save(name) }
+            try world.save("c", parent: "r")
+        }
+        try world.write { try world.share(root: "r") }
+        try world.write { try world.share(root: "q") }
+        try world.write { try world.set(.readWrite, of: "ben", in: 1) }
+        try world.write { try world.set(.readOnly, of: "cleo", in: 1) }
+        try world.write { try world.set(.none, of: "dora", in: 1) }
+        try world.write { try world.set(.readOnly, of: "erik", in: 1) }
+        try world.write { try world.leave("erik", 1) }
+    }
+
+    static let seen = ["Share-1", "c", "r"]
+    static let all = ["Share-1", "Share-2", "c", "q", "r", "x"]
+
+    private func code<Result>(_ body: () throws -> Result) -> Refusal.Code? {
+        do { _ = try body() } catch let refusal as Refusal { return refusal.code } catch { Issue.record(error) }
+        return nil
+    }
+
+    private func id(_ name: String) -> RecordID { RecordID(name, zone: world.zone) }
+
+    private func query(_ type: String, as user: String, limit: Int = 0) throws -> [String] {
+        var names: [String] = []
+        var question = Question.new(Query(type, zone: world.zone))
+        while true {
+            let page = try world.store.query(question, in: world.shared, limit: limit, as: world.actor(user))
+            #expect(page.matches.allSatisfy { $0.id.zone == world.zone && $0.database.scope == .shared })
+            names += page.matches.map(\.id.name)
+            guard let cursor = page.cursor else { return names.sorted() }
+            question = .continued(try QueryCursor(decoding: cursor.encoded()))
+        }
+    }
+
+    // MARK: Doors
+
+    /// Everything by which a user may get at the zone: the names that come back.
+    private static let doors: [(name: String, open: @Sendable (SharedReadingTests, String) throws -> [String])] = [
+        (
+            "fetch by ID",
+            { tests, user in
+                try all.filter { name in
+                    do {
+                        _ = try tests.world.store.snapshot().record(
+                            tests.id(name), in: tests.world.shared, as: tests.world.actor(user))
+                        return true
+                    } catch let refusal as Refusal where refusal.code == .unknownItem { return false }
+                }
+            }
+        ),
+        (
+            "fetch of several",
+            { tests, user in
+                let results = try tests.world.store.fetch(
+                    all.map { tests.id($0) }, in: tests.world.shared, as: tests.world.actor(user))
+                return try results.compactMap { result in
+                    do { return try result.get().id.name } catch let refusal as Refusal
+                        where refusal.code == .unknownItem
+                    { return nil }
+                }
+            }
+        ),
+        ("queries", { try $0.query("Note", as: $1) + $0.query("cloudkit.share", as: $1) }),
+        (
+            "queries in pages",
+            { try $0.query("Note", as: $1, limit: 1) + $0.query("cloudkit.share", as: $1, limit: 1) }
+        ),
+        (
+            "zone feed",
+            { tests, user in
+                let page = try tests.world.store.zoneChanges(
+                    of: tests.world.zone, in: tests.world.shared, as: tests.world.actor(user))
+                #expect(page.deleted.isEmpty && !page.moreComing)
+                return page.changed.map(\.id.name)
+            }
+        ),
+    ]
+
+    @Test(
+        "B356 members find the same through each door, and nothing else", arguments: doors.map(\.name), ["ben", "cleo"])
+    func members(_ name: String, _ user: String) throws {
+        let door = try #require(Self.doors.first { $0.name == name })
+        #expect(try door.open(self, user).sorted() == Self.seen)
+    }
+
+    @Test("B358 each door is closed to others, with the reason", arguments: doors.map(\.name))
+    func others(_ name: String) throws {
+        let door = try #require(Self.doors.first { $0.name == name })
+        // "dora" has the permission none, "erik" has left, "fred" was never there, "anna" owns the zone.
+        for user in ["dora", "erik"] { #expect(code { try door.open(self, user) } == .zoneNotFound, "\(user)") }
+        for user in ["fred", "anna"] { #expect(code { try door.open(self, user) } == .invalidArguments, "\(user)") }
+        #expect(code { try door.open(self, "") } == .notAuthenticated)
+    }
+
+    @Test("B355 B357 the list of zones and the database's feed have the zone for members alone")
+    func zones() throws {
+        for user in ["anna", "ben", "cleo", "dora", "erik", "fred"] {
+            let isMember = ["ben", "cleo"].contains(user)
+            let zones = try world.store.snapshot().zones(in: world.shared, as: world.actor(user))
+            #expect(zones.map(\.id) == (isMember ? [world.zone] : []), "\(user)")
+            let page = try world.store.databaseChanges(in: world.shared, as: world.actor(user))
+            #expect(page.changed == (isMember ? [world.zone] : []) && page.deleted.isEmpty, "\(user)")
+        }
+    }
+
+    @Test("B359 a shared zone has changes and atomic requests, and does not disclose how many records it has")
+    func capabilities() throws {
+        let zone = try world.store.snapshot().zone(world.zone, in: world.shared, as: world.actor("ben"))
+        #expect(zone.capabilities == [.fetchChanges, .atomic] && zone.recordCount == 0 && zone.share == nil)
+        #expect(code { try world.store.snapshot().zone(.default, in: world.shared, as: world.actor("ben")) } != nil)
+    }
+
+    @Test("B364 a query of the shared database needs a zone")
+    func queriesNeedZones() throws {
+        let query = Query("Note")
+        #expect(
+            code { try world.store.query(.new(query), in: world.shared, as: world.actor("ben")) } == .invalidArguments)
+    }
+
+    @Test("B364 shares can be queried where there are none, and in the owner's private database")
+    func queriesOfShares() throws {
+        let query = Query("cloudkit.share", zone: ZoneID(SharedWorld.zoneName))
+        let page = try world.store.query(.new(query), in: DatabaseID(.private), as: world.actor("anna"))
+        #expect(page.matches.map(\.id.name).sorted() == ["Share-1", "Share-2"])
+        let empty = try Client()
+        #expect(empty.zones(save: ["Notes"]) == [nil])
+        let none = try empty.store.query(
+            .new(Query("cloudkit.share", zone: ZoneID("Notes"))), in: empty.database, as: empty.actor)
+        #expect(none.matches.isEmpty)
+    }
+
+    @Test("A query of few visible records among many reads only those")
+    func cost() throws {
+        try world.write { for number in 0..<3_000 { try world.save("y\(number)", n: Int64(number)) } }
+        let predicate = try PredicateParser.parse("n >= 0")
+        for order in [[], [SortKey.key("n", isAscending: false)]] {
+            let query = Query("Note", where: predicate, order: order, zone: world.zone)
+            let page = try world.store.query(.new(query), in: world.shared, as: world.actor("ben"))
+            #expect(page.matches.map(\.id.name).sorted() == ["c", "r"])
+            #expect(try #require(page.plan.actual).recordsRead <= 4)
+        }
+    }
+
+    // MARK: Values
+
+    @Test("The state of a share is no field, and cannot be asked for")
+    func reservedKey() throws {
+        for (database, zone, user) in [
+            (DatabaseID(.private), ZoneID(SharedWorld.zoneName), "anna"), (world.shared, world.zone, "ben"),
+        ] {
+            for keys in [nil, ["n"], [ShareState.key]] {
+                let record = try world.store.snapshot().record(
+                    RecordID("Share-1", zone: zone), in: database, desiredKeys: keys, as: world.actor(user))
+                #expect(try Array(record.fields.keys) == (keys == [ShareState.key] ? [] : ["n"]))
+                #expect(try record[ShareState.key] == nil && record.shareState?.number == 1)
+            }
+        }
+        let note = try world.store.snapshot().record(id("r"), in: world.shared, as: world.actor("ben"))
+        #expect(try note.shareState == nil)
+    }
+
+    @Test("B337 everybody sees who accepted; the owner and administrators see the rest")
+    func participants() throws {
+        try world.write {
+            try world.invite(ShareParticipant(id: "gina", user: "gina", address: .email("g@example.com")), to: 1)
+            try world.invite(ShareParticipant(id: "once", oneTimeToken: "secret"), to: 1)
+        }
+        func ids(_ user: String, _ zone: ZoneID, _ database: DatabaseID) throws -> [String] {
+            let id = RecordID("Share-1", zone: zone)
+            let record = try world.store.snapshot().record(id, in: database, as: world.actor(user))
+            return try #require(try record.shareState).participants.map(\.id)
+        }
+        let accepted = ["anna", "ben", "cleo", "dora"]
+        let all = accepted + ["gina", "once"]
+        #expect(try ids("anna", ZoneID(SharedWorld.zoneName), DatabaseID(.private)) == all)
+        #expect(try ids("cleo", world.zone, world.shared) == accepted)
+        try world.write { try world.set(.readOnly, of: "cleo", in: 1, role: .administrator) }
+        #expect(try Set(ids("cleo", world.zone, world.shared)) == Set(all))
+    }
+
+    @Test("A share of the whole zone shows all of it, with the share")
+    func wholeZone() throws {
+        try world.write { try world.end(1) }
+        try world.write { try world.end(2) }
+        try world.write { try world.share(root: nil) }
+        try world.write { try world.set(.readOnly, of: "fred", in: 3) }
+        let names = ["c", "cloudkit.zoneshare", "q", "r", "x"]
+        #expect(try query("Note", as: "fred") + query("cloudkit.share", as: "fred") == ["c", "q", "r", "x", names[1]])
+        let snapshot = try world.store.snapshot()
+        #expect(try snapshot.zone(world.zone, in: world.shared, as: world.actor("fred")).share == names[1])
+        #expect(
+            try snapshot.zone(ZoneID(SharedWorld.zoneName), in: .init(.private), as: world.actor("anna")).share
+                == names[1])
+        let page = try world.store.zoneChanges(of: world.zone, in: world.shared, as: world.actor("fred"))
+        #expect(page.changed.map(\.id.name).sorted() == names)
+    }
+}
