@@ -139,7 +139,7 @@ struct MemberFeed {
         }
         // What went before the member joined was never visible, and content that went is not reported.
         if phase == .content || event.isGone && version <= max(member.joined, reading.baseVersion) { return true }
-        if phase == .end, version.offset > member.changed.offset, !(try wasKnown(name, share, member, reading)) {
+        if isDoubtful(event, version, member, phase, reading), !(try wasKnown(name, share, member, reading)) {
             return true
         }
         if try shared.mayRead(name, in: trees) { return true }
@@ -167,15 +167,27 @@ struct MemberFeed {
         return true
     }
 
-    // MARK: Shares that ended
+    // MARK: Records that the member may never have seen
 
-    /// Returns true if a record that changed after a membership ended was in the share while the member followed it.
+    /// Returns true if a record that is not visible now may have come after the base, while the member saw nothing of
+    /// the share: after the end of the membership, or while the permission was none. Of a permission, only the last
+    /// change is known.
+    private func isDoubtful(
+        _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase, _ reading: Reading
+    ) -> Bool {
+        if phase != .end { return version.offset < member.changed.offset }
+        if version <= reading.baseVersion { return false }
+        let endedWithShare = event.isGone && version.offset == member.changed.offset && member.isGone
+        return !endedWithShare || member.permission == .none
+    }
+
+    /// Returns true if a record was in the share when the member had seen it last.
     private func wasKnown(
         _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
     ) throws -> Bool {
         guard let root = share.root else { return false }
-        let offsets = [reading.base, min(reading.target.offset, max(member.changed.offset, 1) - 1)]
-        return try offsets.contains {
+        let isOfThisFetch = reading.target.offset < member.changed.offset
+        return try ([reading.base] + (isOfThisFetch ? [reading.target.offset] : [])).contains {
             try $0 >= member.joined.offset && isBelow(root, name, in: share.record.zone, asOf: $0)
         }
     }

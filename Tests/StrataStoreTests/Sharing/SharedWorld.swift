@@ -49,6 +49,9 @@ final class SharedWorld {
             try commit.append(InternedName(ordinal: ordinals[name.namespace] ?? 0, name: name))
         }
         try commit.append(
+            SchemaChangedEvent(type: Self.note, fields: [SchemaField(Self.number, .int64)]))
+        for ordinal in 1...UInt64(Self.users.count) { try commit.append(DeviceSeenEvent(device: ordinal)) }
+        try commit.append(
             ZoneSavedEvent(zone: 1, database: 1, capabilities: [.fetchChanges, .atomic, .sharing, .zoneWideSharing]))
         try finish(by: "anna")
     }
@@ -149,9 +152,16 @@ final class SharedWorld {
         var event = RecordSavedEvent(
             known == nil ? .create : .update, RecordKey(zone: 1, name: name), type: Self.note,
             previous: known?.version, fields: [FieldChange(Self.number, .int64(n))])
-        event.parent = parent.map { .set(RecordKey(zone: 1, name: $0)) } ?? (known?.parent == nil ? .kept : .removed)
+        event.parent = parent.map { .set(RecordKey(zone: 1, name: $0)) } ?? .kept
+        complete(&event)
         records[name] = (parent, version(try commit.append(event)))
         saved.insert(name)
+    }
+
+    /// Makes a save complete, since only few in a row may be changes.
+    private func complete(_ event: inout RecordSavedEvent) {
+        guard event.change != .create else { return }
+        (event.isFull, event.created, event.createdBy) = (true, 1_700_000_000_000_000, 1)
     }
 
     func delete(_ name: String) throws {
@@ -177,9 +187,10 @@ final class SharedWorld {
         state.publicPermission = share.publicPermission
         state.participants = share.participants
         let key = RecordKey(zone: 1, name: share.record)
-        let event = RecordSavedEvent(
+        var event = RecordSavedEvent(
             isNew ? .create : .update, key, type: Self.shareType, previous: isNew ? nil : share.version,
             fields: [FieldChange(Self.number, .int64(7)), FieldChange(Self.state, .data(try state.encoded()))])
+        complete(&event)
         shares[number]?.version = version(try commit.append(event))
         let once = share.participants.filter { !$0.oneTimeToken.isEmpty }
         try commit.append(
