@@ -30,15 +30,16 @@ extension ShareState {
         if let known = participant(ofUser: user) { return known }
         let open = participants.filter { $0.user.isEmpty && !$0.hasAccepted }
         return open.first { !oneTimeID.isEmpty && isSameText($0.id, oneTimeID) }
-            ?? open.first { $0.address.map { addresses.contains(UserAddress($0)) } ?? false }
+            ?? open.first { $0.address.map { addresses.contains($0.compared) } ?? false }
     }
 }
 
-extension UserAddress {
-    package init(_ address: ShareParticipant.Address) {
-        switch address {
-        case .email(let text): self.init(.email, text)
-        case .phone(let text): self.init(.phone, text)
+extension ShareParticipant.Address {
+    /// The address in the form in which addresses are compared.
+    package var compared: UserAddress {
+        switch self {
+        case .email(let text): UserAddress(.email, text)
+        case .phone(let text): UserAddress(.phone, text)
         }
     }
 }

@@ -58,14 +58,6 @@ extension RulesView {
 }
 
 extension ShareParticipant.Address {
-    /// The address in the form in which addresses are compared.
-    var compared: UserAddress {
-        switch self {
-        case .email(let text): UserAddress(.email, text)
-        case .phone(let text): UserAddress(.phone, text)
-        }
-    }
-
     var text: String {
         switch self {
         case .email(let text), .phone(let text): text

@@ -91,11 +91,11 @@ extension ShareState {
         }
         throw Refusal(
             .participantMayNeedVerification,
-            "The share was sent to an address that is not yet known to belong to this user.")
+            "The share was sent to an address that is not yet known to belong to this user.", rule: .existingShareOfURL)
     }
 }
 
 extension Refusal {
     /// The refusal for a URL of nothing, and for a share that the user may not know of.
-    fileprivate static let missingShare = Refusal(.unknownItem, "No share has this URL.")
+    fileprivate static let missingShare = Refusal(.unknownItem, "No share has this URL.", rule: .existingShareOfURL)
 }
