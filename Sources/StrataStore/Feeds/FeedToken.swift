@@ -29,7 +29,7 @@ public struct FeedToken: Sendable, Hashable {
         case sharesBefore(ShareProgress)
     }
 
-    /// How far a member has seen the hierarchical shares of a zone, which are read one after another.
+    /// The progress of a member in the hierarchical shares of a zone, which are read one after another.
     public struct ShareProgress: Sendable, Hashable {
         public enum Phase: UInt8, Sendable {
             /// Nothing of the share was read yet.
@@ -47,9 +47,9 @@ public struct FeedToken: Sendable, Hashable {
     }
 
     /// A share that a member knows by the feed, with the version of the event by which the member joined it.
-    public struct KnownShare: Sendable, Hashable {
-        public var share: UInt64
-        public var joined: Version
+    package struct KnownShare: Sendable, Hashable {
+        package var share: UInt64
+        package var joined: Version
     }
 
     private static let version: UInt8 = 1
@@ -61,7 +61,7 @@ public struct FeedToken: Sendable, Hashable {
     public var position: Position
     public var progress: Progress
     /// The shares that the reader of a shared zone knows, in the order of their numbers; else empty.
-    public var knownShares: [KnownShare]
+    package var knownShares: [KnownShare]
 
     init(
         store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole,

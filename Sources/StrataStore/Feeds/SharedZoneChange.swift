@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The last change of a zone that a member of its shares sees, which its memberships and shares tell (docs/feeds.md §5).
+/// The last change of a zone that a member of its shares sees, by its memberships and shares (docs/feeds.md §5).
 struct SharedZoneChange {
     let zone: UInt64
     /// The offset of the last change of something visible, of the access or of the permission.

@@ -5,9 +5,9 @@ import StrataViews
 /// The subscriptions to shared databases, by the shares of their users, so that an event finds the members whom it
 /// concerns without a look at any other.
 struct ShareSubscribers {
-    typealias Entry = SubscriptionIndex.Entry
+    typealias Entry = IndexedSubscription
 
-    private var entries: [UInt64: [SubscriptionIndex.Key: Entry]] = [:]
+    private var entries: [UInt64: [IndexedSubscription.Key: Entry]] = [:]
     /// The memberships of these users, by share and user.
     private var members: [UInt64: [UInt64: Membership]] = [:]
     /// The shares whose record has a key; a later share may have the same.
@@ -22,7 +22,7 @@ struct ShareSubscribers {
         }
     }
 
-    mutating func remove(_ key: SubscriptionIndex.Key) {
+    mutating func remove(_ key: IndexedSubscription.Key) {
         entries[key.user]?[key] = nil
         guard entries[key.user]?.isEmpty == true else { return }
         entries[key.user] = nil

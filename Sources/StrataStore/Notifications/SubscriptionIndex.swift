@@ -5,33 +5,8 @@ import StrataViews
 
 /// Subscriptions by what makes them fire, so that an event is evaluated only for those that it may concern.
 struct SubscriptionIndex {
-    struct Key: Hashable {
-        var database: UInt64
-        var user: UInt64
-        var id: ExactName
-    }
-
-    /// One subscription, prepared for matching.
-    final class Entry: Sendable {
-        let key: Key
-        /// The event that saved the subscription, which fires only for later events.
-        let version: Version
-        let subscription: Subscription
-        let predicate: PredicateTree
-        let condition: SelectiveCondition?
-        let asksTheTime: Bool
-
-        init(_ event: SubscriptionSavedEvent, _ version: Version) {
-            key = Key(database: event.database, user: event.user, id: ExactName(text: event.subscription.id))
-            self.version = version
-            subscription = event.subscription
-            // A stored predicate could be parsed when it was saved.
-            let text = event.subscription.predicate
-            predicate = text.isEmpty ? .constant(true) : (try? PredicateParser.parse(text)) ?? .constant(false)
-            condition = event.subscription.kind == .query ? SelectiveCondition(predicate) : nil
-            asksTheTime = predicate.asksTheTime
-        }
-    }
+    typealias Key = IndexedSubscription.Key
+    typealias Entry = IndexedSubscription
 
     private struct TypeKey: Hashable {
         var database: UInt64
@@ -103,10 +78,6 @@ struct SubscriptionIndex {
     func queries(_ database: UInt64, _ type: UInt64) -> QueryGroup? {
         ofTypes[TypeKey(database: database, type: type)].flatMap { $0.isEmpty ? nil : $0 }
     }
-}
-
-extension SubscriptionIndex.Entry {
-    var firesOnce: Bool { subscription.kind == .query && subscription.options.contains(.once) }
 }
 
 /// The query subscriptions to one record type, each by a condition that its predicate requires.

@@ -49,8 +49,8 @@ package struct Membership: Sendable, Hashable {
     /// True if the user sees what is shared: the permission may be none.
     package var givesAccess: Bool { !isGone && permission != .none }
 
-    /// Returns true if the member may have seen what is shared when an event happened. Of an access that ended, only the
-    /// end is known.
+    /// Returns true if the member may have seen what is shared when an event happened. Of an access that ended, only
+    /// the end is known.
     package func gaveAccess(at version: Version) -> Bool {
         joined <= version && (givesAccess || version < changed)
     }
