@@ -7,13 +7,15 @@ struct Erasure {
     private let view: RulesView
     private let limits: Limits
     private let reason: String
+    private let time: Int64
     private var events: [RecordErasedEvent] = []
     private var known: Set<RecordKey> = []
     /// The names of existing records, by the ordinals of their zones.
     private var living: [UInt64: [String]] = [:]
 
-    init(_ resolved: ResolvedRequest, _ view: RulesView, _ limits: Limits, reason: String) {
+    init(_ resolved: ResolvedRequest, _ view: RulesView, _ limits: Limits, reason: String, time: Int64) {
         self.resolved = resolved
+        self.time = time
         self.view = view
         self.limits = limits
         self.reason = reason
@@ -91,6 +93,7 @@ struct Erasure {
             guard let stored = try view.record(record) else { continue }
             var event = RecordSavedEvent(.update, record, type: stored.header.type, previous: stored.header.version)
             event.share = .removed
+            event.modified = stored.nextModified(at: time)
             if stored.isFullDue { try event.complete(from: stored) }
             try commit.append(event)
         }

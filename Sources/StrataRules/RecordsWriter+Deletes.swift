@@ -43,10 +43,7 @@ extension RecordsWriter {
     /// The type of a record that this commit saved.
     func savedType(_ key: RecordKey) -> UInt64? {
         guard savedEvents[key] != nil else { return nil }
-        let index = judge.saves.indices.first {
-            judge.saves[$0].zoneIndex == Int(key.zone) && isSameText(judge.body.saves[$0].record.name, key.name)
-        }
-        return index.map { types[Int(judge.body.saves[$0].type) - 1].ordinal }
+        return judge.savesByRecord[key].map { types[Int(judge.body.saves[$0].type) - 1].ordinal }
     }
 
     func appendTokens() throws {

@@ -23,6 +23,7 @@ extension RecordsWriter {
         let changed = Set(names.map(Hierarchy.key))
         for name in hierarchy.moved where try mayChangeShare(name, &hierarchy) {
             names += try hierarchy.subtree(of: name).names
+            try hierarchy.checkMoves(names.count - changed.count, below: name)
         }
         var known: Set<RecordKey> = []
         for name in names where known.insert(Hierarchy.key(name)).inserted {

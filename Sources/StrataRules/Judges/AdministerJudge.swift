@@ -104,7 +104,7 @@ struct AdministerJudge: RequestJudge {
                 "An erasure names records, and a reason of at most \(RecordErasedEvent.maximumReasonBytes) bytes.",
                 rule: .administration)
         }
-        var erasure = Erasure(judging.resolved, view, judging.limits, reason: reason)
+        var erasure = Erasure(judging.resolved, view, judging.limits, reason: reason, time: judging.context.time)
         for item in records { try erasure.add(item, typeName: judging.request.names.recordType(item.type)) }
         var commit = CommitBuilder()
         try erasure.append(to: &commit)

@@ -4,11 +4,11 @@ import StrataViews
 /// Judges saves by the hierarchical shares that they change (docs/rules.md §16).
 extension RecordsJudge {
     /// Refuses saves that would bring a shared record under another share (B312, B313), and saves of members outside their
-    /// shares; returns true if there were any.
+    /// shares; returns true if there were any. Shares that the request deletes still count, because deletes are judged
+    /// after the saves, and may fail.
     func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         guard try concernsHierarchies(zoneIndex) else { return false }
         var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)
-        for share in try endedShares(zoneIndex) { try hierarchy.end(share) }
         if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
         var hasDropped = false
         for index in zoneSaves where saves[index].refusal == nil {
@@ -55,20 +55,6 @@ extension RecordsJudge {
             if let root = saves[index].share?.after?.root { hierarchy.begin(.new(index), at: root) }
         }
         return hierarchy
-    }
-
-    /// The numbers of the shares that deletes of the request end: of their records, or of their roots.
-    private func endedShares(_ zoneIndex: Int) throws -> [UInt64] {
-        guard resolved.scope == .private, view.hasShares else { return [] }
-        let zone = resolved.zones[zoneIndex].ordinal
-        return try deletes.indices.compactMap { index in
-            guard deletes[index].zoneIndex == zoneIndex else { return nil }
-            let key = RecordKey(zone: zone, name: body.deletes[index].name)
-            if let stored = try view.record(key), try stored.header.type == view.shareType() {
-                return try view.shareState(of: stored).number
-            }
-            return try share(rootedAt: key)?.share
-        }
     }
 
     /// Returns the share whose root a stored record is.
@@ -127,7 +113,7 @@ extension RecordsJudge {
 
     /// Adds the records of shares whose roots are deleted to the cascades of these deletes (B325).
     func deleteSharesOfRoots(_ indices: [Int], _ zoneIndex: Int) throws {
-        guard view.hasShares, resolved.scope == .private else { return }
+        guard resolved.scope == .private, try concernsHierarchies(zoneIndex) else { return }
         let zone = resolved.zones[zoneIndex].ordinal
         for index in indices where deletes[index].refusal == nil {
             for name in deletes[index].cascade {

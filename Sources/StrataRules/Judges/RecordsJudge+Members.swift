@@ -21,16 +21,14 @@ extension RecordsJudge {
         return ShareRight(permission, isRoot: root.map { isSameText($0, name) } ?? false)
     }
 
-    /// Returns the member's right to save a record. A record that the member does not see is treated as if it did not
-    /// exist, so that a refusal tells nothing about it.
+    /// Returns the member's right to save a record. A record that the member does not see is judged as if it did not
+    /// exist, and refused in the end, so that no refusal tells whether it exists.
     func rightToSave(
         _ save: ModifyRecordsRequest.Save, _ stored: inout StoredRecord?, _ zoneIndex: Int
     ) throws -> ShareRight? {
         if let record = stored {
             if let right = try right(to: save.record.name, record, zoneIndex) { return right }
             stored = nil
-            let needsRecord = policy(of: save) == .ifServerRecordUnchanged && save.base != nil
-            guard needsRecord else { throw Refusal.notShared(save.record.name) }
         }
         // The place of a new record is judged together with the other items.
         guard let zone = resolved.zones[zoneIndex].shared else { return nil }
@@ -47,8 +45,10 @@ extension RecordsJudge {
         for index in zoneSaves where saves[index].refusal == nil {
             let name = body.saves[index].record.name
             if let stored = saves[index].stored, stored.header.type == shareType { continue }
-            if case .stored(let number)? = try hierarchy.share(of: name), zone.hierarchies[number] == .readWrite {
-                continue
+            if try zone.mayWrite(name, in: &hierarchy) {
+                // A root may have a parent outside the share, but a member cannot choose it.
+                guard hierarchy.moved.contains(name), let parent = body.saves[index].parent.target else { continue }
+                if try zone.mayWrite(parent, in: &hierarchy) { continue }
             }
             refuseSave(index, .notShared(name))
             hasDropped = true
@@ -80,6 +80,8 @@ extension RecordsJudge {
         guard let stored = try storedRecord(name, zoneIndex), let zone = resolved.zones[zoneIndex].shared else {
             return true
         }
+        // Deleting a share is how a member leaves it; a cascade would end it for everybody.
+        if try stored.header.type == view.shareType() { return false }
         if !left.isEmpty {
             let number = try view.fold.fork.hierarchicalShare(of: RecordKey(zone: zone.zone, name: name))
             if zone.zonePermission != nil || number.map(left.contains) ?? false { return false }
@@ -87,6 +89,14 @@ extension RecordsJudge {
         return try actor.principal.may(
             .delete, creator: stored.header.createdBy, isUserRecord: false, grants: [], in: .shared,
             right: right(to: name, stored, zoneIndex))
+    }
+}
+
+extension SharedZone {
+    /// Returns true if a record is under a hierarchical share that the member may write.
+    fileprivate func mayWrite(_ name: String, in hierarchy: inout Hierarchy) throws -> Bool {
+        guard case .stored(let number)? = try hierarchy.share(of: name) else { return false }
+        return hierarchies[number] == .readWrite
     }
 }
 

@@ -10,6 +10,7 @@ extension RecordsJudge {
         if let answer = resolved.zones[zoneIndex].answer { throw answer }
         let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
         var stored = try storedRecord(save.record.name, zoneIndex)
+        let isStored = stored != nil
         let right = try resolved.scope == .shared ? rightToSave(save, &stored, zoneIndex) : nil
         saves[index].stored = stored
         let type = schemaBindings.types[Int(save.type) - 1]
@@ -45,6 +46,7 @@ extension RecordsJudge {
         try checkSize(save, saves[index])
         try checkQuota(index)
         if schemaBindings.types[typeIndex].hasNewKeys { schemaBindings.bind(saves[index].fields, of: typeIndex) }
+        if isStored, stored == nil { throw Refusal.notShared(save.record.name) }
     }
 
     func storedRecord(_ name: String, _ zoneIndex: Int) throws -> StoredRecord? {

@@ -136,15 +136,22 @@ final class RecordsJudge {
         var bytes = ByteWriter(reserving: 1_024)
         for (state, save) in zip(saves, body.saves) {
             bytes.append(1 as UInt8)
-            bytes.appendString(resolved.zones[state.zoneIndex].name)
+            appendZone(of: state.zoneIndex, to: &bytes)
             bytes.appendString(save.record.name)
         }
         for (state, delete) in zip(deletes, body.deletes) {
             bytes.append(2 as UInt8)
-            bytes.appendString(resolved.zones[state.zoneIndex].name)
+            appendZone(of: state.zoneIndex, to: &bytes)
             bytes.appendString(delete.name)
         }
         return UInt64(truncatingIfNeeded: bytes.bytes.withUnsafeBytes { DigestHash.hash(0, $0) })
+    }
+
+    private func appendZone(of zoneIndex: Int, to bytes: inout ByteWriter) {
+        let zone = resolved.zones[zoneIndex]
+        bytes.appendString(zone.name)
+        // Only in the shared database may zones of several owners have one name.
+        if zone.shared != nil { bytes.appendString(zone.owner) }
     }
 
     private func findItems() throws {
@@ -182,6 +189,13 @@ final class RecordsJudge {
         saves[index].growth = growth
         if growth <= 0 { return }
         guard quota.takes(UInt64(growth)) else {
+            if resolved.scope == .shared {
+                // Members do not learn how much else the owner has.
+                throw Refusal(
+                    .quotaExceeded,
+                    "Record '\(body.saves[index].record.name)' needs more bytes than the zone's owner has left.",
+                    rule: .recordLimits)
+            }
             throw Refusal(
                 .quotaExceeded,
                 """

@@ -15,7 +15,7 @@ struct Hierarchy {
     }
 
     /// The maximum number of records whose visibility one commit changes.
-    static let maximumMoves = 100_000
+    var maximumMoves = 100_000
 
     private let view: RulesView
     private let zone: UInt64
@@ -151,15 +151,20 @@ struct Hierarchy {
                 }
                 names.append(child)
             }
-            guard names.count <= Self.maximumMoves else {
-                throw Refusal(
-                    .limitExceeded,
-                    "More than \(Self.maximumMoves) records below '\(name)' would come under another share, or under none.",
-                    rule: .visibilityLimit)
-            }
+            try checkMoves(names.count, below: name)
             next += 1
         }
         return (names, root)
+    }
+
+    /// - Throws: ``Refusal`` if there are too many records, counted with those below the named one.
+    func checkMoves(_ count: Int, below name: String) throws {
+        guard count <= maximumMoves else {
+            throw Refusal(
+                .limitExceeded,
+                "More than \(maximumMoves) records below '\(name)' would come under another share, or under none.",
+                rule: .visibilityLimit)
+        }
     }
 
     private func children(of name: String) throws -> [String] {
