@@ -68,7 +68,7 @@ struct JoinSharesJudge: RequestJudge {
         var joining = ShareJoining(state, user: user, view, time: judging.context.time)
         switch body.action {
         case .requestAccess:
-            if joining.requestAccess() { change(found.share, to: joining.state) }
+            if try joining.requestAccess() { change(found.share, to: joining.state) }
             return .asked
         case .accept:
             if try joining.accept(oneTime: found.participant) { change(found.share, to: joining.state) }

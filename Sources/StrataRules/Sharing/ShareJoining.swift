@@ -48,9 +48,9 @@ struct ShareJoining {
     }
 
     /// Returns true if the user asks for access now, and did not before.
-    mutating func requestAccess() -> Bool {
+    mutating func requestAccess() throws -> Bool {
         guard state.allowsAccessRequests, !isBlocked, state.requesters.count < ShareState.maximumRequesters,
-            (try? ownIndex()) == .some(nil), !state.requesters.contains(where: { isSameText($0, user) })
+            try ownIndex() == nil, !state.requesters.contains(where: { isSameText($0, user) })
         else { return false }
         state.requesters.append(user)
         return true

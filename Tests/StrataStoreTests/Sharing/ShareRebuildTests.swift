@@ -24,7 +24,9 @@ struct ShareRebuildTests {
     ) throws -> RequestResult {
         var table = RequestNames()
         let zone = table.ordinal(of: ZoneID("Notes"))
-        var body = ModifyRecordsRequest(isAtomic: isAtomic, clientToken: [7])
+        // Another token for each request, since a repeated one is not judged.
+        let token = [UInt8(truncatingIfNeeded: store.log.end.offset)]
+        var body = ModifyRecordsRequest(isAtomic: isAtomic, clientToken: token)
         for item in names {
             let type = table.ordinal(ofType: item.name.hasPrefix("Share") ? ShareState.recordType : "Note")
             var save = ModifyRecordsRequest.Save(
