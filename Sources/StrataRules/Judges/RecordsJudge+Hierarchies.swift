@@ -8,6 +8,7 @@ extension RecordsJudge {
     /// after the saves, and may fail.
     func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         guard try concernsHierarchies(zoneIndex) else { return false }
+        // Shares whose deletes come with the saves still count: saves are judged before deletes (B255), which may fail.
         var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)
         if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
         var hasDropped = false
@@ -70,7 +71,8 @@ extension RecordsJudge {
         let name = save.record.name
         if let share = saves[index].share, share.isNew, let root = share.after?.root {
             let parent = try parent(of: root, in: saves[index].zoneIndex)
-            if try parent.flatMap({ try hierarchy.share(of: $0) }) != nil {
+            // A root that is below itself is not below another root.
+            if let above = try parent.flatMap({ try hierarchy.share(of: $0) }), above != .new(index) {
                 throw Refusal(
                     .alreadyShared, "Record '\(root)' cannot be shared: a record above it is.", rule: .sharedOnce)
             }
@@ -81,17 +83,17 @@ extension RecordsJudge {
         }
         guard save.parent != .kept, saves[index].stored == nil || hierarchy.moved.contains(name) else { return }
         let target = try save.parent.target.flatMap { try hierarchy.share(of: $0) }
-        let isRoot = try hierarchy.shareAsRoot(name) != nil
-        if isRoot, target != nil {
+        let own = try hierarchy.shareAsRoot(name)
+        if own != nil, target != nil, target != own {
             throw Refusal(
                 .alreadyShared, "Record '\(name)' is the root of a share and cannot come under another one.",
                 rule: .sharedRoot)
         }
-        guard saves[index].stored != nil, !isRoot else { return }
+        guard saves[index].stored != nil, own == nil else { return }
         let before = try hierarchy.shareBefore(name)
         if target == nil, before == nil { return }
         let below = try hierarchy.subtree(of: name).root
-        if target != nil, let below {
+        if target != nil, let below, try hierarchy.shareAsRoot(below) != target {
             throw Refusal(
                 .alreadyShared, "Record '\(below)' is the root of a share and cannot come under another one.",
                 rule: .sharedRoot)
