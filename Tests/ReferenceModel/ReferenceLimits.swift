@@ -18,4 +18,7 @@ package struct ReferenceLimits: Sendable, Hashable {
     /// Limits that generated requests reach.
     package static let small = ReferenceLimits(
         itemsPerRequest: 9, requestBytes: 500, recordBytes: 220, owningReferences: 2)
+    /// The same, with room for the state of a share, whose bytes the model does not know.
+    package static let ofShares = ReferenceLimits(
+        itemsPerRequest: 9, requestBytes: 20_000, recordBytes: 8_000, owningReferences: 2)
 }

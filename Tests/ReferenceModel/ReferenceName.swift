@@ -18,6 +18,8 @@ package struct ReferenceName: Sendable, Hashable, Comparable, ExpressibleByStrin
 
     package static let defaultZone: ReferenceName = "_defaultZone"
     package static let users: ReferenceName = "Users"
+    package static let share: ReferenceName = "cloudkit.share"
+    package static let zoneShare: ReferenceName = "cloudkit.zoneshare"
 
     /// 1 to 255 characters, which are UTF-16 units.
     var isOfLegalLength: Bool { !text.isEmpty && text.utf16.count <= 255 }

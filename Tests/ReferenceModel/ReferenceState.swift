@@ -10,6 +10,8 @@ package struct ReferenceState: Sendable, Equatable {
     package var accounts: [String: ReferenceAccount] = [:]
     /// Of each record type that a schema granted something of: by role.
     package var grants: [ReferenceName: [ReferenceName: SchemaGrant.Permissions]] = [:]
+    /// In which zones of others users are members of a share, or were.
+    package var memberships: Set<ReferenceMembership> = []
 
     package init() {}
 }
@@ -136,6 +138,10 @@ package struct ReferenceRecord: Sendable, Equatable {
     package var parent: ReferenceName?
     /// True if the record holds its parent: the user who set it could write the parent.
     package var holdsParent = true
+    /// The share of which this record is the root.
+    package var share: ReferenceName?
+    /// The state of the share that this record is.
+    package var sharing: ShareState?
     package var created: Int64
     package var createdBy: String
     package var modified: Int64

@@ -6,7 +6,7 @@ extension ReferenceStore {
         let asker = judgement.asker
         let accepted = judgement.saves.indices.filter { judgement.saveRefusals[$0] == nil }
         var versions: [Int: Version] = [:]
-        if !accepted.isEmpty || !judgement.going.isEmpty {
+        if !accepted.isEmpty || !judgement.going.isEmpty || !judgement.left.isEmpty {
             beginCommit()
             let isFirstWrite = state.databases[DatabaseID(.private, owner: asker.actor.user)] == nil
             let saved = accepted.map { judgement.saves[$0].place }
@@ -15,6 +15,8 @@ extension ReferenceStore {
             for index in accepted { versions[index] = save(index, judgement, time) }
             if touchesParents, !bends(.parentIsNotTouched) { touchParents(judgement, saved, time) }
             for place in judgement.going { delete(place, asker) }
+            endShares(of: judgement, time)
+            for place in judgement.left { leave(place.zone, place.name, asker, time) }
         }
         let nothing = Version(offset: 0, eventIndex: 0)
         let result = RequestResult(
@@ -24,7 +26,8 @@ extension ReferenceStore {
             },
             deletes: judgement.deleteRefusals.map { $0.flatMap { isHidden($0) ? nil : $0 } })
         if let token = judgement.request.clientToken {
-            var changed = Set(accepted.map { judgement.saves[$0].place.zone } + judgement.going.map(\.zone))
+            var changed = Set(
+                accepted.map { judgement.saves[$0].place.zone } + (judgement.going + judgement.left).map(\.zone))
             if bends(.tokenKeptWhereNothingChanged) { changed = judgement.zonesWithItems }
             for zone in changed {
                 state.databases[asker.database]?.zones[zone]?.tokens[asker.actor] = ReferenceToken(
@@ -62,7 +65,7 @@ extension ReferenceStore {
         }
     }
 
-    private mutating func put(_ record: ReferenceRecord, _ place: ReferencePlace, _ database: DatabaseID) {
+    mutating func put(_ record: ReferenceRecord, _ place: ReferencePlace, _ database: DatabaseID) {
         let change = ReferenceChange(kind: .saved, record: place.name, version: record.version)
         state.databases[database]?.zones[place.zone]?.records[place.name] = record
         state.databases[database]?.zones[place.zone]?.changes.append(change)
@@ -105,6 +108,7 @@ extension ReferenceStore {
         record.modified = bends(.modifiedMayStandStill) ? time : max(time, earliest)
         record.modifiedBy = actor.user
         record.modifiedWith = actor.device
+        record.sharing = record.sharing.map { Self.dated($0, time) }
         record.version = nextVersion()
         put(record, place, judgement.asker.database)
         return record.version
@@ -121,7 +125,7 @@ extension ReferenceStore {
                     var record = records?[parent]
                 else { break }
                 place.name = parent
-                guard judgement.holds(place) else { break }
+                guard judgement.holds(place), judgement.mayTouch(place) else { break }
                 guard untouchable.insert(place).inserted else { continue }
                 if bends(.touchChangesModification) {
                     record.modified = max(time, record.modified + 1_000)

@@ -4,9 +4,13 @@ extension ReferenceStore.Judgement {
     /// docs/rules.md §7.
     mutating func judgeDeletes() {
         for (index, place) in deletes.enumerated() { deleteRefusals[index] = refusal(deleting: place) }
-        while failOrphaning() {}
+        while failOutsideCascade() || failOrphaning() {}
         for index in deletesThatHappen {
-            for name in cascade(of: deletes[index]) {
+            if isLeaving(deletes[index]) {
+                left.append(deletes[index])
+                continue
+            }
+            for name in withShares(cascade(of: deletes[index]), in: deletes[index].zone) {
                 var place = deletes[index]
                 place.name = name
                 if !going.contains(place) { going.append(place) }
@@ -18,6 +22,7 @@ extension ReferenceStore.Judgement {
         if let refusal = store.missingZone(place.owner, place.zone, asker, rule: .deleteInMissingZone) {
             return refusal
         }
+        if asker.isMember { return refusal(ofMemberDeleting: place) }
         guard let record = records[place.zone]?[place.name] else {
             return store.bends(.missingRecordMayNotBeDeleted) ? Refusal(.unknownItem, "no such record") : nil
         }
@@ -30,15 +35,16 @@ extension ReferenceStore.Judgement {
     }
 
     /// Those that have not failed, of records that are there, in zones whose saves let them.
-    private var deletesThatHappen: [Int] {
+    var deletesThatHappen: [Int] {
         deletes.indices.filter {
             let place = deletes[$0]
             return deleteRefusals[$0] == nil && records[place.zone]?[place.name] != nil && !isBlocked(place.zone)
+                && (!asker.isMember || seen(place) != nil || stored(place) == nil)
         }
     }
 
     /// Returns the record and its cascade: nearest first, then by name; records with loose references come last.
-    private func cascade(of place: ReferencePlace) -> [ReferenceName] {
+    func cascade(of place: ReferencePlace) -> [ReferenceName] {
         let records = records[place.zone] ?? [:]
         var names = heldCascade(of: place.name, records)
         var room = store.limits.owningReferences
@@ -82,7 +88,7 @@ extension ReferenceStore.Judgement {
     /// Fails each delete that would take the parent of a record that stays.
     private mutating func failOrphaning() -> Bool {
         guard !store.bends(.orphansAllowed) else { return false }
-        let cascades = deletesThatHappen.map { ($0, cascade(of: deletes[$0])) }
+        let cascades = deletesThatHappen.filter { !isLeaving(deletes[$0]) }.map { ($0, cascade(of: deletes[$0])) }
         var going: [ReferenceName: Set<ReferenceName>] = [:]
         for (index, names) in cascades { going[deletes[index].zone, default: []].formUnion(names) }
         let asked = Set(cascades.map { deletes[$0.0] })

@@ -20,6 +20,8 @@ extension ReferenceStore {
         var records: [ReferenceName: [ReferenceName: ReferenceRecord]] = [:]
         /// What goes, in order, with the deletes that were asked for.
         var going: [ReferencePlace] = []
+        /// The shares that a member leaves.
+        var left: [ReferencePlace] = []
 
         init(
             store: ReferenceStore, asker: Asker, request: ModifyRecordsRequest, saves: [SaveItem],
@@ -99,6 +101,7 @@ extension ReferenceStore {
                 deleteRefusals[index] = refusal
             }
             going.removeAll { zones.contains($0.zone) }
+            left.removeAll { zones.contains($0.zone) }
         }
     }
 }

@@ -54,11 +54,24 @@ extension ReferenceStore {
         case quotaIgnored, quotaHoldsForSmaller
         // §5.5: grants and roles, of which only generators with roles know.
         case everybodyCreates, everybodyIsCreator, unreadableTypeIsWatched, membersStay, rolesHaveNoMembers
+        // Shares, of which only generators with shares know.
+        case removedMembersStay, readOnlyMayWrite, unseenParentAccepted, strangersAccept, staleListWins
+        case membersDeleteRoots, membersChangeLists, sharesOverlap
 
         /// True if only a generator with roles shows it.
         package var needsRoles: Bool {
             switch self {
             case .everybodyCreates, .everybodyIsCreator, .unreadableTypeIsWatched, .membersStay, .rolesHaveNoMembers:
+                true
+            default: false
+            }
+        }
+
+        /// True if only a generator with shares shows it.
+        package var needsShares: Bool {
+            switch self {
+            case .removedMembersStay, .readOnlyMayWrite, .unseenParentAccepted, .strangersAccept, .staleListWins,
+                .membersDeleteRoots, .membersChangeLists, .sharesOverlap:
                 true
             default: false
             }

@@ -8,6 +8,8 @@ extension ReferenceStore {
         var base: Version?
         /// Nil to keep it; the target may be nowhere.
         var parent: ParentChange?
+        var share: ParentChange?
+        var sharing: ShareChange?
         var fields: [(key: ReferenceName, value: FieldValue?)]
         var bytes: Int
     }
@@ -89,6 +91,12 @@ extension ReferenceStore {
         case .removed: item.parent = .removed
         case .set(let target): item.parent = .set(Self.place(target, names, asker))
         }
+        switch save.share {
+        case .kept: item.share = nil
+        case .removed: item.share = .removed
+        case .set(let target): item.share = .set(Self.place(target, names, asker))
+        }
+        item.sharing = save.sharing
         for change in save.fields {
             guard let key = names.key(change.field) else { throw unknown }
             item.bytes += key.utf8.count + (change.value?.countedBytes ?? 0)

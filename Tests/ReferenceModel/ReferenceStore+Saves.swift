@@ -5,7 +5,8 @@ extension ReferenceStore.Judgement {
     mutating func judgeAlone(_ index: Int) {
         let save = saves[index]
         let refusal =
-            store.missingZone(save.place.owner, save.place.zone, asker) ?? refusalOfNames(save)
+            store.missingZone(save.place.owner, save.place.zone, asker) ?? refusalOfNames(save) ?? refusalOfPlace(
+                ofShare: save)
             ?? refusalOfRight(save) ?? refusalOfPolicy(save)
         guard refusal == nil else { return saveRefusals[index] = refusal }
         var fields: [(key: ReferenceName, value: FieldValue?)] = []
@@ -15,12 +16,22 @@ extension ReferenceStore.Judgement {
             case .failure(let refusal): return saveRefusals[index] = refusal
             }
         }
-        let record = merge(fields, of: save)
+        var record = merge(fields, of: save)
+        if save.type == .share {
+            switch changed(record.sharing, by: save) {
+            case .success(let sharing): record.sharing = sharing
+            case .failure(let refusal): return saveRefusals[index] = refusal
+            }
+        }
         if let refusal = refusalOfTargets(save) ?? refusalOfSize(record) ?? refusalOfQuota(record, save) {
             return saveRefusals[index] = refusal
         }
         merged[index] = record
         if !store.bends(.firstSaveDoesNotBindInRequest) { bind(fields, save.type) }
+    }
+
+    private func stored(_ name: ReferenceName?, _ place: ReferencePlace) -> ReferenceRecord? {
+        name.flatMap { zone(place.zone)?.records[$0] }
     }
 
     private func isOwnUserRecord(_ place: ReferencePlace) -> Bool {
@@ -29,9 +40,9 @@ extension ReferenceStore.Judgement {
 
     /// Steps 2 to 4.
     private func refusalOfNames(_ save: ReferenceStore.SaveItem) -> Refusal? {
-        let stored = stored(save.place)
+        let stored = seen(save.place)
         let isOwn = isOwnUserRecord(save.place)
-        guard save.type.isLegalWord || store.bends(.illegalTypeAccepted) else {
+        guard save.type.isLegalWord || save.type == .share || store.bends(.illegalTypeAccepted) else {
             return Refusal(.invalidArguments, "no name for a type", rule: .recordTypes)
         }
         if save.type == .users, !isOwn, stored?.type != .users, !store.bends(.usersTypeForAnyRecord) {
@@ -58,6 +69,7 @@ extension ReferenceStore.Judgement {
 
     /// Step 5.
     private func refusalOfRight(_ save: ReferenceStore.SaveItem) -> Refusal? {
+        if asker.isMember { return refusalOfMember(save) }
         guard asker.database.scope == .public else { return nil }
         guard let stored = stored(save.place) else {
             let user = asker.actor.user
@@ -75,10 +87,10 @@ extension ReferenceStore.Judgement {
 
     /// Step 6.
     private func refusalOfPolicy(_ save: ReferenceStore.SaveItem) -> Refusal? {
-        let stored = stored(save.place)
+        let stored = seen(save.place)
         let looks =
             request.policy == .ifServerRecordUnchanged
-            || request.policy == .changedKeys && store.bends(.changedKeysChecksTag)
+            || request.policy == .changedKeys && store.bends(.changedKeysChecksTag) || isJudgedByTag(save)
         guard looks else { return nil }
         let isBare = store.bends(.refusalNamesNoVersions)
         switch (stored, save.base) {
@@ -93,8 +105,10 @@ extension ReferenceStore.Judgement {
                 .serverRecordChanged, "exists", rule: .newRecordOnly, serverVersion: isBare ? nil : stored.version)
         case (let stored?, let base?):
             guard stored.version != base, !store.bends(.staleTagIgnored) else { return nil }
+            let isForced = request.policy != .ifServerRecordUnchanged && isJudgedByTag(save)
             return Refusal(
-                .serverRecordChanged, "changed since", rule: .staleTag, serverVersion: isBare ? nil : stored.version,
+                .serverRecordChanged, "changed since", rule: isForced ? Rule(rawValue: "B379") : .staleTag,
+                serverVersion: isBare ? nil : stored.version,
                 baseVersion: isBare ? nil : base)
         }
     }
@@ -118,6 +132,11 @@ extension ReferenceStore.Judgement {
         case .removed: record.parent = nil
         default: if store.bends(.keptParentIsLost) { record.parent = nil }
         }
+        switch save.share {
+        case .set(let place?): record.share = place.name
+        case .removed: if stored(record.share, save.place)?.sharing == nil { record.share = nil }
+        default: break
+        }
         return record
     }
 
@@ -133,6 +152,14 @@ extension ReferenceStore.Judgement {
                 }
             }
         }
+        if case .set(let share) = save.share {
+            guard let share, share.zone == save.place.zone, share.owner == save.place.owner else {
+                return Refusal(.invalidArguments, "a share in another zone", rule: .referencesWithinZone)
+            }
+            guard share.name.isOfLegalLength else {
+                return Refusal(.invalidArguments, "no name of a share", rule: .referenceNames)
+            }
+        }
         guard case .set(let parent) = save.parent else { return nil }
         guard let parent else { return Refusal(.invalidArguments, "a parent in no zone", rule: .referencesWithinZone) }
         let isSameZone = parent.zone == save.place.zone && parent.owner == save.place.owner
@@ -145,7 +172,7 @@ extension ReferenceStore.Judgement {
 
     /// Step 9, its end.
     private mutating func refusalOfQuota(_ record: ReferenceRecord, _ save: ReferenceStore.SaveItem) -> Refusal? {
-        let quota = store.state.accounts[asker.actor.user]?.quota ?? 0
+        let quota = store.state.accounts[asker.database.owner]?.quota ?? 0
         guard asker.database.scope == .private, quota > 0, !store.bends(.quotaIgnored) else { return nil }
         let growth = record.usedBytes - (stored(save.place)?.usedBytes ?? 0)
         if growth <= 0, !store.bends(.quotaHoldsForSmaller) { return nil }

@@ -4,11 +4,11 @@ extension ReferenceStore.Judgement {
     /// docs/rules.md §5, steps 10 and 11, until nothing more fails; what has failed stays failed.
     mutating func judgeTogether() {
         repeat {
-            while failParentless() {}
+            while failOutside() || failParentless() || failUnshareable() {}
         } while failOverOwned()
     }
 
-    private func isAccepted(_ index: Int) -> Bool { saveRefusals[index] == nil }
+    func isAccepted(_ index: Int) -> Bool { saveRefusals[index] == nil }
 
     private mutating func failParentless() -> Bool {
         guard !store.bends(.parentNeedNotExist) else { return false }

@@ -19,8 +19,11 @@ extension ReferenceStore {
         guard Set(saves + deletes).count == count || bends(.duplicateAccepted) else {
             throw Refusal(.invalidArguments, "a zone twice in one request", rule: .zonesOnce)
         }
-        if count > 0 { try checkZonesMayChange(asker) }
         guard count > 0 else { return RequestResult() }
+        if asker.isMember {
+            return leaveZones(saves.map { ($0.owner, $0.name) }, deletes.map { ($0.owner, $0.name) }, asker, time)
+        }
+        try checkZonesMayChange(asker)
 
         let saved = zip(saves, request.saves).map { zoneRefusal(saving: $0, $1.encryptionScope, asker) }
         let deleted = deletes.map { zoneRefusal(deleting: $0, asker) }
@@ -148,6 +151,7 @@ extension ReferenceStore {
     func missingZone(
         _ owner: ReferenceName, _ name: ReferenceName, _ asker: Asker, rule: Rule = .existingZone
     ) -> Refusal? {
+        if asker.isMember { return missingSharedZone(owner, name, asker, rule: rule) }
         guard owner == "" || bends(.foreignOwnerAccepted) else {
             return Refusal(.zoneNotFound, "a zone of somebody else", rule: .ownZone)
         }

@@ -14,6 +14,8 @@ package struct ReferenceStore: Sendable {
     package internal(set) var state = ReferenceState()
     /// Requests that wrote something.
     package private(set) var commitCount: UInt64 = 0
+    /// The state after each commit, that before the first one included.
+    package private(set) var past = [ReferenceState()]
     package let limits: ReferenceLimits
     package let mutation: Mutation?
     let touchesParents: Bool
@@ -37,6 +39,11 @@ package struct ReferenceStore: Sendable {
     ///
     /// - Parameter time: microseconds since 1970.
     package mutating func modify(_ request: Request, as actor: Actor, time: Int64) throws(Refusal) -> RequestResult {
+        defer { if past.count <= Int(commitCount) { past.append(state) } }
+        return try judge(request, actor, time)
+    }
+
+    private mutating func judge(_ request: Request, _ actor: Actor, _ time: Int64) throws(Refusal) -> RequestResult {
         guard !actor.user.isEmpty || bends(.signedOutMayWrite) else {
             throw Refusal(.notAuthenticated, "nobody is signed in", rule: .signedIn)
         }
@@ -44,14 +51,16 @@ package struct ReferenceStore: Sendable {
         guard (actor == .service) == request.content.isOfService else {
             throw Refusal(.permissionFailure, "the service administers, and nobody else", rule: .zonesTakenByService)
         }
-        let asker = Asker(request, actor, userRecordName: userRecordName)
+        var asker = Asker(request, actor, userRecordName: userRecordName)
+        if request.content.isOfSharedZones, request.database.scope == .shared { try enter(&asker, request.names) }
         switch request.content {
         case .modifyRecords(let content): return try modifyRecords(content, request.names, asker, time)
         case .modifyZones(let content): return try modifyZones(content, request.names, asker, time)
         case .administer(let content): return try administer(content, request.names, asker)
         case .modifySubscriptions(let content): return try modifySubscriptions(content, request.names, asker, time)
         case .declareSchema(let content): return try declareSchema(content, request.names)
-        case .notify, .joinShares: throw Refusal(.internalError, "it is not modelled")
+        case .joinShares(let content): return try joinShares(content, asker, time)
+        case .notify: throw Refusal(.internalError, "it is not modelled")
         }
     }
 
@@ -76,7 +85,12 @@ package struct ReferenceStore: Sendable {
 /// Who asks for what in which database.
 struct Asker {
     let actor: Actor
-    let database: DatabaseID
+    /// Of a member's request, that of the owner of the zones.
+    var database: DatabaseID
+    /// The owner's record name, of a member's request.
+    var sharer: ReferenceName?
+    /// Whether the zones are those that others share with the actor.
+    var isMember = false
     /// Whether the database is that of somebody else.
     let isElsewhere: Bool
     let userRecord: ReferencePlace
@@ -98,6 +112,7 @@ struct Asker {
     /// What an owner means: nothing if it is the database's.
     func owner(_ zone: ZoneID) -> ReferenceName {
         let owner = ReferenceName(zone.owner)
+        if isMember { return owner == sharer ? "" : "another" }
         if ownNames.contains(owner) { return isElsewhere ? "another" : "" }
         return owner
     }
@@ -108,6 +123,13 @@ extension Request.Content {
         switch self {
         case .administer, .declareSchema, .notify: true
         case .modifyRecords, .modifyZones, .modifySubscriptions, .joinShares: false
+        }
+    }
+
+    fileprivate var isOfSharedZones: Bool {
+        switch self {
+        case .modifyRecords, .modifyZones: true
+        default: false
         }
     }
 }

@@ -8,16 +8,19 @@ struct GeneratedRun {
     static let stepCount = 60
     static let all = (1...seedCount).map { GeneratedRun(seed: $0) }
     static let allWithRoles = (1...seedCount).map { GeneratedRun(seed: $0, hasRoles: true) }
+    static let allWithShares = (1...seedCount).map { GeneratedRun(seed: $0, hasShares: true) }
 
     let seed: UInt64
+    let limits: ReferenceLimits
     var steps: [RequestGenerator.Step] = []
     var answers: [Result<RequestResult, Refusal>] = []
     let end: ReferenceState
 
-    init(seed: UInt64, hasRoles: Bool = false) {
+    init(seed: UInt64, hasRoles: Bool = false, hasShares: Bool = false) {
         self.seed = seed
-        var store = Self.store(nil)
-        var generator = RequestGenerator(seed: seed, hasRoles: hasRoles)
+        limits = hasShares ? .ofShares : .small
+        var store = Self.store(nil, limits)
+        var generator = RequestGenerator(seed: seed, limits: limits, hasRoles: hasRoles, hasShares: hasShares)
         for _ in 0..<Self.stepCount {
             let step = generator.next(for: store)
             steps.append(step)
@@ -28,15 +31,17 @@ struct GeneratedRun {
 
     /// The number of the step at which a store with the mutation is known by an answer; the count if by the end state.
     func divergence(of mutation: ReferenceStore.Mutation?) -> Int? {
-        var store = Self.store(mutation)
+        var store = Self.store(mutation, limits)
         for (index, step) in steps.enumerated() where Self.answer(to: step, of: &store) != answers[index] {
             return index
         }
         return store.state == end ? nil : steps.count
     }
 
-    private static func store(_ mutation: ReferenceStore.Mutation?) -> ReferenceStore {
-        ReferenceStore(limits: .small, mutation: mutation, userRecordName: ReferenceFixture.userRecordName)
+    private static func store(
+        _ mutation: ReferenceStore.Mutation?, _ limits: ReferenceLimits
+    ) -> ReferenceStore {
+        ReferenceStore(limits: limits, mutation: mutation, userRecordName: ReferenceFixture.userRecordName)
     }
 
     /// Without messages, which no store has to repeat.

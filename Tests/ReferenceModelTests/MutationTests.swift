@@ -7,7 +7,9 @@ import Testing
 @Suite struct MutationTests {
     @Test(arguments: ReferenceStore.Mutation.allCases)
     func `A broken rule is noticed`(mutation: ReferenceStore.Mutation) {
-        let runs = mutation.needsRoles ? GeneratedRun.allWithRoles : GeneratedRun.all
+        let runs =
+            mutation.needsShares
+            ? GeneratedRun.allWithShares : mutation.needsRoles ? GeneratedRun.allWithRoles : GeneratedRun.all
         let noticed = runs.first { $0.divergence(of: mutation) != nil }
         #expect(noticed != nil, "no answer and no state differs in \(GeneratedRun.seedCount) seeds")
     }
@@ -43,6 +45,23 @@ import Testing
         for kind in [FieldKind.sealed, .asset, .location, FieldKind.reference.list, .emptyList] {
             #expect(records.contains { $0.fields.values.contains { $0.kind == kind } })
         }
+    }
+
+    @Test func `Users join shares of others, write there and are refused`() {
+        let runs = GeneratedRun.allWithShares
+        let answers = runs.flatMap(\.answers).flatMap { ReferenceFixture.codes(of: $0) }
+        let codes = Set(answers.compactMap { $0 })
+        #expect(!codes.contains(.internalError) && codes.contains(Refusal.Code(rawValue: 30)))
+        var joined = 0
+        var written = 0
+        for (step, answer) in runs.flatMap({ zip($0.steps, $0.answers) }) where step.request.database.scope == .shared {
+            let successes = ReferenceFixture.codes(of: answer).count { $0 == nil }
+            if case .joinShares = step.request.content { joined += successes } else { written += successes }
+        }
+        #expect(joined > runs.count && written > runs.count)
+        let lists = runs.flatMap { $0.end.databases.values }.flatMap { $0.zones.values }
+            .flatMap { $0.records.values.compactMap(\.sharing?.participants) }.joined()
+        #expect(lists.contains { $0.role == .publicUser } && lists.contains { $0.role == .administrator })
     }
 
     @Test func `The same seed draws the same`() {

@@ -14,6 +14,8 @@ struct ReferenceFixture {
     var policy = SavePolicy.ifServerRecordUnchanged
     var isAtomic = true
     var token: [UInt8]?
+    /// The user whose zones are meant; nil for the actor.
+    var sharer: String?
 
     init(_ limits: ReferenceLimits = .service, mutation: ReferenceStore.Mutation? = nil) {
         store = ReferenceStore(limits: limits, mutation: mutation, userRecordName: Self.userRecordName)
@@ -27,7 +29,11 @@ struct ReferenceFixture {
         var base: Version?
         var parent: String?
         var fields: [(String, FieldValue?)] = []
+        var share: String?
+        var sharing: ShareChange?
     }
+
+    func zone(_ name: String) -> ZoneID { ZoneID(name, owner: sharer.map(Self.userRecordName) ?? "") }
 
     mutating func ask(_ request: Request) -> Result<RequestResult, Refusal> {
         time += 10_000
@@ -40,16 +46,17 @@ struct ReferenceFixture {
         var names = RequestNames()
         var content = ModifyRecordsRequest(policy: policy, isAtomic: isAtomic, clientToken: token)
         for save in saves {
-            let zone = names.ordinal(of: ZoneID(save.zone))
+            let zone = names.ordinal(of: self.zone(save.zone))
             let key = RecordKey(zone: zone, name: save.name)
             let parent = save.parent.map { LinkChange.set(RecordKey(zone: zone, name: $0)) } ?? .kept
             content.saves.append(
                 .init(
                     key, type: names.ordinal(ofType: save.type), base: save.base, parent: parent,
-                    fields: save.fields.map { FieldChange(names.ordinal(ofKey: $0.0), $0.1) }))
+                    share: save.share.map { .set(RecordKey(zone: zone, name: $0)) } ?? .kept,
+                    fields: save.fields.map { FieldChange(names.ordinal(ofKey: $0.0), $0.1) }, sharing: save.sharing))
         }
         for (zone, name) in deletes {
-            content.deletes.append(RecordKey(zone: names.ordinal(of: ZoneID(zone)), name: name))
+            content.deletes.append(RecordKey(zone: names.ordinal(of: self.zone(zone)), name: name))
         }
         return ask(Request(database: DatabaseID(scope), names: names, .modifyRecords(content)))
     }

@@ -29,6 +29,7 @@ extension RequestGenerator {
         func storedNames(_ zone: String, changeable: Bool = false) -> [String] {
             let records = self.zone(zone)?.records ?? [:]
             let names = records.keys.filter { name in
+                if records[name]?.sharing != nil { return false }
                 guard changeable, let record = records[name] else { return true }
                 return record.type != .users && (database.scope == .private || record.createdBy == actor.user)
             }
@@ -95,7 +96,7 @@ extension RequestGenerator {
         }
     }
 
-    private mutating func drawSave(of record: RecordKey, in zone: String, into draft: inout Draft) {
+    mutating func drawSave(of record: RecordKey, in zone: String, into draft: inout Draft) {
         let stored = draft.stored(zone, record.name)
         var type = stored?.type.text ?? Self.typeName(of: record.name)
         if record.name == draft.store.userRecordName(draft.actor.user), dice.chance(85) { type = "Users" }
@@ -137,7 +138,7 @@ extension RequestGenerator {
         }
     }
 
-    private mutating func drawToken(_ draft: inout Draft) {
+    mutating func drawToken(_ draft: inout Draft) {
         switch dice.number(below: 1_000) {
         case ..<300: draft.content.clientToken = newToken()
         case ..<315: draft.content.clientToken = token(of: draft.actor)

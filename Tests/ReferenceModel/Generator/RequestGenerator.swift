@@ -29,12 +29,17 @@ package struct RequestGenerator: Sendable {
     private var tokenCount: UInt16 = 0
     /// Steps of a story that has begun.
     private var planned: [(Request, Actor)] = []
+    /// Draws shares and what members ask for, more than anything else.
+    let hasShares: Bool
+    /// The tokens of shares, in the order in which they came.
+    private(set) var shareTokens: [String] = []
     /// Draws grants and members of roles, in the public database for the most part; nil if there are none.
     private var roleDice: Dice?
 
-    package init(seed: UInt64, limits: ReferenceLimits = .small, hasRoles: Bool = false) {
+    package init(seed: UInt64, limits: ReferenceLimits = .small, hasRoles: Bool = false, hasShares: Bool = false) {
         dice = Dice(state: seed)
         roleDice = hasRoles ? Dice(state: ~seed) : nil
+        self.hasShares = hasShares
         self.limits = limits
     }
 
@@ -46,6 +51,10 @@ package struct RequestGenerator: Sendable {
             if drawn.chance(30) { planned = [(Self.grantingOrNaming(&drawn), .service)] }
             roleDice = drawn
         }
+        if hasShares {
+            noteTokens(store.state)
+            if planned.isEmpty, dice.chance(65) { planned = sharing(store) }
+        }
         if planned.isEmpty { plan(store) }
         if var drawn = roleDice {
             for index in planned.indices where drawn.chance(70) { planned[index].0 = planned[index].0.madePublic }
@@ -54,6 +63,19 @@ package struct RequestGenerator: Sendable {
         let (request, actor) = planned.removeFirst()
         if case .modifyRecords(let content) = request.content, content.clientToken != nil { tokened[actor] = request }
         return Step(request: request, actor: actor, time: time)
+    }
+
+    private mutating func noteTokens(_ state: ReferenceState) {
+        for id in state.databases.keys.sorted(by: { $0.owner < $1.owner }) {
+            for zone in state.databases[id]?.zones.values.sorted(by: { $0.ordinal < $1.ordinal }) ?? [] {
+                for sharing in zone.shares.compactMap({ zone.records[$0]?.sharing }) {
+                    let tokens = [sharing.urlToken] + sharing.participants.map(\.oneTimeToken)
+                    for token in tokens where !token.isEmpty && !shareTokens.contains(token) {
+                        shareTokens.append(token)
+                    }
+                }
+            }
+        }
     }
 
     private mutating func plan(_ store: ReferenceStore) {
