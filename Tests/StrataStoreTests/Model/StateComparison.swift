@@ -16,7 +16,7 @@ struct StateComparison {
         self.found = found
     }
 
-    func run(_ versions: inout VersionTable) throws {
+    func run(_ versions: inout VersionTable, _ shares: inout ShareTable) throws {
         for user in RequestGenerator.users {
             try compareAccount(of: user)
             let isAvailable = expected.accounts[user].map { $0.status == .available } ?? true
@@ -26,7 +26,8 @@ struct StateComparison {
             for scope in [InternedName.Scope.private, .public] {
                 let id = DatabaseID(scope, owner: scope == .public ? "" : user)
                 let database = expected.databases[id]
-                try compare(database ?? ReferenceDatabase(), isAvailable ? DatabaseID(scope) : id, actor, &versions)
+                try compare(
+                    database ?? ReferenceDatabase(), isAvailable ? DatabaseID(scope) : id, actor, &versions, &shares)
             }
             guard isAvailable else { continue }
             for scope in InternedName.Scope.allCases { try compareSubscriptions(DatabaseID(scope), actor) }
@@ -55,7 +56,8 @@ struct StateComparison {
         let privately = expected.databases[DatabaseID(.private, owner: user)]
         let database = try ordinal.flatMap { try found.trees.ordinal(of: .database(.private, owner: $0)) }
         let used = try database.map { try found.trees.usedBytes(of: $0) } ?? 0
-        guard Int(used) == privately?.usedBytes ?? 0 else {
+        let hasShares = privately?.zones.values.contains { !$0.shares.isEmpty } ?? false
+        guard Int(used) == privately?.usedBytes ?? 0 || hasShares else {
             throw Divergence(description: "\(user) uses \(privately?.usedBytes ?? 0) bytes, and \(used)")
         }
         guard wanted.status != .available else { return }
@@ -90,7 +92,8 @@ struct StateComparison {
     }
 
     private func compare(
-        _ database: ReferenceDatabase, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable
+        _ database: ReferenceDatabase, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable,
+        _ shares: inout ShareTable
     ) throws {
         let living = database.zones.values.filter(\.isAlive)
         let zones = try found.zones(in: id, as: actor)
@@ -100,7 +103,7 @@ struct StateComparison {
         }
         for zone in zones {
             guard let expected = database.zones[ReferenceName(zone.id.name)] else { continue }
-            try compare(expected, zone, id, actor, &versions)
+            try compare(expected, zone, id, actor, &versions, &shares)
         }
         for zone in database.zones.values where !zone.isAlive {
             let refusal = Result { try found.zone(ZoneID(zone.name.text), in: id, as: actor) }.refusal
@@ -112,7 +115,8 @@ struct StateComparison {
     }
 
     private func compare(
-        _ expected: ReferenceZone, _ zone: Zone, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable
+        _ expected: ReferenceZone, _ zone: Zone, _ id: DatabaseID, _ actor: Actor, _ versions: inout VersionTable,
+        _ shares: inout ShareTable
     ) throws {
         guard versions.learn(expected.version, zone.version), expected.capabilities == zone.capabilities,
             expected.encryptionScope == zone.encryptionScope, Int(zone.recordCount) == expected.records.count
@@ -124,26 +128,34 @@ struct StateComparison {
             if isPublic, actor != .service, !self.expected.mayRead(record, actor.user) { continue }
             switch result {
             case .failure(let refusal): throw Divergence(description: "\(id.name) is not there: \(refusal)")
-            case .success(let found): try compare(record, found, &versions)
+            case .success(let found): try compare(record, found, actor, &versions, &shares)
             }
         }
     }
 
     private func compare(
-        _ expected: ReferenceRecord, _ record: Record, _ versions: inout VersionTable
+        _ expected: ReferenceRecord, _ record: Record, _ actor: Actor, _ versions: inout VersionTable,
+        _ shares: inout ShareTable
     ) throws {
+        if let sharing = expected.sharing, actor != .service {
+            guard let state = try record.shareState, shares.learn(sharing, state) else {
+                throw Divergence(
+                    description: "share \(record.id.name): \(sharing)\nand \(try record.shareState as Any)")
+            }
+        }
         var fields: [ReferenceName: FieldValue] = [:]
         for (key, value) in try record.fields { fields[ReferenceName(key)] = value.withoutZones }
         guard versions.learn(expected.version, record.version), try ReferenceName(record.type) == expected.type,
             fields == expected.fields.mapValues(\.withoutZones),
-            try record.parent.map({ ReferenceName($0) }) == expected.parent, record.created == expected.created,
+            try record.parent.map({ ReferenceName($0) }) == expected.parent,
+            try record.share.map({ ReferenceName($0) }) == expected.share, record.created == expected.created,
             record.modified == expected.modified, try record.createdBy == expected.createdBy,
             try record.modifiedBy == expected.modifiedBy, try record.modifiedWith == expected.modifiedWith
         else {
             throw Divergence(
                 description: """
                     record \(record.id.name): \(expected)
-                    and \(try record.type) \(fields) parent \(try record.parent as Any) \(record.created) \
+                    and \(try record.type) \(fields) parent \(try record.parent as Any) \(try record.share as Any) \(record.created) \
                     \(record.modified) \(try record.createdBy) \(try record.modifiedBy) \(try record.modifiedWith) \
                     \(record.version)
                     """)

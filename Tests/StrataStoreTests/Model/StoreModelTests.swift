@@ -42,6 +42,23 @@ struct StoreModelTests {
         }
     }
 
+    @Test(
+        "Whatever is shared, no member sees, finds, follows or writes more than the model allows",
+        arguments: TwinStore.Ground.allCases)
+    func shares(ground: TwinStore.Ground) throws {
+        try withSeeds(40) { seed in
+            var twin = try TwinStore(ground, seed: seed, hasShares: true)
+            for step in 1...Self.stepCount {
+                try twin.step()
+                if step % 5 == 0, ground != .hostile { try twin.followShares() }
+                if step % 17 == 0 { try twin.reopen() }
+                if step % 29 == 0 { try twin.crash() }
+                if step % 37 == 0 { try twin.compact() }
+            }
+            try twin.store.close()
+        }
+    }
+
     /// Seeds that show what few seeds show. Others would too, but it takes minutes to come to them.
     private static let tellingSeeds: [ReferenceStore.Mutation: UInt64] = [
         .cascadedChildHoldsParent: 38, .defaultZoneMayGo: 5, .deletedSubscriptionIsInTheWay: 46,
@@ -65,7 +82,8 @@ struct StoreModelTests {
     }
 
     private func diverges(_ mutation: ReferenceStore.Mutation, _ seed: UInt64) throws -> Bool {
-        var twin = try TwinStore(.memory, seed: seed, mutation: mutation, hasRoles: mutation.needsRoles)
+        var twin = try TwinStore(
+            .memory, seed: seed, mutation: mutation, hasRoles: mutation.needsRoles, hasShares: mutation.needsShares)
         defer { try? twin.store.close() }
         do {
             for _ in 1...Self.stepCount { try twin.step() }

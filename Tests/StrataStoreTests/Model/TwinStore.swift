@@ -32,6 +32,9 @@ struct TwinStore {
     private var memory: HostileLog?
     private(set) var store: Store
     private var versions = VersionTable()
+    private var shares = ShareTable()
+    private var followers = SharedFollowers()
+    private let hasShares: Bool
     /// Time of the last commit.
     private var lastTime = Int64.min
     private(set) var requestCount = 0
@@ -48,13 +51,15 @@ struct TwinStore {
 
     init(
         _ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil, recordsRefusals: Bool = true,
-        hasRoles: Bool = false
+        hasRoles: Bool = false, hasShares: Bool = false
     ) throws {
         self.ground = ground
-        options = Self.options(recordsRefusals: recordsRefusals)
+        self.hasShares = hasShares
+        let limits = hasShares ? ReferenceLimits.ofShares : .small
+        options = Self.options(limits, recordsRefusals: recordsRefusals)
         reference = ReferenceStore(
-            limits: .small, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
-        generator = RequestGenerator(seed: seed, hasRoles: hasRoles)
+            limits: limits, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
+        generator = RequestGenerator(seed: seed, limits: limits, hasRoles: hasRoles, hasShares: hasShares)
         dice = SeededGenerator(seed: seed &+ 99)
         switch ground {
         case .memory: memory = HostileLog(.init(), seed: 0)
@@ -69,8 +74,7 @@ struct TwinStore {
     }
 
     /// The limits of generated requests, and many segments and checkpoints.
-    static func options(recordsRefusals: Bool) -> StoreOptions {
-        let small = ReferenceLimits.small
+    static func options(_ small: ReferenceLimits = .small, recordsRefusals: Bool) -> StoreOptions {
         var options = StoreOptions.service
         options.limits.itemsPerRequest = small.itemsPerRequest
         options.limits.requestBytes = small.requestBytes
@@ -106,7 +110,7 @@ struct TwinStore {
         let step = generator.next(for: reference)
         requestCount += 1
         clock.advance(byMicroseconds: step.time - clock.nowMicroseconds())
-        let request = versions.translated(step.request)
+        let request = shares.translated(versions.translated(step.request))
         let before = reference
         lastTime = max(lastTime, log.endTime ?? .min)
         let time = max(step.time, lastTime)
@@ -134,10 +138,10 @@ struct TwinStore {
             case .failure(let error): throw Divergence(description: "\(error) to \(step)")
             case .success(let answer):
                 if answer.offset == nil, !Self.isWhole(answer.result) { refusedCount += 1 }
+                try compare(expected, .success(answer.result), step)
                 if answer.offset == nil, reference.commitCount > before.commitCount {
                     throw Divergence(description: "only the model wrote anything for \(step)")
                 }
-                try compare(expected, .success(answer.result), step)
                 if answer.snapshot.offset < answer.offset ?? 0 {
                     throw Divergence(description: "the answer's state lacks its commit")
                 }
@@ -182,11 +186,11 @@ struct TwinStore {
     /// The request was applied or not, as a whole.
     private mutating func afterLostAnswer(_ before: ReferenceStore) throws {
         try reopenRefusing()
-        let known = versions
+        let known = (versions, shares)
         do {
             try compareStates(nil)
         } catch is Divergence {
-            versions = known
+            (versions, shares) = known
             reference = before
             lastTime = log.endTime ?? .min
             try compareStates(nil)
@@ -270,7 +274,9 @@ struct TwinStore {
         var mayBeKept = false
         if case .modifyRecords(let body) = step.request.content { mayBeKept = body.clientToken != nil }
         func areSame(_ left: Refusal, _ right: Refusal) -> Bool {
-            versions.areSame(left, right) && (left.rule == right.rule || mayBeKept && right.rule == nil)
+            // Rules of shares are cited where the store's rules have them.
+            versions.areSame(left, right)
+                && (left.rule == right.rule || left.rule == nil && hasShares || mayBeKept && right.rule == nil)
         }
         switch (expected, found) {
         case (.failure(let left), .failure(let right)):
@@ -303,10 +309,18 @@ struct TwinStore {
     private mutating func compareStates(_ step: RequestGenerator.Step?) throws {
         do {
             let comparison = StateComparison(reference.state, store.snapshot())
-            try comparison.run(&versions)
+            try comparison.run(&versions, &shares)
+            let shared = SharedComparison(expected: reference, found: store.snapshot())
+            if hasShares { try shared.run(&versions, &shares) }
         } catch let error as Divergence {
             throw Divergence(description: "\(error)\n\(step.map { "\($0)" } ?? "after a lost answer")")
         }
+    }
+
+    /// What members query, and what has changed for them since any of the times at which they asked.
+    mutating func followShares() throws {
+        try SharedComparison(expected: reference, found: store.snapshot()).compareQueries(store)
+        try followers.follow(reference, store, 1 + dice.next(below: 4))
     }
 
     /// What each user, and somebody who is not signed in, finds in the public database, page by page.
