@@ -26,9 +26,6 @@ struct SharedReadingTests {
         try world.write { try world.leave("erik", 1) }
     }
 
-    static let seen = ["Share-1", "c", "r"]
-    static let all = ["Share-1", "Share-2", "c", "q", "r", "x"]
-
     private func code<Result>(_ body: () throws -> Result) -> Refusal.Code? {
         do { _ = try body() } catch let refusal as Refusal { return refusal.code } catch { Issue.record(error) }
         return nil
@@ -36,76 +33,33 @@ struct SharedReadingTests {
 
     private func id(_ name: String) -> RecordID { RecordID(name, zone: world.zone) }
 
-    private func query(_ type: String, as user: String, limit: Int = 0) throws -> [String] {
-        var names: [String] = []
-        var question = Question.new(Query(type, zone: world.zone))
-        while true {
-            let page = try world.store.query(question, in: world.shared, limit: limit, as: world.actor(user))
-            #expect(page.matches.allSatisfy { $0.id.zone == world.zone && $0.database.scope == .shared })
-            names += page.matches.map(\.id.name)
-            guard let cursor = page.cursor else { return names.sorted() }
-            question = .continued(try QueryCursor(decoding: cursor.encoded()))
-        }
+    private func query(_ type: String, as user: String) throws -> [String] {
+        try SharedDoor.query(type, world.store, world.actor(user))
     }
 
     // MARK: Doors
 
-    /// Everything by which a user may get at the zone: the names that come back.
-    private static let doors: [(name: String, open: @Sendable (SharedReadingTests, String) throws -> [String])] = [
-        (
-            "fetch by ID",
-            { tests, user in
-                try all.filter { name in
-                    do {
-                        _ = try tests.world.store.snapshot().record(
-                            tests.id(name), in: tests.world.shared, as: tests.world.actor(user))
-                        return true
-                    } catch let refusal as Refusal where refusal.code == .unknownItem { return false }
-                }
-            }
-        ),
-        (
-            "fetch of several",
-            { tests, user in
-                let results = try tests.world.store.fetch(
-                    all.map { tests.id($0) }, in: tests.world.shared, as: tests.world.actor(user))
-                return try results.compactMap { result in
-                    do { return try result.get().id.name } catch let refusal as Refusal
-                        where refusal.code == .unknownItem
-                    { return nil }
-                }
-            }
-        ),
-        ("queries", { try $0.query("Note", as: $1) + $0.query("cloudkit.share", as: $1) }),
-        (
-            "queries in pages",
-            { try $0.query("Note", as: $1, limit: 1) + $0.query("cloudkit.share", as: $1, limit: 1) }
-        ),
-        (
-            "zone feed",
-            { tests, user in
-                let page = try tests.world.store.zoneChanges(
-                    of: tests.world.zone, in: tests.world.shared, as: tests.world.actor(user))
-                #expect(page.deleted.isEmpty && !page.moreComing)
-                return page.changed.map(\.id.name)
-            }
-        ),
-    ]
-
     @Test(
-        "B356 members find the same through each door, and nothing else", arguments: doors.map(\.name), ["ben", "cleo"])
-    func members(_ name: String, _ user: String) throws {
-        let door = try #require(Self.doors.first { $0.name == name })
-        #expect(try door.open(self, user).sorted() == Self.seen)
+        "B356 members find the same through each door, and nothing else", arguments: SharedDoor.doors, ["ben", "cleo"])
+    func members(_ door: SharedDoor, _ user: String) throws {
+        for store in [try world.store, try SharedStore(.isolation).store] {
+            #expect(try door.open(store, world.actor(user)).sorted() == SharedDoor.seen)
+        }
     }
 
-    @Test("B358 each door is closed to others, with the reason", arguments: doors.map(\.name))
-    func others(_ name: String) throws {
-        let door = try #require(Self.doors.first { $0.name == name })
-        // "dora" has the permission none, "erik" has left, "fred" was never there, "anna" owns the zone.
-        for user in ["dora", "erik"] { #expect(code { try door.open(self, user) } == .zoneNotFound, "\(user)") }
-        for user in ["fred", "anna"] { #expect(code { try door.open(self, user) } == .invalidArguments, "\(user)") }
-        #expect(code { try door.open(self, "") } == .notAuthenticated)
+    @Test("B358 each door is closed to others, with the reason", arguments: SharedDoor.doors)
+    func others(_ door: SharedDoor) throws {
+        for store in [try world.store, try SharedStore(.isolation).store] {
+            // "dora" has the permission none, "erik" has left, "fred" was never there, "anna" owns the zone.
+            for (users, expected) in [
+                (["dora", "erik"], Refusal.Code.zoneNotFound), (["fred", "anna"], .invalidArguments),
+                ([""], .notAuthenticated),
+            ] {
+                for user in users {
+                    #expect(code { try door.open(store, world.actor(user)) } == expected, "\(user)")
+                }
+            }
+        }
     }
 
     @Test("B355 B357 the list of zones and the database's feed have the zone for members alone")
