@@ -26,6 +26,11 @@ enum ArchivedClasses {
         ("CKFetchRecordZoneChangesConfiguration", CKFetchRecordZoneChangesConfiguration.self),
         ("CKUserIdentity", CKUserIdentity.self),
         ("CKUserIdentityLookupInfo", CKUserIdentityLookupInfo.self),
+        ("CKShare", CKShare.self),
+        ("CKShareParticipant", CKShareParticipant.self),
+        ("CKShareMetadata", CKShareMetadata.self),
+        ("CKShareAccessRequester", CKShareAccessRequester.self),
+        ("CKShareBlockedIdentity", CKShareBlockedIdentity.self),
     ]
 
     /// The classes that an archive may contain, whatever the requested class.

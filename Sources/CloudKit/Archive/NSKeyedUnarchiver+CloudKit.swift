@@ -21,6 +21,10 @@ extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
 extension CKUserIdentity: _CKArchived {}
 extension CKUserIdentityLookupInfo: _CKArchived {}
 extension CKAllowedSharingOptions: _CKArchived {}
+extension CKShareParticipant: _CKArchived {}
+extension CKShareMetadata: _CKArchived {}
+extension CKShareAccessRequester: _CKArchived {}
+extension CKShareBlockedIdentity: _CKArchived {}
 
 extension NSKeyedUnarchiver {
     /// Decodes an object of CloudKit. If the archive contains an object of another class, Foundation's method, which

@@ -69,7 +69,7 @@ struct KeptItems<Save, DeleteID> {
     private(set) var deletes: [DeleteID] = []
     private let allSaves: [Save]
     private let allDeletes: [DeleteID]
-    private let errors: [Int: CKError]
+    let errors: [Int: CKError]
 
     /// - Parameter errors: Returns errors by the index of the item, deletes after saves; called with the number of
     ///   items.

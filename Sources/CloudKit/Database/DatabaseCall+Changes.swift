@@ -30,9 +30,9 @@ extension DatabaseCall {
             let page = try opened.store.databaseChanges(
                 in: database, since: try token?.model(), limit: limit, as: client.actor)
             return DatabaseChangesPage(
-                modifications: page.changed.map { .init(zoneID: CKRecordZone.ID(zoneName: $0.name)) },
+                modifications: page.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
                 deletions: page.deleted.map {
-                    .init(zoneID: CKRecordZone.ID(zoneName: $0.zone.name), reason: .init($0.reason))
+                    .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason))
                 },
                 token: CKServerChangeToken(bytes: page.token.encoded()), moreComing: page.moreComing)
         }

@@ -97,8 +97,7 @@ extension DatabaseCall {
     private func result(
         of record: Record, _ desiredKeys: [CKRecord.FieldKey]?
     ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
-        let id = CKRecord.ID(
-            recordName: record.id.name, zoneID: CKRecordZone.ID(zoneName: record.id.zone.name))
+        let id = CKRecord.ID(record.id)
         return (id, result(of: record, id, desiredKeys))
     }
 

@@ -50,7 +50,7 @@ extension DatabaseCall {
         _ progress: ItemProgress<CKRecord.ID>? = nil
     ) -> Result<CKRecord, CKError> {
         do {
-            let record = try CKRecord(stored: record, id: id, for: client, isPartial: desiredKeys != nil) {
+            let record = try CKRecord.stored(record, id: id, for: client, isPartial: desiredKeys != nil) {
                 progress?(id, $0)
             }
             return .success(record)

@@ -29,11 +29,10 @@ struct EncodedModification {
         request = Request(database: call.database, .modifyRecords(body))
         saveErrors = modification.assets.errors
         fail(errors, opened)
-        for (index, record) in modification.saves.enumerated() where saveErrors[index] == nil {
+        for index in modification.saves.indices where saveErrors[index] == nil {
             do {
                 body.saves.append(
-                    try record.save(
-                        modification.contents[index], names: &names, policy: body.policy, call))
+                    try modification.save(index, names: &names, call))
             } catch {
                 saveErrors[index] = CKError(engine: error)
             }
@@ -47,8 +46,7 @@ struct EncodedModification {
             failTogether()
             // The names are kept: an unused one is harmless.
             body.saves = try modification.saves.indices.filter { saveErrors[$0] == nil }.map { index in
-                try modification.saves[index].save(
-                    modification.contents[index], names: &names, policy: body.policy, call)
+                try modification.save(index, names: &names, call)
             }
             body.deletes = body.deletes.indices.filter { deleteErrors[$0] == nil }.map { body.deletes[$0] }
         }
@@ -92,7 +90,7 @@ struct EncodedModification {
 
     /// Returns true if the items of the zone fail together.
     private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
-        modification.isAtomic && call.scope == .private && zone.zoneName != CKRecordZone.ID.defaultZoneName
+        modification.isAtomic && call.scope != .public && zone.zoneName != CKRecordZone.ID.defaultZoneName
     }
 
     private mutating func failTogether() {
@@ -170,8 +168,8 @@ struct EncodedModification {
         let records = try answer.snapshot.records(
             models, in: call.database, as: client.actor, unreadable: .withoutFields)
         func made(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
-            try CKRecord(
-                stored: record, id: id, for: client, isPartial: record.isHidden, unreadable: .leaveOut)
+            try CKRecord.stored(
+                record, id: id, for: client, isPartial: record.isHidden, unreadable: .leaveOut)
         }
         return try zip(saved, records).map { saved, record in
             if let record = try? record.get(), record.version == saved.version {
@@ -191,8 +189,8 @@ struct EncodedModification {
 
     /// Returns the stored record of a conflict. Its assets have no files: only a fetch provides those (B64).
     private func serverRecord(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
-        try CKRecord(
-            stored: record, id: id, for: call.client, isPartial: record.isHidden, hasAssetFiles: false,
+        try CKRecord.stored(
+            record, id: id, for: call.client, isPartial: record.isHidden, hasAssetFiles: false,
             unreadable: .leaveOut)
     }
 
@@ -215,8 +213,8 @@ struct EncodedModification {
         // A record that was never fetched started empty (B63).
         let ancestor =
             try version(refusal.baseVersion).map {
-                try CKRecord(
-                    stored: $0, id: record.recordID, for: client, isPartial: $0.isHidden, unreadable: .leaveOut)
+                try CKRecord.stored(
+                    $0, id: record.recordID, for: client, isPartial: $0.isHidden, unreadable: .leaveOut)
             } ?? CKRecord(recordType: record.recordType, recordID: record.recordID)
         return CKError(refusal, clientRecord: record, serverRecord: server, ancestorRecord: ancestor)
     }

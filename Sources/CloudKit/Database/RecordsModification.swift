@@ -7,6 +7,8 @@ struct RecordsModification: Sendable {
     let saves: [CKRecord]
     /// The fields of each record to send, as they were when it was passed: later changes are not sent (B201).
     var contents: [RecordFields]
+    /// The states of the shares among the records, in the same way.
+    private let sharing: [Int: ShareFields]
     let deletes: [CKRecord.ID]
     let policy: CKModifyRecordsOperation.RecordSavePolicy
     let isAtomic: Bool
@@ -20,6 +22,9 @@ struct RecordsModification: Sendable {
     ) {
         self.saves = saves
         contents = saves.map { record in record.state.withLock { $0.sent(policy) } }
+        var sharing: [Int: ShareFields] = [:]
+        for (index, record) in saves.enumerated() where record is CKShare { sharing[index] = record.sentSharing }
+        self.sharing = sharing
         self.deletes = deletes
         self.policy = policy
         self.isAtomic = isAtomic
@@ -27,7 +32,18 @@ struct RecordsModification: Sendable {
     }
 
     /// Updates the caller's object of a save that succeeded (B319).
-    func didSave(_ saved: CKRecord, at place: Int) { saves[place].didSave(as: saved, sent: contents[place]) }
+    func didSave(_ saved: CKRecord, at place: Int) {
+        saves[place].didSave(as: saved, sent: contents[place], sharing: sharing[place])
+    }
+
+    /// Returns the part of the request for a record.
+    ///
+    /// - Throws: ``CKError`` `invalidArguments` if something cannot be saved.
+    func save(_ index: Int, names: inout RequestNames, _ call: DatabaseCall) throws -> ModifyRecordsRequest.Save {
+        var save = try saves[index].save(contents[index], names: &names, policy: policy.engine, call)
+        save.sharing = try sharing[index]?.change()
+        return save
+    }
 }
 
 struct RecordsOutcome: ModifyOutcome {

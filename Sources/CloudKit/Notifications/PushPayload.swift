@@ -65,7 +65,7 @@ struct PushPayload {
         var details: [AnyHashable: Any] = ["sid": push.subscriptionID, "dbs": scope]
         func add(_ zone: ZoneID) {
             details["zid"] = zone.name
-            details["zoid"] = CKCurrentUserDefaultName
+            details["zoid"] = CKRecordZoneID(zone).ownerName
         }
         switch push.subject {
         case .database: break
@@ -88,7 +88,7 @@ struct PushPayload {
             switch push.fields[key] {
             case .string(let text): fields[key] = String(text.prefix(maximumCharacters))
             case .int64, .double, .date, .location, .reference:
-                let zone = CKRecordZoneID(zoneName: zone.name)
+                let zone = CKRecordZoneID(zone)
                 fields[key] = push.fields[key].flatMap { FieldContent($0) { _ in zone }.object }
             case .data, .asset, .list, .sealed, nil: break
             }

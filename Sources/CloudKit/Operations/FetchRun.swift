@@ -22,6 +22,8 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
     let result: ((Result<Void, Error>) -> Void)?
     /// Called if there is no `result`.
     let completion: (([ID: Item]?, Error?) -> Void)?
+    /// Returns the key of an item's error in a partial failure.
+    var errorKey: (ID) -> AnyHashable = { $0 }
 
     var timeoutCode: CKError.Code { .networkFailure }
 
@@ -46,7 +48,7 @@ struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @uncheck
             let result = isCancelled() ? .failure(.cancelled) : found
             switch result {
             case .success(let found): fetched[id] = found
-            case .failure(let error): errors[id] = error
+            case .failure(let error): errors[errorKey(id)] = error
             }
             before?(id, result)
             item?(id, result.mapError { $0 })

@@ -25,11 +25,15 @@ extension CloudStore {
         case fetchUserIdentities
         /// Asks the user for a permission.
         case requestPermission
+        /// Fetches shares by their URLs, or participants to add to them.
+        case fetchShares
+        /// Accepts shares, or asks for access to them.
+        case joinShares
 
         /// True if a request changes something, so that its response can be lost.
         var modifies: Bool {
             switch self {
-            case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .requestPermission: true
+            case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .requestPermission, .joinShares: true
             default: false
             }
         }

@@ -35,6 +35,8 @@ extension CloudStore {
         public var recordFetches = StoreOptions.service.recordsFetches
         /// The history to keep; by default all of it.
         public var history = HistoryPolicy.everything
+        /// The part of the URLs of shares before their tokens. Apps may check for Apple's host.
+        public var shareURLBase = "https://www.icloud.com/share/"
         /// The source of time.
         public var clock: any Clock = SystemClock()
         /// The source of random numbers.

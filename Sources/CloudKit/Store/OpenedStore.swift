@@ -10,6 +10,7 @@ final class OpenedStore: Sendable {
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
     let options: CloudStore.Options
+    let sharingObservers = Lock<[CKSystemSharingUIObserver.Reference]>([])
 
     init(_ options: CloudStore.Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options

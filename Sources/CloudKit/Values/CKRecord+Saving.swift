@@ -24,6 +24,9 @@ extension CKRecord {
             let target = parent.recordID.model(for: me)
             save.parent = .set(RecordKey(zone: names.ordinal(of: target.zone), name: target.name))
         }
+        if let share = fields.newShare?.recordID.model(for: me) {
+            save.share = .set(RecordKey(zone: names.ordinal(of: share.zone), name: share.name))
+        }
         save.fields.reserveCapacity(fields.edits.underestimatedCount)
         var isSorted = true
         func add(_ key: String, _ content: FieldContent?, isEncrypted: Bool) throws {

@@ -11,17 +11,17 @@ enum UnreadableValues {
 }
 
 extension CKRecord {
-    /// Creates a record as a client's device sees it. Fields are decoded on first access.
+    /// Returns a record as a client's device sees it, a share as `CKShare` (B300). Fields are decoded on first access.
     ///
     /// - Parameters:
     ///   - isPartial: True if only some keys were fetched.
     ///   - hasAssetFiles: False for the server's record of a conflict, whose assets have no `fileURL` (B64).
     ///   - progress: A closure that receives the fraction of the asset bytes read so far.
     /// - Throws: ``CKError`` `assetNotAvailable` or `internalError` if a value cannot be read.
-    convenience init(
-        stored record: Record, id: CKRecordID, for client: Client, isPartial: Bool = false,
+    static func stored(
+        _ record: Record, id: CKRecordID, for client: Client, isPartial: Bool = false,
         hasAssetFiles: Bool = true, unreadable: UnreadableValues = .fail, progress: (Double) -> Void = { _ in }
-    ) throws {
+    ) throws -> CKRecord {
         let id = client.canonical(id)
         var fields = RecordFields(
             .stored(record, me: client.actor.user), in: id.zoneID, isPartial: isPartial)
@@ -29,7 +29,10 @@ extension CKRecord {
             try fields.findSpecialValues(
                 of: record, client, hasAssetFiles: hasAssetFiles, unreadable, progress)
         }
-        self.init(try record.type, id, fields)
+        let type = try record.type
+        guard type == SystemType.share else { return CKRecord(type, id, fields) }
+        let sharing = try record.shareState.map { try ShareFields($0, for: client) }
+        return CKShare(id, fields, sharing ?? ShareFields(root: nil))
     }
 }
 

@@ -63,7 +63,12 @@ extension CKRecord {
     }
 
     /// The share whose root is this record.
-    public var share: CKReference? { link(of: metadata, { try $0.share }, { $0.share }) }
+    public var share: CKReference? {
+        state.withLock { $0.newShare } ?? link(of: metadata, { try $0.share }, { $0.share })
+    }
+
+    /// Sets the share that was made for this record.
+    func setShare(_ share: CKReference) { state.withLock { $0.newShare = share } }
 
     func parent(of fields: RecordFields) -> CKReference? {
         switch fields.parent {

@@ -84,10 +84,14 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// - Parameters:
     ///   - saved: The record as the store has it.
     ///   - sent: The fields of this object as the request sent them.
-    func didSave(as saved: CKRecord, sent: RecordFields) {
+    ///   - sentSharing: The same for the state of a share.
+    func didSave(as saved: CKRecord, sent: RecordFields, sharing sentSharing: ShareFields?) {
         let version = saved.state.withLock { $0.origin }
         state.withLock { $0.markSaved(sent, as: version) }
     }
+
+    /// The state of a share for a request to send; nil for any other record.
+    var sentSharing: ShareFields? { nil }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -37,8 +37,10 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
 
     /// Creates a zone from its stored form.
     convenience init(stored zone: Zone) {
+        let id = CKRecordZoneID(zone.id)
+        let share = zone.share.map { CKReference(recordID: CKRecordID(recordName: $0, zoneID: id), action: .none) }
         self.init(
-            CKRecordZoneID(zone.id), capabilities: Capabilities(rawValue: UInt(zone.capabilities.rawValue)), share: nil,
+            id, capabilities: Capabilities(rawValue: UInt(zone.capabilities.rawValue)), share: share,
             scope: zone.encryptionScope == .zone ? .perZone : .perRecord)
     }
 

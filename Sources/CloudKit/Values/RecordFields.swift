@@ -26,6 +26,8 @@ struct RecordFields: Sendable {
         didSet { parentNumber = edits.nextNumber() }
     }
     private var parentNumber: UInt64 = 0
+    /// The share that was made for this root and is not saved yet.
+    var newShare: CKReference?
 
     enum LinkEdit: Sendable {
         case removed
@@ -70,6 +72,7 @@ struct RecordFields: Sendable {
         guard case .stored(let record, _) = version else { return }
         if case .stored(let last, _)? = saved, changeTag != sent.changeTag, record.version < last.version { return }
         saved = version
+        if sent.newShare == newShare { newShare = nil }
     }
 
     // MARK: Reading
