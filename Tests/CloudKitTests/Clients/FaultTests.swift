@@ -46,6 +46,8 @@ struct FaultTests {
             (.fetchSubscriptions, { _ = try await $0.allSubscriptions() }),
             (.fetchUserIdentities, { _ = try await $0.call.identities([]) }),
             (.requestPermission, { _ = try await $0.call.requestDiscoverability() }),
+            (.fetchShares, { _ = try await $0.call.shareParticipants([]) }),
+            (.joinShares, { _ = try await $0.call.requestAccess([]) }),
             (.fetchSubscriptions, { _ = try await $0.subscriptions(for: ["all"]) }),
         ]
     }
