@@ -26,7 +26,8 @@ public final class CKFetchShareParticipantsOperation: CKOperation, @unchecked Se
         set { oldItem = newValue }
     }
 
-    /// Called once, at the end, unless `fetchShareParticipantsResultBlock` is set; with `partialFailure` if an item failed.
+    /// Called once, at the end, unless `fetchShareParticipantsResultBlock` is set; with `partialFailure` if an item
+    /// failed.
     @available(*, deprecated, message: "Use fetchShareParticipantsResultBlock.")
     public var fetchShareParticipantsCompletionBlock: ((Error?) -> Void)? {
         get { completion }

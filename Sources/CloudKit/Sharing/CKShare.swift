@@ -13,7 +13,7 @@ import StrataSystem
 /// print(share.url!)
 /// ```
 ///
-/// What raises an exception on Apple's platforms makes the save fail with `invalidArguments` (B331).
+/// Misuse that raises an exception on Apple's platforms makes the save fail with `invalidArguments` (B331).
 // @unchecked: the lock protects all mutable state.
 public final class CKShare: CKRecord, @unchecked Sendable {
     private let sharing: Lock<ShareFields>

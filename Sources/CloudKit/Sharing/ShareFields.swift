@@ -118,7 +118,6 @@ struct ShareFields: Sendable {
         if !Self.isSame(sent, original.participants) {
             var list: [ShareChange.Participant] = []
             for (index, participant) in sent.enumerated() where index > 0 || participant.role != .owner {
-                // Whoever joined a public share stays as they are.
                 list.append(try participant.model())
             }
             change.participants = list
