@@ -31,8 +31,6 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         var fields = ShareFields(root: rootRecord.recordID.recordName)
         if rootRecord.recordID.zoneID != shareID.zoneID {
             fields.mistake = "The share \(shareID.recordName) is not in the zone of its root."
-        } else if let share = rootRecord.share, share.recordID != shareID {
-            fields.mistake = "The record \(rootRecord.recordID.recordName) has another share."
         }
         sharing = Lock(fields)
         super.init(SystemType.share, shareID, RecordFields(.new, in: shareID.zoneID, isPartial: false))
