@@ -117,6 +117,8 @@ extension ReferenceStore {
     private mutating func touchParents(_ judgement: Judgement, _ saved: [ReferencePlace], _ time: Int64) {
         var untouchable = Set(saved + judgement.going)
         if bends(.savedParentIsTouched) { untouchable = Set(judgement.going) }
+        // They get a new version when they lose their share.
+        untouchable.formUnion(judgement.rootsOfEndingShares)
         for child in saved {
             var place = child
             for _ in 0..<(bends(.touchGoesTwoLevels) ? 2 : 1) {

@@ -26,8 +26,13 @@ extension ReferenceStore.Judgement {
         if let refusal = refusalOfTargets(save) ?? refusalOfSize(record) ?? refusalOfQuota(record, save) {
             return saveRefusals[index] = refusal
         }
-        merged[index] = record
         if !store.bends(.firstSaveDoesNotBindInRequest) { bind(fields, save.type) }
+        // Only now, so that no other answer tells whether the record is there.
+        if asker.isMember, stored(save.place) != nil, seen(save.place) == nil {
+            return saveRefusals[index] = ReferenceStore.shareRefusal(
+                .permissionFailure, "a record outside the shares", "B372")
+        }
+        merged[index] = record
     }
 
     private func stored(_ name: ReferenceName?, _ place: ReferencePlace) -> ReferenceRecord? {
@@ -118,7 +123,7 @@ extension ReferenceStore.Judgement {
         _ fields: [(key: ReferenceName, value: FieldValue?)], of save: ReferenceStore.SaveItem
     ) -> ReferenceRecord {
         var record =
-            stored(save.place)
+            seen(save.place)
             ?? ReferenceRecord(
                 type: save.type, created: 0, createdBy: "", modified: 0, modifiedBy: "", modifiedWith: "",
                 version: Version(offset: 0, eventIndex: 0))
@@ -174,7 +179,7 @@ extension ReferenceStore.Judgement {
     private mutating func refusalOfQuota(_ record: ReferenceRecord, _ save: ReferenceStore.SaveItem) -> Refusal? {
         let quota = store.state.accounts[asker.database.owner]?.quota ?? 0
         guard asker.database.scope == .private, quota > 0, !store.bends(.quotaIgnored) else { return nil }
-        let growth = record.usedBytes - (stored(save.place)?.usedBytes ?? 0)
+        let growth = record.usedBytes - (seen(save.place)?.usedBytes ?? 0)
         if growth <= 0, !store.bends(.quotaHoldsForSmaller) { return nil }
         let used = (store.state.databases[asker.database]?.usedBytes ?? 0) + added
         guard used + growth <= Int(quota) else {

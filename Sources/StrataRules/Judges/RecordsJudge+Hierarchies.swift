@@ -8,7 +8,6 @@ extension RecordsJudge {
     /// after the saves, and may fail.
     func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         guard try concernsHierarchies(zoneIndex) else { return false }
-        // Shares whose deletes come with the saves still count: saves are judged before deletes (B255), which may fail.
         var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)
         if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
         var hasDropped = false

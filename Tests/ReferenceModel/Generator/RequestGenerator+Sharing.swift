@@ -237,6 +237,14 @@ extension RequestGenerator {
         if let root = place.sharing.root, !isOfShare || dice.chance(25) {
             draft.content.deletes.append(RecordKey(zone: ordinal, name: root))
         }
+        // A save that would be right only after the deletes, which may fail.
+        let stored = draft.storedNames(place.zone).filter { $0 != place.sharing.root }
+        if !stored.isEmpty, dice.chance(30) {
+            let record = RecordKey(zone: ordinal, name: dice.pick(stored))
+            drawSave(of: record, in: place.zone, into: &draft)
+            let parent = place.sharing.root.flatMap { dice.chance(70) ? $0 : nil } ?? dice.pick(stored)
+            draft.content.saves[0].parent = .set(RecordKey(zone: ordinal, name: parent))
+        }
         return (request(draft, in: .private), owner)
     }
 

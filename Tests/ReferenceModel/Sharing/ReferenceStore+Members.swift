@@ -131,12 +131,7 @@ extension ReferenceStore.Judgement {
             return permission(place) == .readWrite
         }
         if seen(save.place) == nil {
-            guard mayWriteSomething else { return denied(.permissionFailure, "it is read-only", "B369") }
-            let needsRecord = request.policy == .ifServerRecordUnchanged && save.base != nil
-            guard stored(save.place) == nil || needsRecord else {
-                return denied(.permissionFailure, "a record outside the shares", "B372")
-            }
-            return nil
+            return mayWriteSomething ? nil : denied(.permissionFailure, "it is read-only", "B369")
         }
         // B333: whatever the permission, as long as there is one.
         let own = stored(save.place)?.sharing?.participant(ofUser: asker.actor.user)
@@ -153,9 +148,10 @@ extension ReferenceStore.Judgement {
     func mayWrite(at place: ReferencePlace, _ parent: ReferenceName?) -> Bool? {
         guard let zone = zone(place.zone) else { return false }
         if zone.permission(of: asker.actor.user, inShare: .zoneShare) == .readWrite { return true }
-        if zone.share(ofRoot: place.name) != nil, permission(place) == .readWrite { return true }
+        let isWritableRoot = zone.share(ofRoot: place.name) != nil && permission(place) == .readWrite
+        if isWritableRoot, parent == nil { return true }
         var next = parent
-        var walked: Set<ReferenceName> = [place.name]
+        var walked: Set<ReferenceName> = []
         while let name = next, walked.insert(name).inserted {
             var above = place
             above.name = name

@@ -254,7 +254,7 @@ extension ReferenceStore.Judgement {
     mutating func failOutside() -> Bool {
         guard asker.isMember else { return false }
         for (index, save) in saves.enumerated() where isAccepted(index) && save.type != .share {
-            let isSettled = stored(save.place) != nil && save.parent == nil
+            let isSettled = stored(save.place)?.parent == merged[index]?.parent && stored(save.place) != nil
             guard !isSettled, mayWrite(at: save.place, merged[index]?.parent) == false else { continue }
             saveRefusals[index] = refused(.permissionFailure, "it would be outside the shares", "B372")
             return true
@@ -276,6 +276,14 @@ extension ReferenceStore.Judgement {
         guard let above = zone.ancestry(of: name).dropFirst().first(where: isOldRoot) else { return nil }
         let hasOtherRoot = zone.descendants(of: name).contains { $0 != above && isOldRoot($0) }
         return hasOtherRoot ? refused(.init(rawValue: 30), "one share under another", "B313") : nil
+    }
+
+    /// The roots of the shares that are deleted.
+    var rootsOfEndingShares: [ReferencePlace] {
+        going.compactMap { place in
+            guard let root = stored(place)?.sharing?.root else { return nil }
+            return ReferencePlace(owner: "", zone: place.zone, name: ReferenceName(root))
+        }
     }
 
     /// Names with the shares of which they are roots.
