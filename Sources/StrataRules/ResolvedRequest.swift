@@ -83,8 +83,8 @@ struct ZoneState {
     let owner: String
     /// True if the zone belongs to the database's owner.
     let isOwn: Bool
-    /// The ordinal of the database that has the zone: of the request's database, or of the private one of the owner of a
-    /// shared zone; 0 if the state has none.
+    /// The ordinal of the database that has the zone: of the request's database, or of the private one of the owner of
+    /// a shared zone; 0 if the state has none.
     var database: UInt64
     /// 0 if the zone has no ordinal yet.
     var ordinal: UInt64 = 0

@@ -3,9 +3,9 @@ import StrataViews
 
 /// Judges saves by the hierarchical shares that they change (docs/rules.md §16).
 extension RecordsJudge {
-    /// Refuses saves that would bring a shared record under another share (B312, B313), and saves of members outside their
-    /// shares; returns true if there were any. Shares that the request deletes still count, because deletes are judged
-    /// after the saves, and may fail.
+    /// Refuses saves that would bring a shared record under another share (B312, B313), and saves of members outside
+    /// their shares; returns true if there were any. Shares that the request deletes still count, because deletes are
+    /// judged after the saves, and may fail.
     func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         guard try concernsHierarchies(zoneIndex) else { return false }
         var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)

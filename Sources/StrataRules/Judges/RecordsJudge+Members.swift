@@ -58,8 +58,8 @@ extension RecordsJudge {
 
     // MARK: Deletes
 
-    /// Refuses deletes whose cascades contain records that the member may not delete (B378), and deletes of records of a
-    /// share that the same request leaves (B377); returns true if there were any.
+    /// Refuses deletes whose cascades contain records that the member may not delete (B378), and deletes of records of
+    /// a share that the same request leaves (B377); returns true if there were any.
     func dropForbiddenDeletes(_ indices: [Int], _ zoneIndex: Int) throws -> Bool {
         guard resolved.scope == .shared else { return false }
         let left = Set(

@@ -37,8 +37,8 @@ extension RecordsJudge {
         guard let sharing = save.sharing, isZoneWide == (sharing.root == nil) else {
             throw Refusal(
                 .invalidArguments,
-                "A share covers the records under its root; only the share '\(ShareState.zoneWideName)' has no root, and "
-                    + "covers its zone.", rule: .shareNames)
+                "A share covers the records under its root; only the share '\(ShareState.zoneWideName)' has no root, "
+                    + "and covers its zone.", rule: .shareNames)
         }
     }
 

@@ -72,7 +72,7 @@ struct HiddenRecordTests {
     func quota() throws {
         try store.administer(.setQuota(bytes: 100, user: "anna"))
         let item = ShareFixture.Item(
-            "b", parent: "a", fields: [("text", .string(String(repeating: "x", count: 200)))])
+            "large", parent: "a", fields: [("text", .string(String(repeating: "x", count: 200)))])
         let text = try refusal(item, .changedKeys, as: "ben")
         #expect(text.hasSuffix("Record '…' needs more bytes than the zone's owner has left."), "\(text)")
         guard case .failure(let own) = try store.save([item]).saves[0] else {

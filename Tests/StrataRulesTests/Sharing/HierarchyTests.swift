@@ -166,7 +166,8 @@ struct HierarchyTests {
                 items, deleting: deletes, isAtomic: isAtomic, scope: isMember ? .shared : .private,
                 as: isMember ? "ben" : "anna")
             for name in names where Int.random(in: 0..<3, using: &random) == 0 {
-                if let state = try? store.state("Share-\(name)") { try store.join([state.urlToken], as: "ben") }
+                guard try store.version(of: "Share-\(name)") != nil else { continue }
+                try store.join([store.state("Share-\(name)").urlToken], as: "ben")
             }
             for name in names {
                 #expect(try share(of: name) == plainShare(of: name), "\(name) after step \(step)")

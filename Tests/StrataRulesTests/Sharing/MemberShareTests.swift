@@ -10,7 +10,7 @@ struct MemberShareTests {
     private let token: String
 
     init() throws {
-        store = try ShareFixture()
+        store = try ShareFixture(users: ["anna", "ben", "cleo", "dora"])
         try store.shareList(
             ShareChange(
                 root: "list",

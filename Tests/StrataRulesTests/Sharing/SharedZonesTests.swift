@@ -8,8 +8,8 @@ import Testing
 struct SharedZonesTests {
     private let store: ShareFixture
 
-    /// anna and dora share the record `list` of their zones `Notes` with ben, who may write; anna also shares the record
-    /// `other`, which ben may only read, and the record `third`.
+    /// anna and dora share the record `list` of their zones `Notes` with ben, who may write; anna also shares the
+    /// record `other`, which ben may only read, and the record `third`.
     init() throws {
         store = try ShareFixture(users: ["anna", "ben", "dora"])
         try store.modify(.zones(saving: [ZoneID("Notes")]), as: "dora")

@@ -155,7 +155,8 @@ struct StateComparison {
             throw Divergence(
                 description: """
                     record \(record.id.name): \(expected)
-                    and \(try record.type) \(fields) parent \(try record.parent as Any) \(try record.share as Any) \(record.created) \
+                    and \(try record.type) \(fields) parent \(try record.parent as Any) \(record.created) \
+                    share \(try record.share as Any) \
                     \(record.modified) \(try record.createdBy) \(try record.modifiedBy) \(try record.modifiedWith) \
                     \(record.version)
                     """)
