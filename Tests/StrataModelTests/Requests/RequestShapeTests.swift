@@ -135,8 +135,8 @@ struct RequestShapeTests {
     @Test(
         "What the format forbids is refused",
         arguments: [
-            ([2, 1, 0, 0, 0, 0, 0], StrataError.Code.newerFormat), ([1, 7, 0, 0, 0, 0, 0], .newerFormat),
-            ([1, 0, 0, 0, 0, 0, 0], .newerFormat), ([1, 1, 8, 0, 0, 0, 0], .newerFormat),
+            ([2, 1, 0, 0, 0, 0, 0], StrataError.Code.newerFormat), ([1, 8, 0, 0, 0, 0, 0], .newerFormat),
+            ([1, 0, 0, 0, 0, 0, 0], .newerFormat), ([1, 1, 16, 0, 0, 0, 0], .newerFormat),
             ([1, 1, 3, 0, 0, 0, 0], .newerFormat), ([1, 1, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0], .malformed),
             ([1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0], .newerFormat),
         ] as [([UInt8], StrataError.Code)])
