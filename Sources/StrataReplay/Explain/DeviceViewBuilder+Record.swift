@@ -35,11 +35,16 @@ extension DeviceViewBuilder {
         }
         let gone = try trees.zoneRow(place.database, place.zone).map { $0.status != .alive } ?? true
         if gone { return answer(.notKnown) }
+        if database.scope == .shared {
+            // A record outside the user's shares does not exist for the device.
+            let found = try snapshot.records([id], in: DatabaseID(.shared), desiredKeys: [], as: actor)
+            guard case .success? = found.first else { return answer(.neverThere) }
+        }
         if isOwn(last.header) { return answer(.madeIt) }
         let (gave, latest) = givers(of: last.version, id, database)
         if let gave { return answer(.given, audit: gave.audit) }
         if account != .available { return answer(.accountUnavailable, audit: latest?.audit) }
-        let zone = zones.first { $0.database == database && $0.zone == ZoneID(id.zone.name) }
+        let zone = zones.first { $0.database == database && isSame($0.zone, id.zone, database) }
         if let refusal = zone?.given?.refusal {
             return answer(.tokenRefused, audit: zone?.given?.audit, refusal: refusal)
         }
@@ -52,7 +57,7 @@ extension DeviceViewBuilder {
         var (gave, latest): (Fetch?, Fetch?)
         for fetch in fetches where fetch.event.database == database {
             switch fetch.event.question {
-            case .zoneChanges where fetch.event.zone.map({ ZoneID($0.name) }) == ZoneID(id.zone.name):
+            case .zoneChanges where fetch.event.zone.map({ isSame($0, id.zone, database) }) ?? false:
                 latest = fetch
                 if gave == nil, Self.covers(fetch.event.returnedToken, version) { gave = fetch }
             case .records where asksFor(id, fetch):
@@ -64,10 +69,15 @@ extension DeviceViewBuilder {
         return (gave, latest)
     }
 
+    /// Compares zones, by their owners too if the database is the shared one.
+    private func isSame(_ zone: ZoneID, _ other: ZoneID, _ database: DatabaseID) -> Bool {
+        isSameText(zone.name, other.name) && (database.scope != .shared || isSameText(zone.owner, other.owner))
+    }
+
     private func asksFor(_ id: RecordID, _ fetch: Fetch) -> Bool {
         let asked = (try? fetch.event.ids()) ?? []
         return asked.contains {
-            ZoneID($0.zone.name) == ZoneID(id.zone.name) && $0.name.utf8.elementsEqual(id.name.utf8)
+            isSame($0.zone, id.zone, fetch.event.database) && $0.name.utf8.elementsEqual(id.name.utf8)
         }
     }
 

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataRules
 import StrataStore
 import StrataTree
 import StrataViews
@@ -134,7 +135,9 @@ struct DeviceViewBuilder {
         }
         for fetch in fetches where fetch.event.question == .zoneChanges {
             guard let zone = fetch.event.zone else { continue }
-            let place = Place(database: fetch.event.database, zone: ZoneID(zone.name))
+            let place = Place(
+                database: fetch.event.database,
+                zone: fetch.event.database.scope == .shared ? zone : ZoneID(zone.name))
             newest[place] = fetch
             if !places.contains(place) { places.append(place) }
         }
@@ -180,6 +183,14 @@ struct DeviceViewBuilder {
     }
 
     func ordinal(of zone: ZoneID, in database: DatabaseID) throws -> (database: UInt64, zone: UInt64)? {
+        if database.scope == .shared {
+            do {
+                let shared = try SharedZone(
+                    zone, of: user, recordName: UserRecord.name(of: actor.user), in: trees,
+                    ordinal: { try trees.ordinal(of: $0) })
+                return (shared.database, shared.zone)
+            } catch is Refusal { return nil }
+        }
         let owner = database.owner.isEmpty ? 0 : try trees.ordinal(of: .user(database.owner)) ?? 0
         guard let place = try ordinal(of: database),
             let ordinal = try trees.ordinal(of: .zone(database: place, owner: owner, zone.name))

@@ -36,10 +36,24 @@ struct ExplainedState {
         databaseOrdinal = isKnown ? try trees.ordinal(of: .database(database.scope, owner: owner)) ?? 0 : 0
     }
 
+    /// Returns the ordinal of a zone, which in the shared database is one of its owner's.
+    func ordinal(of zone: ZoneID) throws -> UInt64? {
+        database.scope == .shared ? try sharedZone(zone)?.zone : try ordinal(ofZone: zone.name)
+    }
+
     /// Returns the ordinal of a zone; nil for a zone that was never written to.
     func ordinal(ofZone name: String) throws -> UInt64? {
         guard databaseOrdinal != 0 else { return nil }
         return try trees.ordinal(of: .zone(database: databaseOrdinal, owner: owner, name))
+    }
+
+    /// Returns a zone of the shared database; nil if nothing in it was shared with the actor.
+    func sharedZone(_ id: ZoneID) throws -> SharedZone? {
+        do {
+            return try SharedZone(
+                id, of: trees.ordinal(of: .user(actor.user)) ?? 0, recordName: UserRecord.name(of: actor.user),
+                in: trees, ordinal: { try trees.ordinal(of: $0) })
+        } catch is Refusal { return nil }
     }
 
     func user(_ ordinal: UInt64) throws -> String {
@@ -64,7 +78,7 @@ struct ExplainedState {
         switch item.code {
         case .zoneNotFound?, .userDeletedZone?: try zoneFacts(item)
         case .unknownItem?: try item.zone == nil ? [] : deletionFacts(item)
-        case .permissionFailure?: try permissionFacts(item)
+        case .permissionFailure?: try database.scope == .shared ? sharingFacts(item) : permissionFacts(item)
         case .invalidArguments?: try schemaFacts(item)
         case .quotaExceeded?: try accountFacts()
         case .serverRejectedRequest?: try duplicateFacts(item)
@@ -158,7 +172,7 @@ struct ExplainedState {
 
     /// Returns the header of the stored record of an item; nil if there is none.
     private func storedHeader(_ item: Explanation.Item) throws -> RecordHeader? {
-        guard let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) else { return nil }
+        guard let zone = item.zone, let ordinal = try ordinal(of: zone) else { return nil }
         return try trees.withRecord(RecordKey(zone: ordinal, name: item.name)) {
             try RecordStateView($0, in: 0..<$0.count).header()
         }

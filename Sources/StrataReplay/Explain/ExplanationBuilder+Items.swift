@@ -58,6 +58,12 @@ extension ExplanationBuilder {
     private func addFacts(
         to explanation: inout Explanation, _ request: Request, _ state: ExplainedState
     ) throws {
+        if state.database.scope == .shared, case .modifyRecords = request.content {
+            for place in explanation.items.indices where explanation.items[place].code == nil {
+                let item = explanation.items[place]
+                explanation.items[place].facts = try state.sharingGrant(item).map { [$0] } ?? []
+            }
+        }
         let culprits = explanation.culprits
         for place in explanation.items.indices where explanation.items[place].code != nil {
             let item = explanation.items[place]

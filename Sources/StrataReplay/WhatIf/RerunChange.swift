@@ -90,6 +90,7 @@ struct RequestEdits {
         }
         if let policy { body.policy = policy }
         for edit in values {
+            if try Self.editShare(edit.field, of: edit.record, to: edit.value, in: &body, at: offset) { continue }
             let found = try Self.place(of: edit.field, of: edit.record, in: body, request.names, at: offset)
             let old = body.saves[found.save].fields[found.field].value
             body.saves[found.save].fields[found.field].value =

@@ -16,16 +16,36 @@ struct DatabaseOptions {
         default: throw UsageError("--database must be public or private, not '\(text)'")
         }
     }
+    /// ``database`` for the commands that also read what other users share with the user.
+    static let anyDatabase = Option<InternedName.Scope>(
+        name: database.name, valueName: database.valueName,
+        help: "public, private or shared; shared is what others share with --user. The default is private with "
+            + "--user or --owner, else public, or the only private one that has what the command looks for"
+    ) { text throws(UsageError) in
+        switch text {
+        case "public": return .public
+        case "private": return .private
+        case "shared": return .shared
+        default: throw UsageError("--database must be public, private or shared, not '\(text)'")
+        }
+    }
     static let owner = Option.text(
         "--owner", "NAME",
         help: "the owner of the private database, if not the user who makes the request; without --user it is read "
             + "with the rights of the service")
+    /// ``owner`` for the same commands.
+    static let anyOwner = Option.text(
+        owner.name, "NAME",
+        help: "the owner of the private database, if not the user who makes the request; without --user it is read "
+            + "with the rights of the service; with --database shared, the owner of the zone")
     static let zone = Option.text("--zone", "NAME", help: "look in this zone only")
 
     let database: DatabaseID
     let actor: Actor
     /// Nil if none is named.
     let zone: ZoneID?
+    /// The user who shares the zones to read; empty for zones of the database's user, and for the zones of all others.
+    private(set) var zoneOwner = ""
 
     init(_ arguments: Arguments) throws(UsageError) {
         let user = arguments[Self.user]
@@ -37,12 +57,32 @@ struct DatabaseOptions {
         if scope == .private, user == nil, owner == nil {
             throw UsageError("--database private needs --user NAME: every user has a private database")
         }
+        let zone = arguments[Self.zone]
+        if scope == .shared {
+            guard let user else {
+                throw UsageError("--database shared needs --user NAME: every user has a shared database")
+            }
+            guard let owner else {
+                if zone == nil {
+                    (database, actor, self.zone) = (DatabaseID(.shared), Actor(user: user), nil)
+                    return
+                }
+                throw UsageError("--database shared with --zone needs --owner NAME, the user who shares the zone")
+            }
+            (database, actor) = (DatabaseID(.shared), Actor(user: user))
+            zoneOwner = owner
+            self.zone = zone.map { ZoneID($0, owner: UserRecord.name(of: owner)) }
+            return
+        }
         actor = user.map { Actor(user: $0) } ?? (owner == nil ? Actor(user: "") : .service)
         let isOwn =
             user.map { LogFilter.isSame(owner, $0) || LogFilter.isSame(owner, UserRecord.name(of: $0)) } ?? false
         database = DatabaseID(scope, owner: isOwn ? "" : owner ?? "")
-        zone = arguments[Self.zone].map { ZoneID($0) }
+        self.zone = zone.map { ZoneID($0) }
     }
+
+    /// The name of the record of the user who shares the zones; empty as ``zoneOwner``.
+    var zoneRecord: String { zoneOwner.isEmpty ? "" : UserRecord.name(of: zoneOwner) }
 
     /// The private database of the acting user.
     init(of user: String, zone: ZoneID?) {

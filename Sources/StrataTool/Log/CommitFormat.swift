@@ -146,6 +146,9 @@ struct CommitText: CommitFormat {
         case .fetched(let fetched): output.write("  \(AuditText.text(of: fetched))")
         case .consoleActed(let note): output.write("  \(AuditText.text(of: note))")
         case .nothingToDelete(let event): output.write("  \(AuditText.text(of: event))")
+        case .shareSaved(let share): output.write("  \(text(of: share, names))")
+        case .memberChanged(let member): output.write("  \(text(of: member, names))")
+        case .sharedRecord(let shared): output.write("  \(text(of: shared, names))")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }
@@ -208,6 +211,31 @@ struct CommitText: CommitFormat {
         let device = delivered.device == 0 ? "the service itself" : known
         let badge = delivered.badge == 0 ? "" : ", badge \(delivered.badge)"
         return "\(device), everything up to \(delivered.through)\(badge)"
+    }
+
+    /// `Notes / Share-1, share 1 of list, public read only`.
+    private static func text(of share: ShareSavedEvent, _ names: KnownNames) -> String {
+        var text =
+            "\(zone(share.record.zone, names)) / \(Printable.escaped(share.record.name)), share \(share.share) of "
+        text += share.root.map { Printable.escaped($0) } ?? "the whole zone"
+        if share.isEnded { return text + ", ended" }
+        if share.publicPermission != .none { text += ", public \(share.publicPermission.name)" }
+        return share.oneTimeTokens.isEmpty ? text : text + ", \(share.oneTimeTokens.count.counted("one-time URL"))"
+    }
+
+    /// `ben joined share 1 in Notes: private user, read and write`.
+    private static func text(of member: MemberChangedEvent, _ names: KnownNames) -> String {
+        let place = "share \(member.share) in \(zone(member.zone, names))"
+        if member.isGone { return "\(user(member.user, names)) left \(place)" }
+        let verb = member.joined == nil ? "joined" : "is still in"
+        return "\(user(member.user, names)) \(verb) \(place): \(member.role.name), \(member.permission.name)"
+    }
+
+    /// `Notes / Note / milk  under share 1`.
+    private static func text(of shared: SharedRecordEvent, _ names: KnownNames) -> String {
+        let place = "\(zone(shared.record.zone, names)) / \(type(shared.type, names))"
+        let relation = shared.isGone ? "no longer under" : "under"
+        return "\(place) / \(Printable.escaped(shared.record.name))  \(relation) share \(shared.share)"
     }
 
     private static func user(_ ordinal: UInt64, _ names: KnownNames) -> String {

@@ -27,16 +27,27 @@ enum CommitPatchText {
     static func write(_ step: TimelineStep, indentation: Int, _ names: KnownNames, to output: Output) throws {
         let blanks = String(repeating: " ", count: indentation)
         for change in step.changes {
-            output.write(blanks)
-            let (line, ink) = line(of: change, names)
-            output.write(line, ink)
-            try output.endLine()
+            for (line, ink) in lines(of: change, names) {
+                output.write(blanks)
+                output.write(line, ink)
+                try output.endLine()
+            }
         }
         for note in notes(on: step) {
             output.write(blanks)
             output.write("(\(note))", .faint)
             try output.endLine()
         }
+    }
+
+    /// Returns one line, except for the participants of a share.
+    private static func lines(of change: TimelineChange, _ names: KnownNames) -> [(String, TextStyle)] {
+        if name(of: change.key, names) == ShareState.key {
+            var before: FieldValue?
+            if case .value(let value) = change.before { before = value }
+            if let lines = ShareStateText.lines(from: before, to: change.after) { return lines }
+        }
+        return [line(of: change, names)]
     }
 
     /// `+` for an added value, `-` for a removed one, `~` for a changed one.

@@ -17,6 +17,9 @@ enum EventDetail {
     case fetched(FetchedEvent)
     case consoleActed(ConsoleNote)
     case nothingToDelete(NothingToDeleteEvent)
+    case shareSaved(ShareSavedEvent)
+    case memberChanged(MemberChangedEvent)
+    case sharedRecord(SharedRecordEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -73,6 +76,9 @@ enum EventDetail {
         case .fetched: return .fetched(try FetchedEvent(decoding: event.body))
         case .consoleActed: return .consoleActed(try ConsoleActedEvent(decoding: event.body).note)
         case .nothingToDelete: return .nothingToDelete(try NothingToDeleteEvent(decoding: event.body))
+        case .shareSaved: return .shareSaved(try ShareSavedEvent(decoding: event.body))
+        case .memberChanged: return .memberChanged(try MemberChangedEvent(decoding: event.body))
+        case .sharedRecord: return .sharedRecord(try SharedRecordEvent(decoding: event.body))
         default: return .opaque
         }
     }

@@ -54,7 +54,8 @@ enum EventJSON {
         zoneDeleted.description, schemaChanged.description, subscriptionSaved.description,
         subscriptionDeleted.description, userChanged.description, notificationDelivered.description,
         refused.description,
-        nothingToDelete.description, fetched.description, consoleActed.description, malformed.description,
+        nothingToDelete.description, fetched.description, consoleActed.description, shareSaved.description,
+        memberChanged.description, sharedRecord.description, malformed.description,
     ]
 
     /// Writes the keys of an event's body.
@@ -75,6 +76,9 @@ enum EventJSON {
         case .nothingToDelete(let event): try json.fields(of: event, as: nothingToDelete)
         case .fetched(let fetched): try json.fields(of: fetched, as: Self.fetched)
         case .consoleActed(let note): try json.fields(of: note, as: consoleActed)
+        case .shareSaved(let share): try json.fields(of: (share, names), as: shareSaved)
+        case .memberChanged(let member): try json.fields(of: (member, names), as: memberChanged)
+        case .sharedRecord(let shared): try json.fields(of: (shared, names), as: sharedRecord)
         case .opaque: break
         case .malformed(let error): try json.fields(of: error, as: malformed)
         }
@@ -306,6 +310,40 @@ extension EventJSON {
         ) { ($0.event.device, $0.names.device($0.event.device)) }
         Key("through", "the offset up to which it was notified of everything") { $0.event.through }
         Key("badge", "the number on its badge") { $0.event.badge }
+    }
+}
+
+// MARK: Shares
+
+extension EventJSON {
+    fileprivate static let shareSaved = Shape<(event: ShareSavedEvent, names: SharedNames)>("share saved") {
+        Key("share", "its number") { $0.event.share }
+        Key("zone", name: "zoneName", "ordinal") { ($0.event.record.zone, $0.names.zone($0.event.record.zone)) }
+        Key("record", "name of the share's record") { $0.event.record.name }
+        Key("root", "name of the root record", if: "unless the whole zone is shared") { $0.event.root }
+        Key("publicPermission", "`none`, `read only` or `read and write`") { $0.event.publicPermission.name }
+        Key("oneTimeURLs", "how many it has") { $0.event.oneTimeTokens.count }
+        Key("ended", "true if it has ended") { $0.event.isEnded }
+    }
+
+    fileprivate static let memberChanged = Shape<(event: MemberChangedEvent, names: SharedNames)>("member changed") {
+        Key("user", name: "userName", "ordinal of the member") { ($0.event.user, $0.names.user($0.event.user)) }
+        Key("share", "number of the share") { $0.event.share }
+        Key("zone", name: "zoneName", "ordinal") { ($0.event.zone, $0.names.zone($0.event.zone)) }
+        Key("role", "`administrator`, `private user` or `public user`") { $0.event.role.name }
+        Key("permission", "`none`, `read only` or `read and write`") { $0.event.permission.name }
+        Key("joined", "version of the event by which the user joined", if: "unless it is this event") {
+            $0.event.joined
+        }
+        Key("gone", "true if the user is no longer a member") { $0.event.isGone }
+    }
+
+    fileprivate static let sharedRecord = Shape<(event: SharedRecordEvent, names: SharedNames)>("shared record") {
+        Key("zone", name: "zoneName", "ordinal") { ($0.event.record.zone, $0.names.zone($0.event.record.zone)) }
+        Key("type", name: "typeName", "ordinal") { ($0.event.type, $0.names.recordType($0.event.type)) }
+        Key("record", "name of the record") { $0.event.record.name }
+        Key("share", "number of the share") { $0.event.share }
+        Key("gone", "true if it no longer belongs to the share") { $0.event.isGone }
     }
 }
 

@@ -47,7 +47,7 @@ struct NamedZone: Shaped {
 
 extension DatabaseID {
     static let shape = Shape<Self>("A database") {
-        Key("database", "`private` or `public`") { $0.scope.name }
+        Key("database", "`private`, `public` or `shared`") { $0.scope.name }
         Key("owner", "name of the database's user; empty for the public one") { $0.owner }
     }
 

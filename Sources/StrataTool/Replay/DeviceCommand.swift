@@ -1,6 +1,7 @@
 import StrataModel
 import StrataReplay
 import StrataStore
+import StrataViews
 
 /// `strata device`: the changes that a device has received.
 enum DeviceCommand: Command {
@@ -17,14 +18,15 @@ enum DeviceCommand: Command {
     static let record = Option.text("--record", "NAME", help: "report whether the device knows this record's state")
     static let zone = Option.text("--zone", "NAME", help: "with --record: its zone; the default zone by default")
     static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "NAME", help: "with --record: public or private; private by default"
-    ) { text throws(UsageError) in try DatabaseOptions.database.convert(text) }
+        name: "--database", valueName: "NAME", help: "with --record: public, private or shared; private by default"
+    ) { text throws(UsageError) in try DatabaseOptions.anyDatabase.convert(text) }
+    static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 
     static let operands = [
         Operand.store, Operand(name: "USER", help: "the user's name"),
         Operand(name: "DEVICE", help: "the name of a device of the user"),
     ]
-    static let options: [any OptionDescription] = [record, zone, database, Option.at, Option.json]
+    static let options: [any OptionDescription] = [record, zone, database, owner, Option.at, Option.json]
     static let examples = [
         "strata device Notes.strata anna phone",
         "strata device Notes.strata anna phone --record milk --zone Notes --at 12",
@@ -35,14 +37,20 @@ enum DeviceCommand: Command {
         if name == nil, arguments[zone] != nil || arguments[database] != nil {
             throw UsageError("--zone and --database are for --record")
         }
+        guard (arguments[owner] != nil) == (arguments[database] == .shared) else {
+            throw UsageError(
+                "--database shared needs --owner NAME, the user who shares the zone, and nothing else does")
+        }
+        let zoneOwner = arguments[owner].map { UserRecord.name(of: $0) } ?? ""
         let actor = Actor(user: arguments.operands[1], device: arguments.operands[2])
         let asked = name.map { name in
             (
-                id: RecordID(name, zone: ZoneID(arguments[zone] ?? ZoneID.defaultName)),
+                id: RecordID(name, zone: ZoneID(arguments[zone] ?? ZoneID.defaultName, owner: zoneOwner)),
                 database: DatabaseID(arguments[database] ?? .private)
             )
         }
         return try StateAccess.read(arguments, by: self.name, output) { access in
+            if let owner = arguments[owner] { try NamedPlace(access.store).requireUser(owner) }
             let view = try DeviceView.of(actor, in: access.store, record: asked)
             try arguments[Option.json] ? output.writeJSON(view) : DeviceReport(view).write(to: output)
             guard let record = view.record else { return .success }

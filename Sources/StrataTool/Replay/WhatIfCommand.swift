@@ -26,7 +26,8 @@ enum WhatIfCommand: Command {
     }
     static let edit = Option<RerunChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
-        help: "change a value that this commit's request saved; RECORD.FIELD if it saved several records",
+        help: "change a value that this commit's request saved; RECORD.FIELD if it saved several records; of a share "
+            + "publicPermission, or permission:USER, with none, readOnly, readWrite or removed",
         isRepeatable: true
     ) { text throws(UsageError) in try edited(text) }
     static let policy = Option<ChosenPolicy>(
@@ -181,7 +182,11 @@ enum WhatIfCommand: Command {
         let value = EditedValue.text(String(parts[1][parts[1].index(after: sign)...]))
         let target = parts[1][..<sign]
         let place = try offset(parts[0], of: "--edit")
-        // Record names may contain dots, keys may not.
+        // Record names may contain dots, keys may not, and addresses of participants may.
+        if let permission = target.firstRange(of: ".permission:") {
+            let field = target[target.index(after: permission.lowerBound)...]
+            return .edit(place, record: String(target[..<permission.lowerBound]), field: String(field), to: value)
+        }
         guard let dot = target.lastIndex(of: ".") else { return .edit(place, field: String(target), to: value) }
         return .edit(
             place, record: String(target[..<dot]), field: String(target[target.index(after: dot)...]), to: value)

@@ -25,11 +25,13 @@ enum AccessCommand: Command {
         try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
             let place = NamedPlace(access.store)
-            for name in [arguments[user], arguments[owner]] { if let name { try place.requireUser(name) } }
-            let zone = ZoneID(arguments[GetCommand.zone] ?? ZoneID.defaultName)
-            let database = arguments[owner].map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
-            let detail = try AccessDetail(
-                RecordID(arguments.operands[1], zone: zone), in: database, for: arguments[user] ?? "", state)
+            let user = try arguments[user].map { try place.requireUser($0) } ?? ""
+            let owner = try arguments[owner].map { try place.requireUser($0) }
+            let id = RecordID(
+                arguments.operands[1], zone: ZoneID(arguments[GetCommand.zone] ?? ZoneID.defaultName))
+            let database = owner.map { DatabaseID(.private, owner: $0) } ?? DatabaseID(.public)
+            try place.requireRecord(id, in: database)
+            let detail = try AccessDetail(id, in: database, for: user, state)
             if arguments[Option.json] { try output.writeJSON(detail) } else { try detail.write(to: output) }
             return detail.mayRead ? .success : .no
         }

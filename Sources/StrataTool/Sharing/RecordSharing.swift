@@ -10,6 +10,9 @@ struct RecordSharing {
     let membership: Membership?
     /// The record and its ancestors up to the root of the share; empty if a whole zone is shared or nothing is.
     private(set) var chain: [String] = []
+    /// The state of the share; nil if the record belongs to none, or to one that has ended.
+    private let content: ShareState?
+    private let userName: String
     private let isShare: Bool
     private let isRoot: Bool
 
@@ -24,6 +27,8 @@ struct RecordSharing {
         }
         let share = try number.flatMap { try state.trees.share($0) }
         self.share = share
+        content = try share.flatMap { try state.shareState(of: $0.record.name, in: zone, of: database) }
+        userName = try state.user(user)
         isShare = own != nil
         isRoot = share?.root.map { LogFilter.isSame($0, record.name) } ?? false
         membership = try state.trees.memberships(of: user, in: record.zone).first { $0.share == number }
@@ -56,11 +61,19 @@ struct RecordSharing {
     var reason: String {
         guard let share else { return "the record belongs to no share" }
         let name = "share \(share.record.name)"
-        guard let membership else { return "the user is not a member of \(name)" }
+        guard let membership else { return reasonOfStranger(name) }
         if membership.isGone {
-            return "the user has not been a member of \(name) since commit \(membership.changed.offset)"
+            return reasonOfStranger(name) + ", and left it with commit \(membership.changed.offset)"
         }
         return "the user's permission in \(name) is \(membership.permission.name), member since commit "
             + "\(membership.joined.offset)"
+    }
+
+    private func reasonOfStranger(_ name: String) -> String {
+        if let participant = userName.isEmpty ? nil : content?.participant(ofUser: userName) {
+            return "the user is invited to \(name), \(participant.permission.name), and has not accepted"
+        }
+        guard let content, content.publicPermission != .none else { return "the user is not a member of \(name)" }
+        return "the user is not a member of \(name), which is public, \(content.publicPermission.name)"
     }
 }

@@ -62,18 +62,8 @@ struct ShareDetail {
 }
 
 extension ShareDetail.Participant {
-    /// The participant's user name or address; nil for an unused one-time URL.
-    fileprivate var name: String? {
-        if !entry.user.isEmpty { return entry.user }
-        switch entry.address {
-        case .email(let address), .phone(let address): return address
-        case nil: return nil
-        }
-    }
-
     fileprivate var text: String {
-        var text = name.map { Printable.escaped($0) } ?? "whoever opens a one-time URL"
-        text += ", \(entry.role.name), \(entry.permission.name)"
+        let text = "\(entry.nameText), \(entry.role.name), \(entry.permission.name)"
         guard entry.role != .owner else { return text }
         return text + (joined.map { ", joined with commit \($0.offset)" } ?? ", not joined yet")
     }

@@ -24,11 +24,11 @@ enum SharesCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
-            if let user = arguments[Self.user] { _ = try state.userOrdinal(user) }
+            let user = try arguments[Self.user].map { try NamedPlace(access.store).requireUser($0) }
             var count = 0
             for number in 1..<(try state.trees.shareCount()) + 1 {
                 guard let share = try ShareDetail(number, in: state), !share.isEnded || arguments[ended],
-                    arguments[Self.user].map({ share.concerns($0) }) ?? true
+                    user.map({ share.concerns($0) }) ?? true
                 else { continue }
                 count += 1
                 if arguments[Option.json] { try output.writeJSON(share) } else { try share.write(to: output) }

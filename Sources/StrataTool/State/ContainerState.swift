@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 import StrataStore
 import StrataTree
 import StrataViews
@@ -83,6 +84,32 @@ struct ContainerState {
     func zones(of database: Database) throws -> [ZoneEntry] {
         try trees.zoneRows(of: database.ordinal).map { ordinal, row in
             ZoneEntry(ordinal: ordinal, name: try zone(ordinal), row: row)
+        }
+    }
+
+    /// Returns the name of the user whose record has a name, or the record's name if there is none.
+    func user(ofRecord name: String) throws -> String {
+        try trees.user(at: UserAddress(.recordName, name)).map { try user($0) } ?? name
+    }
+
+    /// Returns the zones that are shared with a user, with their owners.
+    ///
+    /// - Throws: ``Refusal`` for a zone that is not shared with the user.
+    func sharedZones(_ options: DatabaseOptions) throws -> [(zone: ZoneEntry, id: ZoneID, owner: String)] {
+        let actor = options.actor
+        if let zone = options.zone { _ = try snapshot.zone(zone, in: options.database, as: actor) }
+        let member = try userOrdinal(actor.user)
+        return try snapshot.zones(in: options.database, as: actor).compactMap { zone in
+            let isWanted =
+                options.zone.map { $0 == zone.id }
+                ?? (options.zoneOwner.isEmpty || isSameText(options.zoneRecord, zone.id.owner))
+            guard isWanted else { return nil }
+            let place = try SharedZone(
+                zone.id, of: member, recordName: UserRecord.name(of: actor.user), in: trees,
+                ordinal: { try trees.ordinal(of: $0) })
+            guard let row = try trees.zoneRow(place.database, place.zone) else { return nil }
+            let entry = ZoneEntry(ordinal: place.zone, name: zone.id.name, row: row)
+            return (entry, zone.id, try user(place.owner))
         }
     }
 

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataStore
+import StrataViews
 
 /// `strata feed`: the changes that a client receives.
 enum FeedCommand: Command {
@@ -7,7 +8,9 @@ enum FeedCommand: Command {
     static let summary = "print the changes that a client would fetch"
     static let details =
         "With ZONE it prints the changes of that zone: changed records as they are now, and deleted ones. Without ZONE "
-        + "it prints which zones of the private database have changed, and which were deleted and why. It prints page "
+        + "it prints which zones of the database have changed, and which were deleted and why. With --database shared "
+        + "it prints what the user sees of others' zones: a record that came into view is changed, and one that went "
+        + "out of view is deleted. It prints page "
         + "by page, with the change token at the end of each page, from which the next page continues. It can run "
         + "while another program writes to the store. Exits with 1 and prints the reason if the client would be "
         + "refused, for example because its token has expired."
@@ -19,8 +22,16 @@ enum FeedCommand: Command {
         case offset(UInt64)
     }
 
-    static let user = Option.text(
-        "--user", "NAME", help: "the user who fetches from the user's own private database; required")
+    static let user = Option.text("--user", "NAME", help: "the user who fetches; required")
+    static let database = Option<InternedName.Scope>(
+        name: DatabaseOptions.database.name, valueName: "NAME",
+        help: "private or shared; the default is the user's own private database"
+    ) { text throws(UsageError) in
+        let scope = try DatabaseOptions.anyDatabase.convert(text)
+        if scope == .public { throw UsageError("--database must be private or shared: the public one has no feed") }
+        return scope
+    }
+    static let owner = Option.text("--owner", "NAME", help: "with --database shared and ZONE: the zone's owner")
     static let device = Option.text("--device", "NAME", help: "the device of that user that fetches")
     static let since = Option<Start>(
         name: "--since", valueName: "TOKEN|OFFSET",
@@ -41,11 +52,12 @@ enum FeedCommand: Command {
         Operand.store, Operand(name: "ZONE", help: "the zone to fetch", isRequired: false),
     ]
     static let options: [any OptionDescription] = [
-        user, device, since, limit, all, Option.at, QueryCommand.reveal, Option.json,
+        user, database, owner, device, since, limit, all, Option.at, QueryCommand.reveal, Option.json,
     ]
     static let examples = [
         "strata feed Notes.strata --user anna",
         "strata feed Notes.strata Notes --user anna --since 120 --all",
+        "strata feed Notes.strata Notes --user ben --database shared --owner anna",
         "strata feed Notes.strata Notes --user anna --json | jq -r 'select(.token) | .token'",
     ]
 
@@ -53,12 +65,17 @@ enum FeedCommand: Command {
         guard let user = arguments[user] else {
             throw UsageError("--user NAME is missing: only private databases keep feeds")
         }
+        let (scope, owner) = (arguments[database] ?? .private, arguments[owner])
+        let zoneName = arguments.operands.dropFirst().first
+        guard (owner != nil) == (scope == .shared && zoneName != nil) else {
+            throw UsageError("a zone of the shared database is named with --owner NAME, and no other zone is")
+        }
+        let zone = zoneName.map { ZoneID($0, owner: owner.map { UserRecord.name(of: $0) } ?? "") }
         let actor = arguments[device].map { Actor(user: user, device: $0) } ?? Actor(user: user)
         return try StateAccess.read(arguments, by: name, output) { access in
-            try NamedPlace(access.store).requireUser(user)
+            for user in [user, owner ?? user] { try NamedPlace(access.store).requireUser(user) }
             let feed = FeedReading(
-                store: access.store, database: DatabaseID(.private),
-                zone: arguments.operands.dropFirst().first.map { ZoneID($0) }, actor: actor,
+                store: access.store, database: DatabaseID(scope), zone: zone, actor: actor,
                 limit: Int(arguments[limit] ?? 0))
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
             var pages = FeedPages(
@@ -104,6 +121,14 @@ struct FeedPages {
         if isJSON { try writeJSON(page) } else { try writeText(page) }
     }
 
+    private func owner(of zone: ZoneID) throws -> String? {
+        try zone.owner.isEmpty ? nil : state.user(ofRecord: zone.owner)
+    }
+
+    private func shown(_ zone: ZoneID) throws -> String {
+        Printable.escaped(zone.name) + (try owner(of: zone).map { " of \(Printable.escaped($0))" } ?? "")
+    }
+
     private func detail(_ record: Record) throws -> RecordDetail { try RecordDetail(record, in: state, secrets) }
 
     // MARK: For people
@@ -115,8 +140,8 @@ struct FeedPages {
         switch page {
         case .database(let page):
             let rows =
-                page.changed.map { ["changed", Printable.escaped($0.name), ""] }
-                + page.deleted.map { ["deleted", Printable.escaped($0.zone.name), $0.reason.name] }
+                try page.changed.map { ["changed", try shown($0), ""] }
+                + page.deleted.map { ["deleted", try shown($0.zone), $0.reason.name] }
             try Columns.write(rows, to: output)
         case .zone(let page):
             let changed = try page.changed.map { record in
@@ -140,9 +165,10 @@ struct FeedPages {
     private func writeJSON(_ page: FeedReading.Page) throws {
         switch page {
         case .database(let page):
-            for zone in page.changed { try output.writeJSON(FeedChange(zone: zone)) }
+            for zone in page.changed { try output.writeJSON(FeedChange(zone: zone, of: owner(of: zone))) }
             for deletion in page.deleted {
-                try output.writeJSON(FeedChange(zone: deletion.zone, reason: deletion.reason))
+                try output.writeJSON(
+                    FeedChange(zone: deletion.zone, of: owner(of: deletion.zone), reason: deletion.reason))
             }
         case .zone(let page):
             for record in page.changed {
@@ -178,6 +204,8 @@ struct FeedChange: Shaped {
     private let type: String?
     private let reason: ZoneDeletedEvent.Reason?
     private let isDeleted: Bool
+    /// The name of the zone's owner, in the shared database.
+    private var owner: String?
 
     /// A record that was deleted.
     init(_ id: RecordID, type: String) {
@@ -185,7 +213,8 @@ struct FeedChange: Shaped {
     }
 
     /// A zone that has changed, or with a reason one that was deleted.
-    init(zone: ZoneID, reason: ZoneDeletedEvent.Reason? = nil) {
+    init(zone: ZoneID, of owner: String? = nil, reason: ZoneDeletedEvent.Reason? = nil) {
+        self.owner = owner
         (name, self.zone, type, self.reason, isDeleted) = (nil, zone, nil, reason, reason != nil)
     }
 
@@ -195,6 +224,7 @@ struct FeedChange: Shaped {
         Key("change", "`changed` or `deleted`") { $0.isDeleted ? "deleted" : "changed" }
         Key("name", "of the record", if: "a zone's feed") { $0.name }
         Key("zone", "its name") { $0.zone.name }
+        Key("sharedBy", "name of the zone's owner", if: "a zone of the shared database") { $0.owner }
         Key("type", "the type that the record had", if: "a zone's feed") { $0.type }
         Key("reason", "`deleted`, `purged` or `encrypted data reset`", if: "of a zone that is gone") { $0.reason?.name }
     }

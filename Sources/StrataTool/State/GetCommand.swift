@@ -16,7 +16,8 @@ enum GetCommand: Command {
         Operand.store, Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]
     static let options: [any OptionDescription] = [
-        zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at, QueryCommand.reveal,
+        zone, DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner, Option.at,
+        QueryCommand.reveal,
         Option.json,
     ]
     static let examples = [
@@ -32,7 +33,8 @@ enum GetCommand: Command {
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
             var areAllThere = true
             for recordName in arguments.operands.dropFirst() {
-                let id = RecordID(recordName, zone: options.zone ?? .default)
+                let zone = options.zone ?? ZoneID(ZoneID.defaultName, owner: options.zoneRecord)
+                let id = RecordID(recordName, zone: zone)
                 for result in try state.snapshot.records([id], in: options.database, as: options.actor) {
                     switch result {
                     case .success(let record):

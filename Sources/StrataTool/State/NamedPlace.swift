@@ -11,6 +11,9 @@ struct NamedPlace {
     /// The maximum number of private databases to search for matching records.
     private static let maximumOwners = 200
 
+    /// The maximum number of records among which a mistyped name is searched.
+    private static let maximumNames = 10_000
+
     private let state: ContainerState
     private let store: Store
 
@@ -49,17 +52,37 @@ struct NamedPlace {
 
     // MARK: Names
 
+    /// Returns the name of a user who is given by name or by the name of their record.
+    ///
     /// - Throws: ``Refusal`` if no user of that name has written to the store.
-    func requireUser(_ name: String) throws {
+    @discardableResult
+    func requireUser(_ name: String) throws -> String {
         var names: [String] = []
         try state.forEachUser { names.append($1) }
-        guard names.contains(where: { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) })
-        else { throw unknown("The store knows no user '\(name)'.", name, names) }
+        let user = names.first { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) }
+        guard let user else { throw unknown("The store knows no user '\(name)'.", name, names) }
+        return user
+    }
+
+    /// - Throws: ``Refusal`` if a database has no zone or record of that name.
+    func requireRecord(_ id: RecordID, in database: DatabaseID) throws {
+        let found = try state.database(database.scope, of: database.owner)
+        let zones = try found.map { try state.zones(of: $0) } ?? []
+        guard let zone = zones.first(where: { LogFilter.isSame($0.name, id.zone.name) }) else {
+            throw unknown(Refusal.missingZone(id.zone.name).message, id.zone.name, zones.map(\.name))
+        }
+        if try state.trees.withRecord(RecordKey(zone: zone.ordinal, name: id.name), { _ in }) != nil { return }
+        var names: [String] = []
+        try state.trees.forEachRecord(of: zone.ordinal) { name, _ in
+            names.append(String(decoding: name, as: UTF8.self))
+            return names.count < Self.maximumNames
+        }
+        throw unknown("Record not found: \(id.name)", id.name, names)
     }
 
     private func requireUsers(_ named: DatabaseOptions) throws {
         if !named.actor.user.isEmpty, named.actor.user != Actor.service.user { try requireUser(named.actor.user) }
-        if !named.database.owner.isEmpty { try requireUser(named.database.owner) }
+        for owner in [named.database.owner, named.zoneOwner] where !owner.isEmpty { try requireUser(owner) }
     }
 
     private func zoneNames() throws -> [String] {

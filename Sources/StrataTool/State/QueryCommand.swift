@@ -41,7 +41,7 @@ enum QueryCommand: Command {
     static let reveal = Option.flag("--reveal", help: "print encrypted values, with the keys of the store")
 
     static let options: [any OptionDescription] = [
-        sort, near, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone,
+        sort, near, DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner, DatabaseOptions.zone,
         Option.at, limit, cursor, keys, all, reveal, explain, Option.json,
     ]
     static let examples = [

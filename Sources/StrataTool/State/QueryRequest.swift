@@ -35,6 +35,9 @@ struct QueryRequest {
         let fields = query.predicate.namedKeys + query.order.map(\.name)
         let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
         (database, actor) = (place.database, place.actor)
+        if database.scope == .shared, place.zone == nil {
+            throw UsageError("a query of the shared database needs --zone NAME and --owner NAME")
+        }
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 

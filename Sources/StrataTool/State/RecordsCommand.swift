@@ -16,7 +16,8 @@ enum RecordsCommand: Command {
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
-        DatabaseOptions.zone, type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at,
+        DatabaseOptions.zone, type, DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner,
+        Option.at,
         limit, Option.json,
     ]
     static let examples = [
@@ -29,11 +30,21 @@ enum RecordsCommand: Command {
         return try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
             let options = try NamedPlace(access.store).resolve(arguments, type: arguments[type], by: name)
-            let zones = try state.livingZones(options)
             var list = RecordList(
                 state: state, type: try arguments[type].map { try ordinal(ofType: $0, state) },
                 limit: arguments[limit] ?? .max, isJSON: arguments[Option.json], output: output)
-            for zone in zones where !list.isCutShort { try list.add(zone) }
+            if options.database.scope == .shared {
+                for (zone, id, _) in try state.sharedZones(options) where !list.isCutShort {
+                    try list.add(zone) { name in
+                        let found = try state.snapshot.records(
+                            [RecordID(name, zone: id)], in: options.database, desiredKeys: [], as: options.actor)
+                        if case .success? = found.first { return true }
+                        return false
+                    }
+                }
+            } else {
+                for zone in try state.livingZones(options) where !list.isCutShort { try list.add(zone) }
+            }
             try list.writeEnd()
             return .success
         }
@@ -67,17 +78,22 @@ struct RecordList {
         (self.isJSON, self.output) = (isJSON, output)
     }
 
-    mutating func add(_ zone: ContainerState.ZoneEntry) throws {
+    /// - Parameter isVisible: says which records to list, by their names.
+    mutating func add(
+        _ zone: ContainerState.ZoneEntry, where isVisible: (String) throws -> Bool = { _ in true }
+    ) throws {
         try state.trees.forEachRecord(of: zone.ordinal) { name, bytes in
             let view = try RecordStateView(bytes, in: 0..<bytes.count)
             let header = try view.header()
             guard type == nil || header.type == type else { return true }
+            let name = String(decoding: name, as: UTF8.self)
+            guard try isVisible(name) else { return true }
             guard count < limit else {
                 isCutShort = true
                 return false
             }
             count += 1
-            try add(String(decoding: name, as: UTF8.self), header, zone)
+            try add(name, header, zone)
             return true
         }
     }

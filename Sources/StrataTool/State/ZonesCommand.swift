@@ -10,13 +10,14 @@ enum ZonesCommand: Command {
         + "prints the number of records, the bytes that they count toward the user's quota, the last commit that "
         + "changed it (a change token from there or later has nothing to fetch), the event that began its life (tokens "
         + "of an earlier life have expired), and its capabilities. It can run while another program writes to the "
-        + "store. Exits with 1 if the user does not exist."
+        + "store. With --database shared it lists the zones that others share with --user, as their owners have them. "
+        + "Exits with 1 if the user does not exist, or if --owner shares nothing with the user."
 
     static let deleted = Option.flag("--deleted", help: "also list deleted zones")
 
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
-        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, Option.at, deleted, Option.json,
+        DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner, Option.at, deleted, Option.json,
     ]
     static let examples = [
         "strata zones Notes.strata", "strata zones Notes.strata --user anna --at 2026-11-21 --json | jq .records",
@@ -31,14 +32,18 @@ enum ZonesCommand: Command {
                 let zones = try state.zones(of: database).filter { $0.row.status == .alive || arguments[deleted] }
                 count += zones.count
                 if arguments[Option.json] {
-                    for zone in zones { try output.writeJSON((zone, database.id), as: shape) }
+                    for zone in zones { try output.writeJSON((zone, database.id, nil), as: shape) }
                 } else if !zones.isEmpty {
                     output.write(database.id.shownText, .heading)
                     try output.endLine()
                     try Columns.write(zones.map(row), indentation: 2, to: output)
                 }
             }
-            if let options {
+            if let options, options.database.scope == .shared {
+                let zones = try state.sharedZones(options)
+                count += zones.count
+                try writeShared(zones, of: options.actor.user, asJSON: arguments[Option.json], to: output)
+            } else if let options {
                 if let database = try state.database(options) { try write(database) }
             } else {
                 try state.forEachDatabase(write)
@@ -64,8 +69,27 @@ enum ZonesCommand: Command {
         ]
     }
 
-    static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>("A zone") {
+    private static func writeShared(
+        _ zones: [(zone: ContainerState.ZoneEntry, id: ZoneID, owner: String)], of user: String, asJSON: Bool,
+        to output: Output
+    ) throws {
+        let database = DatabaseID(.shared, owner: user)
+        if asJSON {
+            for zone in zones { try output.writeJSON((zone.zone, database, zone.owner), as: shape) }
+        } else if !zones.isEmpty {
+            output.write(database.shownText, .heading)
+            try output.endLine()
+            let rows = zones.map { zone in
+                let row = row(of: zone.zone)
+                return ["\(row[0]) of \(Printable.escaped(zone.owner))"] + row.dropFirst()
+            }
+            try Columns.write(rows, indentation: 2, to: output)
+        }
+    }
+
+    static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID, sharedBy: String?)>("A zone") {
         Key(of: DatabaseID.shape) { $0.database }
+        Key("sharedBy", "name of the zone's owner", if: "in the shared database") { $0.sharedBy }
         Key("zone", "its name") { $0.zone.name }
         Key("ordinal", "its ordinal") { $0.zone.ordinal }
         Key("status", "`alive`, or with `--deleted` `deleted`, `purged` or `encrypted data reset`") {

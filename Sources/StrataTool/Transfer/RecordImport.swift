@@ -150,6 +150,12 @@ struct RecordImport {
             throw Refusal(.invalidArguments, "record '\(name ?? "")' cannot be saved as it was: \(error.message)")
         }
         guard let name, let type else { throw reader.error("a record with name and type") }
+        guard type != ShareState.recordType else {
+            throw Refusal(
+                .invalidArguments,
+                "record '\(name)' cannot be saved as it was: it is a share; export without --records"
+            )
+        }
         if type == UserRecord.type, fields.isEmpty {
             // Every store creates the records of its users itself.
             count += 1

@@ -1,0 +1,70 @@
+import StrataModel
+import StrataViews
+
+/// Edits of the shares that a request saves.
+extension RequestEdits {
+    /// The field that stands for a participant's permission in edits is this and the participant's user or address.
+    static let permissionField = "permission:"
+    private static let publicField = "publicPermission"
+    private static let permissions: [String: SharePermission] = [
+        "none": .none, "readOnly": .readOnly, "readWrite": .readWrite,
+    ]
+
+    /// Gives everybody or a participant of a saved share another permission, or drops the participant's invitation if
+    /// the value is `removed`. Returns false if the field is not one of a share.
+    static func editShare(
+        _ field: String, of record: String?, to value: EditedValue, in body: inout ModifyRecordsRequest,
+        at offset: UInt64
+    ) throws -> Bool {
+        guard field == publicField || field.hasPrefix(permissionField), case .text(let text) = value else {
+            return false
+        }
+        let shares = body.saves.indices.filter { index in
+            body.saves[index].sharing != nil && (record.map { isSameText($0, body.saves[index].record.name) } ?? true)
+        }
+        guard shares.count == 1 else {
+            throw StrataError(
+                .invalidArgument, "The edit does not name one of the shares that the commit's request saves.",
+                .init(
+                    offset: offset,
+                    expected: body.saves.filter { $0.sharing != nil }.map(\.record.name).joined(
+                        separator: " or "), found: record ?? field))
+        }
+        let isRemoved = text == "removed" && field != publicField
+        guard isRemoved || permissions[text] != nil else {
+            throw StrataError(
+                .invalidArgument, "The new permission is none of those that a share can give.",
+                .init(offset: offset, expected: "none, readOnly, readWrite or, for a participant, removed", found: text)
+            )
+        }
+        if field == publicField {
+            body.saves[shares[0]].sharing?.publicPermission = permissions[text]
+            return true
+        }
+        let name = String(field.dropFirst(permissionField.count))
+        var participants = body.saves[shares[0]].sharing?.participants ?? []
+        guard let index = participants.firstIndex(where: { $0.isNamed(name) }) else {
+            throw StrataError(
+                .invalidArgument, "The share that the commit's request saves has no such participant.",
+                .init(offset: offset, found: name))
+        }
+        if let permission = permissions[text] {
+            participants[index].permission = permission
+        } else {
+            participants.remove(at: index)
+        }
+        body.saves[shares[0]].sharing?.participants = participants
+        return true
+    }
+}
+
+extension ShareChange.Participant {
+    fileprivate func isNamed(_ name: String) -> Bool {
+        if isSameText(id, name) { return true }
+        return switch subject {
+        case .user(let recordName): isSameText(recordName, name) || isSameText(recordName, UserRecord.name(of: name))
+        case .address(.email(let address)), .address(.phone(let address)): isSameText(address, name)
+        case .oneTimeURL: false
+        }
+    }
+}
