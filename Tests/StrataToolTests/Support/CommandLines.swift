@@ -57,6 +57,8 @@ enum CommandLines {
         line("zones", [], ["A zone"]),
         line("subscriptions", [], ["A subscription"]),
         line("users", [], ["A user"]),
+        line("shares", [], ["A share"]),
+        line("access", ["news", "--user", "bert"], ["The rights of a user to a record"]),
         line("device", ["anna", "phone"], ["What a device knew"]),
         line(
             "feed", ["Notes", "--user", "anna"],
