@@ -23,6 +23,8 @@ KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "rec
 VALUES = {1: "string", 2: "int64", 3: "double", 4: "date", 5: "data", 6: "location", 7: "reference", 8: "asset"}
 CHANGES = ["create", "update", "touch"]
 POLICIES = ["if server record unchanged", "changed keys", "all keys"]
+PERMISSIONS = {1: "none", 2: "read only", 3: "read and write"}
+ROLES = {1: "owner", 2: "administrator", 3: "private user", 4: "public user"}
 REASONS = ["deleted", "purged", "encrypted data reset"]
 CRC_TABLE = []
 for number in range(256):
@@ -247,10 +249,56 @@ def zone(kind, body, at):
     return event
 
 
+def named_ordinal(event, key, number, table, names):
+    event[key] = number
+    if (table, number) in names:
+        event[key + "Name"] = names[table, number]
+
+
+def sharing(kind, body, names):
+    event, at = {}, 0
+    if kind == 64:
+        event["share"], at = varint(body, at)
+        number, at = varint(body, at)
+        named_ordinal(event, "zone", number, 4, names)
+        event["record"], at = string(body, at)
+        _, at = string(body, at)
+        fields, at = keyed(body, at)
+        if 4 in fields:
+            event["root"] = fields[4].decode()
+        event["publicPermission"] = PERMISSIONS[varint(fields[6], 0)[0] if 6 in fields else 1]
+        event["oneTimeURLs"] = varint(fields[8], 0)[0] if 8 in fields else 0
+        event["ended"] = 10 in fields
+    elif kind == 65:
+        number, at = varint(body, at)
+        named_ordinal(event, "user", number, 1, names)
+        event["share"], at = varint(body, at)
+        number, at = varint(body, at)
+        named_ordinal(event, "zone", number, 4, names)
+        event["role"], event["permission"] = ROLES[body[at + 1]], PERMISSIONS[body[at]]
+        fields, at = keyed(body, at + 2)
+        if 4 in fields:
+            event["joined"] = tag(varint(fields[4], 0)[0])
+        event["gone"] = 6 in fields
+    else:
+        number, at = varint(body, at)
+        named_ordinal(event, "zone", number, 4, names)
+        number, at = varint(body, at)
+        named_ordinal(event, "type", number, 5, names)
+        event["record"], at = string(body, at)
+        event["share"], at = varint(body, at)
+        fields, at = keyed(body, at)
+        event["gone"] = 4 in fields
+    check(at == len(body), "bytes behind an event of a share")
+    return event
+
+
 def event_fields(kind, body, names):
     event = {"kind": kind, "name": KINDS.get(kind, f"unknown event {kind}"), "bytes": len(body)}
     if kind == 1:
         event.update(interned(body, names))
+    elif kind in (64, 65, 66):
+        event.update(sharing(kind, body, names))
     elif kind in (16, 17, 18, 24, 25):
         event["zone"], at = varint(body, 0)
         if (4, event["zone"]) in names:

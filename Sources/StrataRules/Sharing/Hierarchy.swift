@@ -29,7 +29,7 @@ struct Hierarchy {
     private var gone: Set<RecordKey> = []
     /// The stored records whose subtrees may come under another share.
     private(set) var moved: [String] = []
-    /// What is known of records after the change.
+    /// The shares of records after the change, as far as they were determined.
     private var known: [RecordKey: Share?] = [:]
     private var roots: [UInt64: String?] = [:]
 

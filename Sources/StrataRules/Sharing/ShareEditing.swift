@@ -85,7 +85,7 @@ struct ShareEditing {
         }
     }
 
-    /// Returns the user whom a participant stands for; nil if nobody is known to have the address, and for a one-time
+    /// Returns the user whom a participant stands for; nil if no user is known to have the address, and for a one-time
     /// URL.
     private func user(of subject: ShareChange.Participant.Subject) throws -> String? {
         switch subject {

@@ -26,6 +26,8 @@ enum JSONReference {
         ("strata zones", [ZonesCommand.shape]),
         ("strata subscriptions", [SubscriptionDetail.shape]),
         ("strata users", [UserDetail.shape]),
+        ("strata shares", [ShareDetail.shape]),
+        ("strata access", [AccessDetail.shape]),
         ("strata device", [DeviceView.shape]),
         ("strata feed", [FeedChange.shape, FeedPages.end]),
         ("strata play", [PlayedCommit.shape, PlayReport.push]),

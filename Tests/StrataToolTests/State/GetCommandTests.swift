@@ -222,7 +222,7 @@ import Testing
                 ["a", "--database", "public", "--owner", "anna"],
                 "--owner and --database public cannot be combined: the public database has no owner"
             ),
-            (["a", "--database", "shared"], "--database must be public or private, not 'shared'"),
+            (["a", "--database", "cloud"], "--database must be public, private or shared, not 'cloud'"),
             (["a", "--at", "8796093022208"], "--at 8796093022208 is larger than any offset"),
             (
                 ["a", "--at", "never"],

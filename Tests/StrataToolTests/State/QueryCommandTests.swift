@@ -240,7 +240,7 @@ import Testing
                 ["Note", "--database", "private"],
                 "--database private needs --user NAME: every user has a private database"
             ),
-            (["Note", "--database", "shared"], "--database must be public or private, not 'shared'"),
+            (["Note", "--database", "cloud"], "--database must be public, private or shared, not 'cloud'"),
             (["Note", "--sort", "rank:up"], "--sort takes KEY, KEY:asc or KEY:desc, not 'rank:up'"),
             (
                 ["Note", "--near", "place=91,0"],

@@ -26,6 +26,9 @@ enum CommandLines {
     /// These have no store to read.
     static let withoutStore: Set<String> = ["import", "completions", "manual", "help"]
 
+    /// These print nothing with `--json` if the store has none of what they list.
+    static let mayPrintNothing: Set<String> = ["subscriptions", "shares"]
+
     static let all: [Line] = [
         line("info", [], ["What `info` prints"]),
         line("stats", [], ["What `stats` prints"]),
@@ -58,7 +61,9 @@ enum CommandLines {
         line("subscriptions", [], ["A subscription"]),
         line("users", [], ["A user"]),
         line("shares", [], ["A share"]),
-        line("access", ["news", "--user", "bert"], ["The rights of a user to a record"]),
+        line(
+            "access", ["milk", "--user", "anna", "--owner", "anna", "--zone", "Notes"],
+            ["The rights of a user to a record"]),
         line("device", ["anna", "phone"], ["What a device knew"]),
         line(
             "feed", ["Notes", "--user", "anna"],
