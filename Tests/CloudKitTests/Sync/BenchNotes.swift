@@ -170,8 +170,7 @@ class BenchNotes: SyncBenchApp, @unchecked Sendable {
             let number = server["number"] as Int? ?? 0
             content.withLock { content in
                 content.notes[id.recordName]?.system = system(of: server)
-                let known = content.notes[id.recordName]?.number ?? 0
-                content.notes[id.recordName]?.number = max(number, known)
+                content.notes[id.recordName]?.number = max(number, content.notes[id.recordName]?.number ?? 0)
             }
         case .zoneNotFound:
             content.withLock { $0.notes[id.recordName]?.system = nil }

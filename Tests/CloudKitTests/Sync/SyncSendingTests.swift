@@ -130,9 +130,9 @@ struct SyncSendingTests {
 
     @Test("B236 B409 a provider's nil leaves a change pending; nothing left is nil; bytes end a batch")
     func provider() async throws {
-        let world = self.world
         let changes = ["a", "b", "c"].map { CKSyncEngine.PendingRecordZoneChange.saveRecord(world.id($0)) }
         let asked = Lock<[String]>([])
+        let world = world
         let one = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes + [.deleteRecord(world.id("d"))]) {
             id in
             asked.withLock { $0.append(id.recordName) }
