@@ -120,13 +120,16 @@ struct ZoneRuleTests {
         #expect(try await notes.database.save(other).encryptionScope == .perRecord)
     }
 
-    @Test("Zones are made in private databases only (B31)")
+    @Test("Zones are made in private databases only (B31); a zone that was never shared cannot be deleted (B358)")
     func databases() async throws {
         let phone = try await NotesStore().phone
         for database in [phone.publicCloudDatabase, phone.sharedCloudDatabase] {
             let zone = CKRecordZone(zoneName: "New")
             #expect(await code { try await database.save(zone) } == .badDatabase)
-            #expect(await code { try await database.deleteRecordZone(withID: zone.zoneID) } == .badDatabase)
+            let isShared = database.databaseScope == .shared
+            #expect(
+                await code { try await database.deleteRecordZone(withID: zone.zoneID) }
+                    == (isShared ? .invalidArguments : .badDatabase))
         }
     }
 }
