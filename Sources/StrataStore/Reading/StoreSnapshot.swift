@@ -115,7 +115,9 @@ public struct StoreSnapshot: Sendable {
         unreadable: UnreadableRecord = .refused
     ) throws -> Record {
         var access = access(place, actor, trees)
-        if let refusal = try access.zone(id.zone, in: place, trees, names).refusal { throw refusal }
+        // A zone that has ended keeps its past for its owner, but not for members.
+        let refusal = try access.zone(id.zone, in: place, trees, names).refusal
+        if let refusal, place.database.scope == .shared { throw refusal }
         return try readable(Record(id.name, bytes, try origin(place, id.zone, trees)), &access, unreadable).get()
     }
 

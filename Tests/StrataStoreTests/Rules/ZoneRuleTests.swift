@@ -39,7 +39,8 @@ import Testing
         for scope in [InternedName.Scope.public, .shared] {
             let client = client.with { $0.scope = scope }
             #expect(client.zones(save: ["Notes"]) == [.badDatabase])
-            #expect(client.zones(delete: ["Notes"]) == [.badDatabase])
+            // A zone that was never shared does not belong to the shared database (B358).
+            #expect(client.zones(delete: ["Notes"]) == [scope == .shared ? .invalidArguments : .badDatabase])
             #expect(client.zones(save: ["_defaultZone"]) == [.badDatabase])
             #expect(client.zones() == [])
         }

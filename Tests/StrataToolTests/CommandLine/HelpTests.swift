@@ -12,7 +12,8 @@ import Testing
 
     @Test(arguments: [
         ("hist", "history"), ("LOG", "log"), ("Info", "info"), ("ls", "'zones' or 'records'"), ("lgo", "log"),
-        ("s", "stats or show or subscriptions or shares or schema or segments"), ("fsck", "'verify'"), ("vers", "version"),
+        ("s", "stats or show or subscriptions or shares or schema or segments"), ("fsck", "'verify'"),
+        ("vers", "version"),
     ])
     func anUnknownCommandGetsAHint(_ word: String, _ hint: String) throws {
         let result = try ToolProcess.run(word, in: "/tmp")
