@@ -112,7 +112,7 @@ struct Asker {
     /// What an owner means: nothing if it is the database's.
     func owner(_ zone: ZoneID) -> ReferenceName {
         let owner = ReferenceName(zone.owner)
-        if isMember { return owner == sharer ? "" : "another" }
+        if isMember { return owner == sharer ? "" : ownNames.contains(owner) ? "another" : owner }
         if ownNames.contains(owner) { return isElsewhere ? "another" : "" }
         return owner
     }
