@@ -56,7 +56,16 @@ import Testing
                     fixture.noteEvent("gone", kind: .recordDeleted), fixture.noteEvent("erased", kind: .recordErased),
                     fixture.zoneEvent(.zoneSaved), fixture.zoneEvent(.zoneDeleted), deleted.event(),
                     Event(.init(rawValue: 5_000), body: [1]),
-                    Event(.shareSaved, body: []),
+                    Event(.keyChanged, body: []),
+                    ShareSavedEvent(
+                        share: 1, record: RecordKey(zone: 1, name: "Share-1"), root: "list",
+                        publicPermission: .readOnly, urlToken: "abc", oneTimeTokens: [.init("once", of: "p")]
+                    ).event(),
+                    MemberChangedEvent(
+                        user: 1, share: 1, zone: 1, permission: .readWrite, role: .administrator,
+                        joined: Version(offset: 3, eventIndex: 1), isGone: true
+                    ).event(),
+                    SharedRecordEvent(RecordKey(zone: 1, name: "list"), type: 1, share: 1, isGone: true).event(),
                 ]
             ).encoded())
         // Parts of both codecs: text that compresses, then noise that does not.
