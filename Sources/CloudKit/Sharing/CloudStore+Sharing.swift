@@ -15,7 +15,9 @@ extension CloudStore.Console {
 
     /// Returns what stands for the system's sharing interface, opened for a share.
     ///
-    /// - Parameter user: The user who has it on the screen.
+    /// - Parameters:
+    ///   - shareID: The ID of the share's record.
+    ///   - user: The user who has it on the screen.
     public func sharingSheet(for shareID: CKRecord.ID, of user: String) -> SharingSheet {
         SharingSheet(shareID: shareID, client: client(of: user, "default"))
     }
