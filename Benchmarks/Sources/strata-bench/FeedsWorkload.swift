@@ -5,7 +5,7 @@ import StrataStore
 import StrataSystem
 
 /// Feeds beside SQLite, and what subscriptions cost those who write.
-struct FeedsWorkload: Workload {
+struct FeedsWorkload: StoreFolderWorkload {
     static let name = "feeds"
 
     enum Part: String, CaseIterable {
@@ -22,8 +22,6 @@ struct FeedsWorkload: Workload {
         self.folder = folder
     }
 
-    private func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
-
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         var measurements: [Measurement] = []
         if isWanted(.first) { measurements += try first(progress) }
@@ -31,17 +29,6 @@ struct FeedsWorkload: Workload {
         if isWanted(.database) { measurements += try database(progress) }
         if isWanted(.subscriptions) { measurements += try subscriptions(progress) }
         return measurements
-    }
-
-    private func open(_ name: String, _ durability: Durability = .system) throws -> Store {
-        var options = StoreOptions.embedded
-        options.durability = durability
-        return try Store.open(at: "\(folder)/\(name).strata", options: options)
-    }
-
-    private func removing(_ name: String, _ store: Store) {
-        try? store.close()
-        removeTree("\(folder)/\(name).strata")
     }
 
     /// Decodes every value of a page's records.

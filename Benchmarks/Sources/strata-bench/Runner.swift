@@ -1,9 +1,33 @@
 import Glibc
+import StrataLog
+import StrataStore
 import StrataSystem
 
 /// A group of metrics that are measured together.
 protocol Workload {
     func run(_ progress: (String) -> Void) throws -> [Measurement]
+}
+
+/// A workload of parts that each work on stores of their own in a folder.
+protocol StoreFolderWorkload: Workload {
+    associatedtype Part: RawRepresentable<String>
+    var size: WorkloadSize { get }
+    var folder: String { get }
+}
+
+extension StoreFolderWorkload {
+    func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+
+    func open(_ name: String, _ durability: Durability = .system) throws -> Store {
+        var options = StoreOptions.embedded
+        options.durability = durability
+        return try Store.open(at: "\(folder)/\(name).strata", options: options)
+    }
+
+    func removing(_ name: String, _ store: Store) {
+        try? store.close()
+        removeTree("\(folder)/\(name).strata")
+    }
 }
 
 struct WorkloadSize {

@@ -6,7 +6,7 @@ import StrataSystem
 import StrataViews
 
 /// Shared hierarchies: what a participant pays, beside the owner of the same records.
-struct SharingWorkload: Workload {
+struct SharingWorkload: StoreFolderWorkload {
     static let name = "sharing"
 
     enum Part: String, CaseIterable {
@@ -28,25 +28,12 @@ struct SharingWorkload: Workload {
         self.folder = folder
     }
 
-    private func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
-
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         var measurements: [Measurement] = []
         if isWanted(.members) { measurements += try members(progress) }
         if isWanted(.children) { measurements += try children(progress) }
         if isWanted(.changes) { measurements += try changes(progress) }
         return measurements
-    }
-
-    private func open(_ name: String) throws -> Store {
-        var options = StoreOptions.embedded
-        options.durability = .system
-        return try Store.open(at: "\(folder)/\(name).strata", options: options)
-    }
-
-    private func removing(_ name: String, _ store: Store) {
-        try? store.close()
-        removeTree("\(folder)/\(name).strata")
     }
 
     private func member(_ number: Int) -> Actor { Actor(user: "member \(number)", device: "phone") }
