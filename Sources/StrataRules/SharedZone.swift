@@ -14,8 +14,8 @@ package struct SharedZone: Sendable {
     package let zonePermission: SharePermission?
     /// The permissions in hierarchical shares, by the numbers of the shares.
     package let hierarchies: [UInt64: SharePermission]
-    /// The shares that give the user access.
-    package let shares: [ShareSavedEvent]
+    /// The memberships that give the user access, in the order of their shares.
+    package let current: [Membership]
 
     /// Finds the zone of an ID whose owner is the record name of another user. Rules and readers use the same method.
     ///
@@ -33,28 +33,26 @@ package struct SharedZone: Sendable {
             let owner = try trees.user(at: UserAddress(.recordName, id.owner)),
             let database = try ordinal(.database(.private, owner: owner)),
             let zone = try ordinal(.zone(database: database, owner: owner, id.name))
-        else { throw Refusal.notShared }
+        else { throw Refusal.zoneNotShared }
         (self.owner, self.database, self.zone) = (owner, database, zone)
         memberships = try trees.memberships(of: user, in: zone)
-        if memberships.isEmpty { throw Refusal.notShared }
-        var shares: [ShareSavedEvent] = []
-        var hierarchies: [UInt64: SharePermission] = [:]
-        var zonePermission: SharePermission?
-        for member in memberships where member.givesAccess {
-            guard let share = try trees.share(member.share), !share.isEnded else { continue }
-            shares.append(share)
-            if share.root == nil {
-                zonePermission = member.permission
-            } else {
-                hierarchies[member.share] = member.permission
-            }
-        }
-        guard !shares.isEmpty, try trees.zoneStatus(database, zone) == .alive else {
+        if memberships.isEmpty { throw Refusal.zoneNotShared }
+        current = memberships.filter(\.givesAccess)
+        guard let first = current.first, try trees.zoneStatus(database, zone) == .alive else {
             throw Refusal.missingZone(id.name)
         }
-        self.shares = shares
-        self.hierarchies = hierarchies
-        self.zonePermission = zonePermission
+        // A zone has either one share as a whole or shares of hierarchies (B310, B311), so one of them tells.
+        if try trees.share(first.share)?.root == nil {
+            (zonePermission, hierarchies) = (first.permission, [:])
+        } else {
+            zonePermission = nil
+            hierarchies = Dictionary(current.map { ($0.share, $0.permission) }) { $1 }
+        }
+    }
+
+    /// Returns the shares that give the user access, in the order of their numbers.
+    package func shares(in trees: some TreeReading) throws -> [ShareSavedEvent] {
+        try current.compactMap { try trees.share($0.share) }
     }
 
     /// Returns the permission for a record of the zone; nil if the user does not see the record.
@@ -70,12 +68,12 @@ package struct SharedZone: Sendable {
     /// the record.
     package func permission(ofRecord name: String, in trees: some TreeReading) throws -> SharePermission? {
         try permission(
-            ofRecordIn: try shares.first { isSameText($0.record.name, name) }?.share
-                ?? trees.hierarchicalShare(of: RecordKey(zone: zone, name: name)))
+            ofRecordIn: try trees.hierarchicalShare(of: RecordKey(zone: zone, name: name))
+                ?? shares(in: trees).first { isSameText($0.record.name, name) }?.share)
     }
 }
 
 extension Refusal {
     /// The refusal for a zone of the user's own, or one that was never shared with the user, in the shared database.
-    static let notShared = Refusal(.invalidArguments, "Only shared zones can be accessed in the shared DB")
+    static let zoneNotShared = Refusal(.invalidArguments, "Only shared zones can be accessed in the shared DB")
 }

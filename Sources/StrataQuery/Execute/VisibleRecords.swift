@@ -27,8 +27,9 @@ package struct VisibleRecords: Sendable {
     func includes(_ record: RecordKey, in trees: Snapshot) throws -> Bool {
         guard record.zone == zone else { return false }
         guard let hierarchies else { return true }
-        if shareRecords.contains(where: { isSameText($0, record.name) }) { return true }
-        return try trees.hierarchicalShare(of: record).map(hierarchies.contains) ?? false
+        // Most records belong to a hierarchy, so the names of shares are compared last.
+        if let share = try trees.hierarchicalShare(of: record) { return hierarchies.contains(share) }
+        return shareRecords.contains { isSameText($0, record.name) }
     }
 
     /// Returns the approximate number of the visible records; nil for a whole zone.

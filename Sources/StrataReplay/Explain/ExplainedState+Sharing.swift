@@ -16,7 +16,7 @@ extension ExplainedState {
         }
         let decisive = try decisiveShare(of: item, in: zone)
         var facts: [Explanation.Fact] = []
-        for share in zone.shares where decisive == nil || share.share == decisive {
+        for share in try zone.shares(in: trees) where decisive == nil || share.share == decisive {
             facts.append(try fact(of: share, in: zone))
             guard share.share == decisive, item.list == .deletes, share.root.map({ isSameText($0, item.name) }) ?? false
             else { continue }
@@ -29,15 +29,17 @@ extension ExplainedState {
     /// Returns the share of an accepted item that gave the actor the right to it; nil for none.
     func sharingGrant(_ item: Explanation.Item) throws -> Explanation.Fact? {
         guard let id = item.zone, let zone = try sharedZone(id), let number = try decisiveShare(of: item, in: zone),
-            let share = zone.shares.first(where: { $0.share == number })
+            let share = try trees.share(number)
         else { return nil }
         return try fact(of: share, in: zone)
     }
 
     /// Returns the number of the share whose permission decides for an item; nil if no share of the actor does.
     private func decisiveShare(of item: Explanation.Item, in zone: SharedZone) throws -> UInt64? {
-        if zone.zonePermission != nil { return zone.shares.first { $0.root == nil }?.share }
-        if let own = zone.shares.first(where: { isSameText($0.record.name, item.name) }) { return own.share }
+        if zone.zonePermission != nil { return zone.current.first?.share }
+        if let own = try zone.shares(in: trees).first(where: { isSameText($0.record.name, item.name) }) {
+            return own.share
+        }
         var number = try trees.hierarchicalShare(of: RecordKey(zone: zone.zone, name: item.name))
         if number == nil, item.list == .saves, case .modifyRecords(let body) = request.content,
             case .set(let parent) = body.saves[item.index].parent
@@ -45,7 +47,7 @@ extension ExplainedState {
             // A new record belongs to the share of its parent.
             number = try trees.hierarchicalShare(of: RecordKey(zone: zone.zone, name: parent.name))
         }
-        return zone.shares.first { $0.share == number }?.share
+        return zone.current.first { $0.share == number }?.share
     }
 
     private func fact(of share: ShareSavedEvent, in zone: SharedZone) throws -> Explanation.Fact {

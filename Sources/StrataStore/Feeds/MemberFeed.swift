@@ -39,7 +39,7 @@ struct MemberFeed {
 
     func page(since token: FeedToken?) throws -> ZoneFeedPage {
         var reading = try reading(token)
-        let numbers = Set(reading.known.keys).union(shared.shares.map(\.share))
+        let numbers = Set(reading.known.keys).union(shared.current.map(\.share))
         for number in numbers.sorted() where number >= reading.resume?.share ?? 0 {
             guard try read(number, &reading) else {
                 reading.page.token = feed.token(reading.target, .sharesBefore(reading.last), knowing: reading.list)
@@ -219,7 +219,7 @@ struct MemberFeed {
         let target = reading.target.offset
         if target >= feed.end { return false }
         if reading.known.keys.contains(where: { shared.hierarchies[$0] == nil }) { return true }
-        return try shared.shares.contains { share in
+        return try shared.shares(in: trees).contains { share in
             guard reading.known[share.share] != nil else {
                 let member = shared.memberships.first { $0.share == share.share }
                 return member.map { $0.changed.offset <= feed.end } ?? false

@@ -218,9 +218,7 @@ struct ZoneFeed {
 
     /// The share of the whole zone by which a member reads it; empty for the owner.
     private var wholeZoneShare: [FeedToken.KnownShare] {
-        guard let share = shared?.shares.first(where: { $0.root == nil })?.share,
-            let member = shared?.memberships.first(where: { $0.share == share })
-        else { return [] }
-        return [.init(share: share, joined: member.joined)]
+        guard let shared, shared.zonePermission != nil, let member = shared.current.first else { return [] }
+        return [.init(share: member.share, joined: member.joined)]
     }
 }

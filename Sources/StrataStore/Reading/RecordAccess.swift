@@ -81,7 +81,8 @@ struct RecordAccess: Sendable {
     func visible(_ names: NameDirectory) throws -> VisibleRecords? {
         guard let state, let shared else { return nil }
         return VisibleRecords(
-            ofZone: shared.zone.zone, shares: shared.zone.zonePermission == nil ? shared.zone.shares : nil,
+            ofZone: shared.zone.zone,
+            shares: shared.zone.zonePermission == nil ? try shared.zone.shares(in: state.trees) : nil,
             shareType: try names.ordinal(of: .recordType(ShareState.recordType), in: state.trees))
     }
 

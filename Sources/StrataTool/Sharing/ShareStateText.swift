@@ -37,14 +37,6 @@ enum ShareStateText {
         return lines
     }
 
-    /// Returns a share's state in one line: `anna, owner, read and write; bert, private user, read only, invited`.
-    static func summary(of value: FieldValue) -> String? {
-        guard let state = state(value), let state else { return nil }
-        var parts = state.participants.map { "\($0.nameText), \(text(of: $0))" }
-        if state.publicPermission != .none { parts.append("public \(state.publicPermission.name)") }
-        return parts.joined(separator: "; ")
-    }
-
     /// Returns nil for a value that is not a share's state; the state of no value is nil as well.
     private static func state(_ value: FieldValue?) -> ShareState?? {
         switch value {
