@@ -74,8 +74,8 @@ public struct RecordDifference: Sendable {
     /// The record's type, which never changes while the record exists.
     public var type: String { get throws { try (after ?? before)?.type ?? "" } }
 
-    /// The fields that differ, in the order of keys. Empty if a save changed no value, or if only the links or the type
-    /// differ.
+    /// The fields that differ, in the order of keys, with the state of a share as data of the key `cloudkit.share`.
+    /// Empty if a save changed no value, or if only the links or the type differ.
     public var fields: [Field] {
         get throws {
             var old = try Self.values(of: before)
@@ -127,6 +127,8 @@ public struct RecordDifference: Sendable {
     private static func values(of record: Record?) throws -> [[UInt8]: FieldValue] {
         var values: [[UInt8]: FieldValue] = [:]
         try record?.forEachField { values[Array($0.utf8)] = $1 }
+        // The participants and permissions of a share are no field that clients see.
+        if let state = try record?.shareState { values[Array(ShareState.key.utf8)] = .data(try state.encoded()) }
         return values
     }
 }

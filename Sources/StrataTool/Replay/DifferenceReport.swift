@@ -125,6 +125,13 @@ struct DifferenceReport {
                 link.after.map { ValueText.link($0, isLoose: link.isLooseAfter) })
         }
         for field in try difference.fields {
+            if field.key == ShareState.key, let lines = ShareStateText.lines(from: field.before, to: field.after) {
+                for (text, ink) in lines {
+                    output.write("    " + text, ink)
+                    try output.endLine()
+                }
+                continue
+            }
             try writeLine(
                 Printable.escaped(field.key), field.before.map { ValueText.text(of: $0) },
                 field.after.map { ValueText.text(of: $0) })
