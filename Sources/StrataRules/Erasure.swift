@@ -57,11 +57,12 @@ struct Erasure {
 
     /// Returns the shares whose records or roots are erased.
     private func endedShares(by names: [String], in zone: UInt64) throws -> [ShareSavedEvent] {
-        guard view.hasShares else { return [] }
-        let gone = Set(names.map { RecordKey(zone: zone, name: $0) })
-        return try view.currentShares(in: zone).filter { share in
-            gone.contains(share.record) || share.root.map { gone.contains(RecordKey(zone: zone, name: $0)) } ?? false
+        var ended: [UInt64: ShareSavedEvent] = [:]
+        for record in names.map({ RecordKey(zone: zone, name: $0) }) {
+            guard let share = try view.share(rootedAt: record) ?? view.share(ofRecord: record) else { continue }
+            ended[share.share] = share
         }
+        return ended.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Appends what erasing records changes in shares: the end of shares, and the records that leave them.

@@ -191,6 +191,14 @@ struct StoredRecord {
 
     /// True if the record's next event must be a full one.
     var isFullDue: Bool { header.eventsSinceFull >= RecordHeader.maximumEventsSinceFull }
+
+    /// The name of the parent, held or loose; nil for none.
+    func parent() throws -> String? {
+        try bytes.withUnsafeBytes { bytes in
+            let view = try RecordStateView(bytes, in: 0..<bytes.count)
+            return try view.links().parent.map { try view.key($0).name }
+        }
+    }
 }
 
 extension SchemaBindings {

@@ -43,10 +43,7 @@ extension RecordsJudge {
                 continue
             }
             if case .kept = save.parent { continue }
-            let before = try stored.bytes.withUnsafeBytes { bytes in
-                let view = try RecordStateView(bytes, in: 0..<bytes.count)
-                return try view.links().parent.map { try view.key($0).name }
-            }
+            let before = try stored.parent()
             let after = save.parent.target
             if before.map({ old in after.map { isSameText(old, $0) } ?? false }) ?? (after == nil) { continue }
             hierarchy.move(save.record.name, under: after)
@@ -55,14 +52,6 @@ extension RecordsJudge {
             if let root = saves[index].share?.after?.root { hierarchy.begin(.new(index), at: root) }
         }
         return hierarchy
-    }
-
-    /// Returns the share whose root a stored record is.
-    func share(rootedAt record: RecordKey) throws -> ShareSavedEvent? {
-        guard view.hasShares, let number = try view.fold.fork.hierarchicalShare(of: record),
-            let share = try view.fold.fork.share(number), let root = share.root, isSameText(root, record.name)
-        else { return nil }
-        return share
     }
 
     private func checkPlace(_ index: Int, _ hierarchy: inout Hierarchy) throws {
@@ -104,12 +93,7 @@ extension RecordsJudge {
         if let index = savesByRecord[RecordKey(zone: UInt64(zoneIndex), name: name)], saves[index].refusal == nil {
             if body.saves[index].parent != .kept { return body.saves[index].parent.target }
         }
-        return try storedRecord(name, zoneIndex).flatMap { stored in
-            try stored.bytes.withUnsafeBytes { bytes in
-                let view = try RecordStateView(bytes, in: 0..<bytes.count)
-                return try view.links().parent.map { try view.key($0).name }
-            }
-        }
+        return try storedRecord(name, zoneIndex)?.parent()
     }
 
     /// Adds the records of shares whose roots are deleted to the cascades of these deletes (B325).
@@ -118,7 +102,7 @@ extension RecordsJudge {
         let zone = resolved.zones[zoneIndex].ordinal
         for index in indices where deletes[index].refusal == nil {
             for name in deletes[index].cascade {
-                guard let share = try share(rootedAt: RecordKey(zone: zone, name: name)) else { continue }
+                guard let share = try view.share(rootedAt: RecordKey(zone: zone, name: name)) else { continue }
                 deletes[index].cascade.append(share.record.name)
             }
         }

@@ -81,7 +81,7 @@ extension RecordsJudge {
                     .serverRejectedRequest, "Zone '\(zone.name)' is shared as a whole.", rule: .zoneSharedAsWhole)
             }
             try checkRoot(root, zone.ordinal, others)
-        } else if try !others.isEmpty || !view.currentShares(in: zone.ordinal).isEmpty {
+        } else if try !others.isEmpty || view.hasHierarchies(in: zone.ordinal) {
             throw Refusal(
                 .invalidArguments,
                 "Zone '\(zone.name)' has shares of single records, so it cannot be shared as a whole.",

@@ -37,15 +37,43 @@ extension RulesView {
         return try share.flatMap { try header(RecordKey(zone: zone, name: $0))?.type } == shareType()
     }
 
-    /// The shares of a zone that have not ended, in the order of their numbers. Reads all shares of the store.
+    /// The shares of a zone that have not ended, in the order of their numbers. Reads the shared records of the zone.
     func currentShares(in zone: UInt64) throws -> [ShareSavedEvent] {
         guard hasShares else { return [] }
-        var found: [ShareSavedEvent] = []
-        for number in 1...(try fold.fork.shareCount()) {
-            guard let share = try fold.fork.share(number), !share.isEnded, share.record.zone == zone else { continue }
-            found.append(share)
+        let whole = try share(ofRecord: RecordKey(zone: zone, name: ShareState.zoneWideName))
+        var numbers: Set<UInt64> = []
+        try fold.fork.forEachSharedRecord(in: zone) { record in
+            if !record.isGone { numbers.insert(record.share) }
+            return true
         }
-        return found
+        return try numbers.sorted().compactMap { try fold.fork.share($0) } + [whole].compactMap(\.self)
+    }
+
+    /// Returns true if records of a zone belong to hierarchical shares now; each such share has at least its root.
+    func hasHierarchies(in zone: UInt64) throws -> Bool {
+        var isFound = false
+        guard hasShares else { return false }
+        try fold.fork.forEachSharedRecord(in: zone) { record in
+            isFound = !record.isGone
+            return !isFound
+        }
+        return isFound
+    }
+
+    /// Returns the share whose own record a record is.
+    func share(ofRecord record: RecordKey) throws -> ShareSavedEvent? {
+        guard let type = try shareType(), let stored = try self.record(record), stored.header.type == type else {
+            return nil
+        }
+        return try fold.fork.share(shareState(of: stored).number)
+    }
+
+    /// Returns the share whose root a stored record is.
+    func share(rootedAt record: RecordKey) throws -> ShareSavedEvent? {
+        guard hasShares, let number = try fold.fork.hierarchicalShare(of: record),
+            let share = try fold.fork.share(number), let root = share.root, isSameText(root, record.name)
+        else { return nil }
+        return share
     }
 
     /// The name of the user whose own record has a name; nil if no commit has named such a user.

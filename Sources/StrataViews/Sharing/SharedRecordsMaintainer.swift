@@ -84,13 +84,22 @@ extension TreeReading {
     /// Returns true if records of a zone belong or once belonged to hierarchical shares.
     package func hasSharedRecords(in zone: UInt64) throws -> Bool {
         var isFound = false
-        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
-            try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, _ in
-                isFound = true
-                return false
-            }
+        try forEachSharedRecord(in: zone) { _ in
+            isFound = true
+            return false
         }
         return isFound
+    }
+
+    /// Calls `body` with each record of a zone that belongs or once belonged to hierarchical shares, until it returns
+    /// false.
+    package func forEachSharedRecord(in zone: UInt64, _ body: (SharedRecordEvent) throws -> Bool) throws {
+        try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
+            try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, row in
+                var event = ByteReader(row, at: RowLayout.body)
+                return try body(try SharedRecordEvent(from: &event))
+            }
+        }
     }
 
     /// Returns the number of the hierarchical share that a record belongs to; nil if it belongs to none.
