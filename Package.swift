@@ -7,6 +7,8 @@ let package = Package(
     products: [
         .executable(name: "strata", targets: ["strata"]),
         .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
+        // Runs an app's sync layer on several devices with bad luck (docs/sync-engine.md).
+        .library(name: "StrataTesting", targets: ["StrataTesting"]),
         // The engine without CloudKit (docs/engine.md). Tests/StyleTests/EngineSurface.txt lists what is public.
         .library(
             name: "StrataEngine",
@@ -42,6 +44,7 @@ let package = Package(
                 "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery", "StrataStore",
                 "StrataReplay", "CoreLocation", "CCloudKit",
             ]),
+        .target(name: "StrataTesting", dependencies: ["StrataSystem", "CloudKit"]),
         .target(
             name: "StrataTool",
             dependencies: [
@@ -131,8 +134,8 @@ let package = Package(
         .testTarget(
             name: "CloudKitTests",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CloudKit", "TestSupport",
-                "SeedSamples", "SeedSamplesSwift5", "cloudkit-child",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataRules", "StrataStore", "CloudKit", "StrataTesting",
+                "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child",
             ],
             resources: [.copy("Golden")]),
         .testTarget(

@@ -18,6 +18,7 @@ final class Client: Sendable {
     /// Runs the operations that are added to a container or to its databases.
     let operations = OperationQueue()
     private let handedOut = Lock(HandedOut())
+    let syncEngines = Lock(SyncEngines())
 
     init(_ opened: OpenedStore, _ actor: Actor, identifier: String) {
         opening = .success(opened)

@@ -164,7 +164,7 @@ extension CloudStore {
 
 extension CloudStore.Options {
     /// The clock that measures the pauses.
-    fileprivate var playbackClock: any PlaybackClock {
+    var playbackClock: any PlaybackClock {
         switch clock {
         case is CloudStore.SystemClock: SteadyClock()
         case let clock as CloudStore.ManualClock: ManualPlaybackClock(clock: clock)

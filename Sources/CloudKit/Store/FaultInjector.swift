@@ -210,6 +210,11 @@ final class FaultInjector: Sendable {
         }
     }
 
+    /// Returns true if a device has no network.
+    func isCut(from actor: Actor) -> Bool {
+        !isCalm.load(ordering: .acquiring) && state.withLock { $0.network(of: actor) == .unavailable }
+    }
+
     /// Makes all waiters check their conditions again.
     func wakeAll() { change { _ in } }
 }

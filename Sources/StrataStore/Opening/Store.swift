@@ -33,6 +33,7 @@ public final class Store: Sendable {
     /// The result of opening the store for writing; nil if it is only read, or in memory.
     public var opening: Opening? { engine.opening }
     /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
+    package var storeID: Identifier { engine.storeID }
     package var log: any EventLog { engine.log }
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }

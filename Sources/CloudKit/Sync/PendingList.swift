@@ -1,0 +1,83 @@
+/// A save or a delete of an item.
+protocol PendingChange: Sendable {
+    associatedtype ItemID: Hashable & Sendable
+    var itemID: ItemID { get }
+    var isSave: Bool { get }
+}
+
+/// Changes in the order of their addition, at most one for each item (B420).
+struct PendingList<Change: PendingChange>: Sendable {
+    private struct Entry {
+        var change: Change
+        var isInFlight = false
+        /// True if the change was added once more while it was in flight (B418).
+        var isAddedAgain = false
+    }
+
+    /// Removed entries leave gaps until they are half of all.
+    private var entries: [Entry?] = []
+    private var places: [Change.ItemID: Int] = [:]
+    private static var minimumGaps: Int { 64 }
+
+    var isEmpty: Bool { places.isEmpty }
+    var count: Int { places.count }
+    var changes: [Change] { entries.compactMap { $0?.change } }
+
+    /// Returns true if the list changed.
+    mutating func add(_ change: Change) -> Bool {
+        let id = change.itemID
+        if let place = places[id], let entry = entries[place] {
+            if entry.change.isSave == change.isSave {
+                let hasNews = entry.isInFlight && !entry.isAddedAgain
+                entries[place]?.change = change
+                entries[place]?.isAddedAgain = entry.isInFlight
+                return hasNews
+            }
+            entries[place] = nil
+        }
+        places[id] = entries.count
+        entries.append(Entry(change: change))
+        closeGaps()
+        return true
+    }
+
+    /// Removes a change of the same kind and item. Returns true if there was one.
+    mutating func remove(_ change: Change) -> Bool {
+        guard let place = place(of: change) else { return false }
+        places[change.itemID] = nil
+        entries[place] = nil
+        closeGaps()
+        return true
+    }
+
+    /// Marks a change as being sent, if it is in the list.
+    mutating func begin(_ change: Change) {
+        guard let place = place(of: change) else { return }
+        entries[place]?.isInFlight = true
+        entries[place]?.isAddedAgain = false
+    }
+
+    /// Ends the sending of a change: it leaves the list unless it is kept or was added again.
+    mutating func end(_ change: Change, isKept: Bool) {
+        guard let place = place(of: change), let entry = entries[place], entry.isInFlight else { return }
+        if isKept || entry.isAddedAgain {
+            entries[place]?.isInFlight = false
+            entries[place]?.isAddedAgain = false
+        } else {
+            _ = remove(change)
+        }
+    }
+
+    private func place(of change: Change) -> Int? {
+        guard let place = places[change.itemID], entries[place]?.change.isSave == change.isSave else { return nil }
+        return place
+    }
+
+    private mutating func closeGaps() {
+        guard entries.count > Self.minimumGaps, entries.count > 2 * places.count else { return }
+        entries.removeAll { $0 == nil }
+        for (place, entry) in entries.enumerated() {
+            if let entry { places[entry.change.itemID] = place }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+import Foundation
+import StrataReplay
+import StrataSystem
+import Synchronization
+
+/// The work of an engine. It refers to the engine weakly, which thus ends when the program releases it (B460).
+final class SyncCore: Sendable {
+    private struct Life {
+        weak var engine: CKSyncEngine?
+        var isStopped = false
+        /// The runs that are under way or wait for their turn.
+        var runs: [SyncRun] = []
+        var listening: Task<Void, Never>?
+        var starting: Task<Void, Never>?
+        var accountObserver: AccountObserver?
+        /// True until the account was first compared.
+        var isNew = true
+    }
+
+    /// The engines in whose callbacks the current task runs (B458).
+    @TaskLocal private static var callbacks: [Int] = []
+    private static let lastNumber = Atomic(0)
+
+    private let number = SyncCore.lastNumber.add(1, ordering: .relaxed).newValue
+    let database: CKDatabase
+    let state: CKSyncEngine.State
+    let scheduler: SyncScheduler
+    let automaticallySync: Bool
+    /// The ID of the subscription that the program chose.
+    let chosenSubscription: CKSubscription.ID?
+    /// A text about a state that was not used (B449); nil if there was none.
+    let droppedStateNote: String?
+    private let hasState: Bool
+    private weak let delegate: (any CKSyncEngineDelegate)?
+    private let turn = SyncTurn()
+    private let life = Lock(Life())
+
+    var client: Client { database.client }
+
+    init(_ configuration: CKSyncEngine.Configuration) {
+        database = configuration.database
+        let opened = try? database.client.opened()
+        let options = opened?.options ?? .service
+        automaticallySync = configuration.automaticallySync && database.databaseScope != .public
+        chosenSubscription = configuration.subscriptionID
+        delegate = configuration.delegate
+        let isManual = options.clock is CloudStore.ManualClock
+        let random = options.random
+        scheduler = SyncScheduler(isAutomatic: automaticallySync, options.playbackClock) {
+            // A manual clock makes every pause exact; elsewhere devices must not come back all at once.
+            isManual ? 0 : Double(random.next() >> 11) * 0x1p-53 / 10
+        }
+        var content = SyncContent(store: opened?.store.storeID, scope: database.databaseScope)
+        let given = configuration.stateSerialization?.content
+        if let given, given.store == content.store, given.scope == content.scope {
+            content = given
+            hasState = true
+            droppedStateNote = nil
+        } else {
+            hasState = false
+            droppedStateNote = given.map { _ in "without the given state, which is of another store or scope" }
+        }
+        state = CKSyncEngine.State(content, scheduler)
+    }
+
+    // MARK: Life
+
+    func start(for engine: CKSyncEngine) {
+        life.withLock { $0.engine = engine }
+        scheduler.stateTimer.onDue { [weak self] in await self?.reportState() }
+        scheduler.syncTimer.onDue { [weak self] in await self?.syncAsScheduled() }
+        guard database.databaseScope != .public else { return }
+        client.join(self)
+        let observer = AccountObserver { [weak self] in self?.accountChanged() }
+        life.withLock { $0.accountObserver = observer }
+        let starting = accountChanged()
+        life.withLock { $0.starting = starting }
+        guard automaticallySync else { return }
+        scheduler.cause(fetches: true, sends: true)
+        listen()
+    }
+
+    func stop() {
+        let (_, listening) = life.withLock { life in
+            life.isStopped = true
+            for run in life.runs { run.cancel() }
+            defer { life.accountObserver = nil }
+            return (life.accountObserver, life.listening)
+        }
+        scheduler.stop()
+        listening?.cancel()
+        try? client.opened().disturbances.wakeAll()
+    }
+
+    private var isStopped: Bool { life.withLock { $0.isStopped } }
+
+    /// Detached, as all tasks of the engine itself: they must not inherit the mark of a callback.
+    @discardableResult
+    private func accountChanged() -> Task<Void, Never> {
+        Task.detached { [weak self] in
+            guard let self else { return }
+            await turn.take {
+                try? await self.compareAccount()
+                try? await self.postState(isLast: true)
+            }
+        }
+    }
+
+    /// Listens to the notifications of the device, whether or not the program does too (B467).
+    private func listen() {
+        let pushes = client.container.remoteNotifications
+        let task = Task.detached { [weak self] in
+            for await push in pushes {
+                guard let self else { return }
+                receive(push)
+            }
+        }
+        life.withLock { $0.listening = task }
+    }
+
+    private func receive(_ push: RemoteNotification) {
+        guard push.subscriptionID == state.content.withLock({ $0.subscriptionID }) else { return }
+        state.change { content in
+            content.lastPush = try? client.opened().options.clock.now
+            return true
+        }
+        scheduler.pushed()
+    }
+
+    /// Returns true if the account was not compared before, and there was no state.
+    func takeFirstComparison() -> Bool {
+        life.withLock { life in
+            defer { life.isNew = false }
+            return life.isNew && !hasState
+        }
+    }
+
+    // MARK: Callbacks
+
+    /// - Throws: `operationCancelled` if the engine or its delegate is gone.
+    func calling<Value: Sendable>(
+        _ body: (any CKSyncEngineDelegate, CKSyncEngine) async -> Value
+    ) async throws(CKError) -> Value {
+        guard let engine = life.withLock({ $0.engine }), let delegate else {
+            throw CKError(.operationCancelled, message: "The engine or its delegate was released.")
+        }
+        return await Self.$callbacks.withValue(Self.callbacks + [number]) { await body(delegate, engine) }
+    }
+
+    func post(_ event: CKSyncEngine.Event) async throws(CKError) {
+        try await calling { await $0.handleEvent(event, syncEngine: $1) }
+    }
+
+    /// Posts the state if it changed and is due.
+    ///
+    /// - Parameter isLast: True if it must not wait.
+    func postState(isLast: Bool = false) async throws(CKError) {
+        while scheduler.takeState(isLast: isLast) {
+            let serialization = CKSyncEngine.State.Serialization(state.content.withLock { $0 })
+            try await post(.stateUpdate(.init(stateSerialization: serialization)))
+        }
+    }
+
+    func waitForStart() async { await life.withLock { $0.starting }?.value }
+
+    func reportState() async { await turn.take { try? await postState(isLast: true) } }
+
+    private var isInCallback: Bool { Self.callbacks.contains(number) }
+
+    private func requireOutsideCallback() throws(CKError) {
+        guard isInCallback else { return }
+        throw CKError(
+            .invalidArguments,
+            message: """
+                Cannot await a call into CKSyncEngine from within a delegate callback. Let the callback return first, \
+                or make the call in Task.detached.
+                """)
+    }
+
+    // MARK: Runs
+
+    func fetch(_ options: CKSyncEngine.FetchChangesOptions) async throws {
+        try requireOutsideCallback()
+        if let run = life.withLock({ $0.runs.first { $0.covers(options.scope) } }) { return try await run.result.get() }
+        try await perform(SyncRun(options.scope)) { run async throws(CKError) in
+            try await self.fetchChanges(run, options, .manual)
+        }
+    }
+
+    func send(_ options: CKSyncEngine.SendChangesOptions) async throws {
+        try requireOutsideCallback()
+        try await perform(SyncRun(nil)) { run async throws(CKError) in
+            try await self.sendChanges(run, options, .manual)
+        }
+    }
+
+    func cancelAll() async {
+        let runs = life.withLock { $0.runs }
+        for run in runs { run.cancel() }
+        if isInCallback { return }
+        for run in runs { await run.wait() }
+    }
+
+    /// Runs a call of the program. The work has a task of its own, since requests under way are not cancelled (B461).
+    private func perform(
+        _ run: SyncRun, _ body: @escaping @Sendable (SyncRun) async throws(CKError) -> Void
+    ) async throws {
+        guard database.databaseScope != .public else {
+            throw CKError(.badDatabase, message: "An engine cannot sync with the public database.")
+        }
+        life.withLock { $0.runs.append(run) }
+        let task = Task {
+            let result = await turn.take {
+                _ = scheduler.begin(isScheduled: false)
+                let result = await outcome(of: run, body)
+                end(result)
+                return result
+            }
+            finish(run, result)
+            return result
+        }
+        try await withTaskCancellationHandler {
+            try await task.value.get()
+        } onCancel: {
+            run.cancel()
+        }
+    }
+
+    private func syncAsScheduled() async {
+        guard await isReachable() else { return }
+        let (fetching, sending) = (SyncRun(.all), SyncRun(nil))
+        life.withLock { $0.runs += [fetching, sending] }
+        await turn.take {
+            let causes = scheduler.begin(isScheduled: true)
+            var result = Result<Void, CKError>.success(())
+            if causes.fetches {
+                result = await outcome(of: fetching) { run async throws(CKError) in
+                    try await self.fetchChanges(run, .init(), .scheduled)
+                }
+            }
+            finish(fetching, result)
+            if result.retryError == nil, causes.sends, state.content.withLock({ $0.hasChangesToSend }) {
+                result = await outcome(of: sending) { run async throws(CKError) in
+                    try await self.sendChanges(run, .init(), .scheduled)
+                }
+            }
+            finish(sending, result)
+            end(result)
+        }
+    }
+
+    /// Compares the account, runs a body, and posts the state.
+    private func outcome(
+        of run: SyncRun, _ body: @Sendable (SyncRun) async throws(CKError) -> Void
+    ) async -> Result<Void, CKError> {
+        do throws(CKError) {
+            try run.requireNotCancelled()
+            try await compareAccount()
+            try client.requireAccount()
+            var failure: CKError?
+            do throws(CKError) { try await body(run) } catch { failure = error }
+            try await postState(isLast: true)
+            if let failure { throw failure }
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func finish(_ run: SyncRun, _ result: Result<Void, CKError>) {
+        life.withLock { life in life.runs.removeAll { $0 === run } }
+        run.end(result)
+    }
+
+    private func end(_ result: Result<Void, CKError>) {
+        let retry = result.retryError
+        let isSuccess = if case .success = result { true } else { false }
+        scheduler.end(retry: retry, isSuccess: isSuccess)
+        guard automaticallySync, retry != nil, let opened = try? client.opened(), !canReach(opened) else { return }
+        Task.detached { [weak self] in
+            guard let self, await isReachable() else { return }
+            scheduler.networkReturned()
+        }
+    }
+
+    // MARK: The network
+
+    private func canReach(_ opened: OpenedStore) -> Bool {
+        client.accountStatus == .available && !opened.disturbances.isCut(from: client.actor)
+    }
+
+    /// Returns true once the device has a network and a usable account; false if the engine ends before.
+    private func isReachable() async -> Bool {
+        guard let opened = try? client.opened() else { return false }
+        await opened.disturbances.awaitNetwork(of: client.actor) { [client] in
+            client.accountStatus == .available
+        } unless: {
+            isStopped
+        }
+        return !isStopped
+    }
+}
+
+extension Result where Success == Void, Failure == CKError {
+    /// The error after which the engine tries again; nil if there is none.
+    fileprivate var retryError: CKError? {
+        guard case .failure(let error) = self else { return nil }
+        if error.isRetriedBySyncEngine { return error.code == .operationCancelled ? nil : error }
+        let parts = error.partialErrorsByItemID?.values.compactMap { $0 as? CKError } ?? []
+        let retried = parts.filter { $0.isRetriedBySyncEngine && $0.code != .operationCancelled }
+        return retried.max { $0.retryAfterSeconds ?? 0 < $1.retryAfterSeconds ?? 0 }
+    }
+}
+
+extension CKError {
+    /// True if the engine keeps the change and tries again by itself (B235, the table of docs/sync-engine.md).
+    var isRetriedBySyncEngine: Bool {
+        switch code {
+        case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
+            .notAuthenticated, .accountTemporarilyUnavailable, .operationCancelled, .serverResponseLost:
+            true
+        default: false
+        }
+    }
+}

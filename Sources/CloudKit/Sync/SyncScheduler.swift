@@ -1,0 +1,167 @@
+import StrataReplay
+import StrataSystem
+
+/// Decides when an engine syncs by itself and when it reports its state, on the store's clock (docs/sync-engine.md).
+final class SyncScheduler: Sendable {
+    /// The causes of a sync.
+    struct Causes: Sendable {
+        var fetches = false
+        var sends = false
+        var isEmpty: Bool { !fetches && !sends }
+    }
+
+    private static let second: Int64 = 1_000_000
+    /// A sync begins after this time without a further cause, and a state is reported after it (B445, B465).
+    private static let gathering = second / 10
+    /// A sync begins at the latest after this time.
+    private static let longestGathering = second
+    private static let longestPause = 300 * second
+
+    private struct State {
+        var causes = Causes()
+        var firstCause: Int64?
+        var lastCause: Int64 = 0
+        /// The number of runs that are under way; causes are gathered until they end.
+        var running = 0
+        /// The failures in a row.
+        var failures = 0
+        /// The end of the pause after failures, which a push or the network ends early.
+        var pausedUntil: Int64?
+        /// The end of the pause that the server asked for.
+        var refusedUntil: Int64?
+        var isStopped = false
+        var stateDue: Int64?
+    }
+
+    private let isAutomatic: Bool
+    private let clock: any PlaybackClock
+    /// Returns the part of a pause to add to it, from 0 to 1.
+    private let jitter: @Sendable () -> Double
+    private let state = Lock(State())
+    let syncTimer: SyncTimer
+    let stateTimer: SyncTimer
+
+    init(isAutomatic: Bool, _ clock: any PlaybackClock, jitter: @escaping @Sendable () -> Double) {
+        self.isAutomatic = isAutomatic
+        self.clock = clock
+        self.jitter = jitter
+        syncTimer = SyncTimer(clock)
+        stateTimer = SyncTimer(clock)
+    }
+
+    // MARK: The state
+
+    /// Notes that the state changed since it was last reported.
+    func stateChanged() {
+        let due = clock.nowMicroseconds() + Self.gathering
+        let isFirst = state.withLock { state in
+            guard state.stateDue == nil, !state.isStopped else { return false }
+            state.stateDue = due
+            return true
+        }
+        if isFirst { stateTimer.set(due) }
+    }
+
+    /// Returns true if the state must be reported now, and notes that it is.
+    ///
+    /// - Parameter isLast: True if it must not wait.
+    func takeState(isLast: Bool) -> Bool {
+        let isDue = state.withLock { state in
+            guard let due = state.stateDue, isLast || due <= clock.nowMicroseconds() else { return false }
+            state.stateDue = nil
+            return true
+        }
+        if isDue { stateTimer.set(nil) }
+        return isDue
+    }
+
+    // MARK: Syncs
+
+    /// Schedules a sync, unless the engine syncs only on demand.
+    func cause(fetches: Bool, sends: Bool) {
+        guard isAutomatic else { return }
+        let now = clock.nowMicroseconds()
+        schedule { state in
+            state.causes.fetches = state.causes.fetches || fetches
+            state.causes.sends = state.causes.sends || sends
+            state.firstCause = state.firstCause ?? now
+            state.lastCause = now
+        }
+    }
+
+    /// Schedules a fetch, and ends a pause that the server did not ask for (B441).
+    func pushed() {
+        guard isAutomatic else { return }
+        state.withLock { $0.pausedUntil = nil }
+        cause(fetches: true, sends: false)
+    }
+
+    /// Ends a pause that the server did not ask for.
+    func networkReturned() { schedule { $0.pausedUntil = nil } }
+
+    /// Begins a run. Returns the causes so far if it is to serve them.
+    func begin(isScheduled: Bool) -> Causes {
+        let causes = state.withLock { state -> Causes in
+            state.running += 1
+            guard isScheduled else { return Causes() }
+            defer {
+                state.causes = Causes()
+                state.firstCause = nil
+            }
+            return state.causes
+        }
+        syncTimer.set(nil)
+        return causes
+    }
+
+    /// Ends a run.
+    ///
+    /// - Parameters:
+    ///   - retry: The error that makes the engine try again (B439); nil if there is none.
+    ///   - isSuccess: True if the run shows that the server can be used.
+    func end(retry: CKError?, isSuccess: Bool) {
+        let now = clock.nowMicroseconds()
+        schedule { state in
+            state.running -= 1
+            if !state.causes.isEmpty {
+                // Not before the run has ended (B416).
+                state.firstCause = now
+                state.lastCause = now
+            }
+            guard let retry else {
+                guard isSuccess else { return }
+                state.failures = 0
+                state.pausedUntil = nil
+                state.refusedUntil = nil
+                return
+            }
+            let pause = min(Self.second << Int64(min(state.failures, 9)), Self.longestPause)
+            state.failures += 1
+            state.pausedUntil = now + pause + Int64(Double(pause) * jitter())
+            state.refusedUntil = retry.retryAfterSeconds.map { now + Int64(min($0, 1e9) * Double(Self.second)) }
+            guard isAutomatic else { return }
+            state.causes = Causes(fetches: true, sends: true)
+            // Long ago: only the pause counts.
+            state.firstCause = now - Self.longestGathering
+            state.lastCause = now - Self.gathering
+        }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        syncTimer.set(nil)
+        stateTimer.set(nil)
+    }
+
+    private func schedule(_ body: (inout State) -> Void) {
+        let due = state.withLock { state -> Int64?? in
+            body(&state)
+            guard state.running == 0, !state.isStopped, let first = state.firstCause, !state.causes.isEmpty else {
+                return nil
+            }
+            let gathered = min(state.lastCause + Self.gathering, first + Self.longestGathering)
+            return .some([gathered, state.pausedUntil, state.refusedUntil].compactMap { $0 }.max())
+        }
+        if let due { syncTimer.set(due) }
+    }
+}
