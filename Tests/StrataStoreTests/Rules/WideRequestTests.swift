@@ -1,5 +1,6 @@
 import StrataModel
 import StrataRules
+import TestSupport
 import Testing
 
 @testable import StrataStore
@@ -9,7 +10,7 @@ import Testing
     private typealias Save = Client.Save
 
     /// Whether four times as much takes less than ten times as long, where each with each would take sixteen times; of
-    /// several tries, those that a busy machine holds up least.
+    /// several tries, the least.
     private func growsEvenly(_ size: Int, _ seconds: (Int) throws -> Double) rethrows -> Bool {
         var (small, large) = (Double.infinity, Double.infinity)
         for _ in 0..<4 {
@@ -20,14 +21,12 @@ import Testing
         return false
     }
 
-    private func seconds(_ body: () -> Void) -> Double { ContinuousClock().measure(body) / .seconds(1) }
-
     @Test func `children whose parents fail one after another`() throws {
         let isEven = try growsEvenly(500) { count in
             let client = try Client(.embedded)
             let saves = (0..<count).map { Save("a\($0)", parent: "a\($0 + 1)") } + [Save("_bad")]
             var codes: [Refusal.Code?] = []
-            let seconds = seconds { codes = client.codes(saves) }
+            let seconds = ThreadTime.seconds { codes = client.codes(saves) }
             #expect(codes == Array(repeating: .referenceViolation, count: count) + [.invalidArguments])
             return seconds
         }
@@ -41,7 +40,7 @@ import Testing
                 client.codes((0..<count).map { Save("a\($0)", $0 == 0 ? [:] : ["o": owner("a\($0 - 1)")]) })
                     == Array(repeating: nil, count: count))
             var codes: [Refusal.Code?] = []
-            let seconds = seconds { codes = client.codes(deletes: (0..<count).map { .init("a\($0)") }) }
+            let seconds = ThreadTime.seconds { codes = client.codes(deletes: (0..<count).map { .init("a\($0)") }) }
             #expect(codes == Array(repeating: nil, count: count) && !client.exists("a\(count - 1)"))
             return seconds
         }
@@ -54,7 +53,7 @@ import Testing
             #expect(client.zones(save: (0..<count).map { "z\($0)" }).allSatisfy { $0 == nil })
             let saves = (0..<count).map { Save("a", in: "z\($0)") }
             var codes: [Refusal.Code?] = []
-            let seconds = seconds { for _ in 0..<2 { codes = client.codes(saves) } }
+            let seconds = ThreadTime.seconds { for _ in 0..<2 { codes = client.codes(saves) } }
             #expect(codes == Array(repeating: nil, count: count))
             return seconds
         }
@@ -68,8 +67,10 @@ import Testing
                 client.codes((0..<count).map { Save("a\($0)", ["o": owner("x")]) })
                     == Array(repeating: nil, count: count))
             // Without the time of a request by itself, which does not grow.
-            let plain = seconds { for name in 0..<20 { _ = client.codes([Save("p\(name)")]) } }
-            let owned = seconds { for name in 0..<20 { _ = client.codes([Save("b\(name)", ["o": owner("x")])]) } }
+            let plain = ThreadTime.seconds { for name in 0..<20 { _ = client.codes([Save("p\(name)")]) } }
+            let owned = ThreadTime.seconds {
+                for name in 0..<20 { _ = client.codes([Save("b\(name)", ["o": owner("x")])]) }
+            }
             #expect(client.exists("b19"))
             return max(0.000_1, owned - plain)
         }
