@@ -5,22 +5,29 @@ import StrataViews
 extension RecordsWriter {
     /// Appends an event for each record that comes under a hierarchical share, changes in it, or leaves it.
     func appendSharedRecords() throws {
-        for zoneIndex in judge.resolved.zones.indices where try judge.concernsHierarchies(zoneIndex) {
-            try appendSharedRecords(of: zoneIndex)
+        let concerned = try judge.resolved.zones.indices.filter { try judge.concernsHierarchies($0) }
+        if concerned.isEmpty { return }
+        let saves = Dictionary(grouping: judge.saves.indices) { judge.saves[$0].zoneIndex }
+        let saved = Dictionary(grouping: savedEvents) { Int($0.key.zone) }
+        let gone = Dictionary(grouping: goneRecords) { Int($0.zone) }
+        for zoneIndex in concerned {
+            // The records that have a new version, and those that are gone.
+            let saved = saved[zoneIndex, default: []].sorted { $0.value < $1.value }.map(\.key.name)
+            let gone = gone[zoneIndex, default: []].map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            let hierarchy = try judge.hierarchy(of: zoneIndex, saves[zoneIndex, default: []])
+            try appendSharedRecords(of: zoneIndex, hierarchy, saved: saved, gone: gone)
         }
     }
 
-    private func appendSharedRecords(of zoneIndex: Int) throws {
-        let zoneSaves = judge.saves.indices.filter { judge.saves[$0].zoneIndex == zoneIndex }
-        var hierarchy = try judge.hierarchy(of: zoneIndex, zoneSaves)
+    private func appendSharedRecords(
+        of zoneIndex: Int, _ hierarchy: Hierarchy, saved: [String], gone: [String]
+    ) throws {
+        var hierarchy = hierarchy
         for share in endedShares where Int(share.record.zone) == zoneIndex { try hierarchy.end(share.state.number) }
-        for record in goneRecords where Int(record.zone) == zoneIndex { hierarchy.delete(record.name) }
-        // The records that have a new version, and those whose share may change.
-        var names = savedEvents.filter { Int($0.key.zone) == zoneIndex }.sorted { $0.value < $1.value }.map(\.key.name)
-        names += goneRecords.filter { Int($0.zone) == zoneIndex }.map(\.name).sorted {
-            $0.utf8.lexicographicallyPrecedes($1.utf8)
-        }
+        for name in gone { hierarchy.delete(name) }
+        var names = saved + gone
         let changed = Set(names.map(Hierarchy.key))
+        // Those whose share may change, too.
         for name in hierarchy.moved where try mayChangeShare(name, &hierarchy) {
             names += try hierarchy.subtree(of: name).names
             try hierarchy.checkMoves(names.count - changed.count, below: name)

@@ -30,7 +30,7 @@ extension RecordsJudge {
     }
 
     private func createsShare(_ zoneIndex: Int) -> Bool {
-        saves.contains { $0.zoneIndex == zoneIndex && $0.refusal == nil && $0.share?.after?.root != nil }
+        shareSaves[zoneIndex]?.contains { saves[$0].refusal == nil && saves[$0].share?.after?.root != nil } == true
     }
 
     /// The hierarchies of a zone after the saves of the request that have not failed.
@@ -48,7 +48,7 @@ extension RecordsJudge {
             if before.map({ old in after.map { isSameText(old, $0) } ?? false }) ?? (after == nil) { continue }
             hierarchy.move(save.record.name, under: after)
         }
-        for index in zoneSaves where saves[index].refusal == nil && saves[index].share?.isNew == true {
+        for index in newShares(in: zoneIndex) {
             if let root = saves[index].share?.after?.root { hierarchy.begin(.new(index), at: root) }
         }
         return hierarchy

@@ -5,7 +5,8 @@ import StrataViews
 extension RecordsJudge {
     /// True if the request changes the state of a share.
     var changesShares: Bool {
-        saves.contains { $0.share != nil && $0.refusal == nil } || deletes.contains { $0.leaving != nil }
+        shareSaves.values.joined().contains { saves[$0].refusal == nil }
+            || deletes.contains { $0.leaving != nil }
     }
 
     /// Refuses a share in a place where it cannot be, a new share without a root, and another record with the state of
@@ -63,6 +64,7 @@ extension RecordsJudge {
         }
         try editing.apply(sharing)
         saves[index].share = ShareEffect(before: before, after: editing.state)
+        shareSaves[saves[index].zoneIndex, default: []].append(index)
         saves[index].shareBytes = try ShareState.key.utf8.count + editing.state.encoded().count
     }
 
@@ -70,9 +72,7 @@ extension RecordsJudge {
     private func newShare(_ index: Int, root: String?) throws -> ShareState {
         let zoneIndex = saves[index].zoneIndex
         let zone = resolved.zones[zoneIndex]
-        let others = saves.indices.filter {
-            saves[$0].zoneIndex == zoneIndex && saves[$0].refusal == nil && saves[$0].share?.isNew == true
-        }.compactMap { saves[$0].share?.after }
+        let others = newShares(in: zoneIndex).compactMap { saves[$0].share?.after }
         if let root {
             if try others.contains(where: \.isZoneWide)
                 || view.exists(RecordKey(zone: zone.ordinal, name: ShareState.zoneWideName))
@@ -107,6 +107,11 @@ extension RecordsJudge {
     }
 
     // MARK: Together
+
+    /// Returns the indices of a zone's saves that create a share and have not failed.
+    func newShares(in zoneIndex: Int) -> [Int] {
+        shareSaves[zoneIndex, default: []].filter { saves[$0].refusal == nil && saves[$0].share?.isNew == true }
+    }
 
     /// Returns true if a save creates a share, or makes its record the root of one.
     func concernsShare(_ index: Int) -> Bool {

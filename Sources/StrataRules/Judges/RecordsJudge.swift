@@ -16,6 +16,8 @@ final class RecordsJudge {
     /// The quotas that apply, by the ordinals of their databases.
     private var quotas: [UInt64: Quota] = [:]
     var deletes: [DeleteState] = []
+    /// The indices of the saves that change shares, by the index of their zone.
+    var shareSaves: [Int: [Int]] = [:]
     /// Cached answers for stored targets, by index of the zone and name, since a list may name one target many times.
     var heldTargets: [RecordKey: Bool] = [:]
     /// The index of each save, by index of the zone and name.
