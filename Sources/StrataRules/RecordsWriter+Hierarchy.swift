@@ -7,25 +7,28 @@ extension RecordsWriter {
     func appendSharedRecords() throws {
         let concerned = try judge.resolved.zones.indices.filter { try judge.concernsHierarchies($0) }
         if concerned.isEmpty { return }
-        let saves = Dictionary(grouping: judge.saves.indices) { judge.saves[$0].zoneIndex }
+        lazy var saves = Dictionary(grouping: judge.saves.indices) { judge.saves[$0].zoneIndex }
         let saved = Dictionary(grouping: savedEvents) { Int($0.key.zone) }
         let gone = Dictionary(grouping: goneRecords) { Int($0.zone) }
         for zoneIndex in concerned {
             // The records that have a new version, and those that are gone.
             let saved = saved[zoneIndex, default: []].sorted { $0.value < $1.value }.map(\.key.name)
             let gone = gone[zoneIndex, default: []].map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            let hierarchy = try judge.hierarchy(of: zoneIndex, saves[zoneIndex, default: []])
-            try appendSharedRecords(of: zoneIndex, hierarchy, saved: saved, gone: gone)
+            try appendSharedRecords(
+                of: zoneIndex, judge.hierarchy(of: zoneIndex, saves[zoneIndex, default: []]), saved: saved, gone: gone)
         }
     }
 
     private func appendSharedRecords(
-        of zoneIndex: Int, _ hierarchy: Hierarchy, saved: [String], gone: [String]
+        of zoneIndex: Int, _ hierarchy: consuming Hierarchy, saved: [String], gone: [String]
     ) throws {
-        var hierarchy = hierarchy
         for share in endedShares where Int(share.record.zone) == zoneIndex { try hierarchy.end(share.state.number) }
         for name in gone { hierarchy.delete(name) }
         var names = saved + gone
+        if hierarchy.moved.isEmpty, gone.isEmpty {
+            for name in names { try appendShare(of: name, zoneIndex, &hierarchy, isChanged: true) }
+            return
+        }
         let changed = Set(names.map(Hierarchy.key))
         // Those whose share may change, too.
         for name in hierarchy.moved where try mayChangeShare(name, &hierarchy) {
@@ -47,9 +50,9 @@ extension RecordsWriter {
     ) throws {
         let record = RecordKey(zone: zones[zoneIndex].ordinal, name: name)
         let place = RecordKey(zone: UInt64(zoneIndex), name: name)
-        let before = try hierarchy.shareBefore(name)
+        let (before, share) = try hierarchy.shares(of: name)
         let after: UInt64? =
-            switch try hierarchy.share(of: name) {
+            switch share {
             case .stored(let number)?: number
             case .new(let index)?: judge.saves[index].share?.after?.number
             case nil: nil

@@ -63,14 +63,6 @@ package struct SharedZone: Sendable {
         if let zonePermission { return zonePermission }
         return try share().flatMap { hierarchies[$0] }
     }
-
-    /// Returns the permission for the record with a name, which may be that of a share; nil if the user does not see
-    /// the record.
-    package func permission(ofRecord name: String, in trees: some TreeReading) throws -> SharePermission? {
-        try permission(
-            ofRecordIn: try trees.hierarchicalShare(of: RecordKey(zone: zone, name: name))
-                ?? shares(in: trees).first { isSameText($0.record.name, name) }?.share)
-    }
 }
 
 extension Refusal {

@@ -39,15 +39,31 @@ package struct SharedRecordEvent: StatedEvent {
         let zone = try reader.readEventZone()
         type = try reader.readVarint("the type of a record event")
         record = RecordKey(zone: zone, name: try reader.readName("a record name"))
-        share = try reader.readVarint("a share")
-        isGone = false
+        (share, isGone, original) = try Self.readRest(from: &reader)
+    }
+
+    /// Returns the share that the record belongs to after the event; nil if it left the share. Skips the rest.
+    package static func share(from reader: inout ByteReader) throws -> UInt64? {
+        _ = try reader.readEventZone()
+        _ = try reader.readVarint("the type of a record event")
+        _ = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        let (share, isGone, _) = try readRest(from: &reader)
+        return isGone ? nil : share
+    }
+
+    private static func readRest(
+        from reader: inout ByteReader
+    ) throws -> (share: UInt64, isGone: Bool, original: Version?) {
+        let share = try reader.readVarint("a share")
+        var (isGone, original) = (false, Version?.none)
         var fields = try KeyedFields(from: &reader, "the fields of a shared record")
         while var field = try fields.next() {
             switch field.key {
             case CommonField.original: original = try field.version()
-            case Self.end: isGone = try field.number("the end of a shared record", atMost: 1) == 1
+            case end: isGone = try field.number("the end of a shared record", atMost: 1) == 1
             default: try field.skip()
             }
         }
+        return (share, isGone, original)
     }
 }

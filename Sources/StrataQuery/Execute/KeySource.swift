@@ -72,10 +72,17 @@ final class KeySource {
         from lower: [UInt8], to upper: [UInt8], after start: Int, _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
+        let tail = scene.zone.map { zone in
+            var key = KeyWriter()
+            key.append(number: zone)
+            return key.bytes
+        }
         try lower.withUnsafeBytes { lower in
             try upper.withUnsafeBytes { upper in
                 try scene.trees.scan(ViewTree.index, from: lower, to: upper) { key, _ in
                     try countRow()
+                    // Rows end with the zone, and most may have another one; a longer number may end like this one.
+                    if let tail, !key.suffix(tail.count).elementsEqual(tail) { return true }
                     let row = try IndexRow(key, after: start)
                     if let zone = scene.zone, try row.zone != zone { return true }
                     goesOn = try body(row)

@@ -44,7 +44,7 @@ final class QueryExecutor {
         budget = ExpressionBudget(isCancelled: isCancelled)
         encoder = try SortEncoder(plan.order, scene)
         hasNamedRecords = Self.hasNamedRecords(plan.source)
-        judge = try RecordJudge(plan.residual, scene, budget)
+        judge = try RecordJudge(plan.residual, scene, budget, onlyVisible: true)
         source = KeySource(scene, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
     }
@@ -86,6 +86,8 @@ final class QueryExecutor {
     private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
         var keys = KeyList()
         swap(&keys, &waiting)
+        // What the actor does not see is not even read.
+        if let visible = scene.visible, !visible.isWholeZone { keys = try visible.visible(of: keys, in: scene.trees) }
         let goesOn = try scene.trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
             guard let match = try match(keys, at: index, state: state, needsPlace: needsPlace) else { return true }
             return body(match)

@@ -61,22 +61,23 @@ struct RecordProbe {
 struct RecordJudge {
     let scene: QueryContext
     let filter: RecordFilter
+    /// The visible records; nil if all of them are, or only they are examined.
+    private let visible: VisibleRecords?
     private let failure: PredicateFailure
 
-    init(_ tree: PredicateTree, _ scene: QueryContext, _ budget: ExpressionBudget) throws {
+    /// - Parameter onlyVisible: true if only records that the actor sees will be examined.
+    init(
+        _ tree: PredicateTree, _ scene: QueryContext, _ budget: ExpressionBudget, onlyVisible: Bool = false
+    ) throws {
         self.scene = scene
+        visible = onlyVisible || scene.visible?.isWholeZone == true ? nil : scene.visible
         failure = PredicateFailure(budget)
         filter = try RecordFilter(tree, scene)
     }
 
     func holds(_ key: UnsafeRawBufferPointer, _ view: RecordStateView, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
         if let creator = scene.onlyCreator, try view.header().createdBy != creator { return false }
-        if let visible = scene.visible, !visible.isWholeZone {
-            var reader = KeyReader(key)
-            let zone = try reader.readNumber()
-            let record = RecordKey(zone: zone, name: try view.name(keyName: try reader.readLastText()))
-            guard try visible.includes(record, in: scene.trees) else { return false }
-        }
+        if let visible, !(try visible.includes(key, in: scene.trees)) { return false }
         if case .constant(let isTrue) = filter { return isTrue }
         let holds = try holds(filter, in: try view.fields(), key: key, view: view, bytes: bytes)
         try failure.rethrow()

@@ -7,8 +7,8 @@ package struct VisibleRecords: Sendable {
     private let zone: UInt64
     /// The numbers of the hierarchical shares; nil if the member sees the whole zone.
     private let hierarchies: Set<UInt64>?
-    /// The names of the records of the shares themselves.
-    private let shareRecords: [String]
+    /// The keys of the records of the shares themselves.
+    private let shareRecords: [[UInt8]]
     private let shareType: UInt64?
 
     /// - Parameters:
@@ -18,18 +18,36 @@ package struct VisibleRecords: Sendable {
         self.zone = zone
         self.shareType = shareType
         hierarchies = shares.map { Set($0.map(\.share)) }
-        shareRecords = shares?.map(\.record.name) ?? []
+        shareRecords = shares?.map(\.record.viewKey) ?? []
     }
 
     /// True if all records of the zone are visible.
     var isWholeZone: Bool { hierarchies == nil }
 
-    func includes(_ record: RecordKey, in trees: Snapshot) throws -> Bool {
+    package func includes(_ record: RecordKey, in trees: Snapshot) throws -> Bool {
         guard record.zone == zone else { return false }
         guard let hierarchies else { return true }
-        // Most records belong to a hierarchy, so the names of shares are compared last.
+        // Most records belong to a hierarchy, so the keys of shares are compared last.
         if let share = try trees.hierarchicalShare(of: record) { return hierarchies.contains(share) }
-        return shareRecords.contains { isSameText($0, record.name) }
+        return shareRecords.contains(record.viewKey)
+    }
+
+    /// Like ``includes(_:in:)``, for the key of a record.
+    func includes(_ key: UnsafeRawBufferPointer, in trees: Snapshot) throws -> Bool {
+        var reader = KeyReader(key)
+        guard try reader.readNumber() == zone else { return false }
+        guard let hierarchies else { return true }
+        if let share = try trees.hierarchicalShare(ofRecordAt: key) { return hierarchies.contains(share) }
+        return shareRecords.contains { $0.elementsEqual(key) }
+    }
+
+    /// Returns those of the keys whose records are visible.
+    func visible(of keys: KeyList, in trees: Snapshot) throws -> KeyList {
+        var visible = KeyList()
+        for index in keys.indices {
+            try keys.withKey(index) { if try includes($0, in: trees) { visible.append($0) } }
+        }
+        return visible
     }
 
     /// Returns the approximate number of the visible records; nil for a whole zone.
@@ -40,20 +58,13 @@ package struct VisibleRecords: Sendable {
     /// Returns the keys of the visible records of a type, in order.
     func keys(ofType type: UInt64, in trees: Snapshot) throws -> [[UInt8]] {
         var keys: [[UInt8]] = []
-        if type == shareType { keys = shareRecords.map { key($0) } }
+        if type == shareType { keys = shareRecords }
         for share in hierarchies ?? [] {
             try trees.forEachChange(ofShare: share, after: Version(offset: 0, eventIndex: 0)) { _, event in
-                if !event.isGone, event.type == type { keys.append(key(event.record.name)) }
+                if !event.isGone, event.type == type { keys.append(event.record.viewKey) }
                 return true
             }
         }
         return keys.sorted { $0.lexicographicallyPrecedes($1) }
-    }
-
-    private func key(_ name: String) -> [UInt8] {
-        var key = KeyWriter()
-        key.append(number: zone)
-        key.append(lastName: name)
-        return key.bytes
     }
 }

@@ -8,7 +8,7 @@ extension RecordsJudge {
     /// judged after the saves, and may fail.
     func dropMisplaced(_ zoneSaves: [Int], _ zoneIndex: Int) throws -> Bool {
         guard try concernsHierarchies(zoneIndex) else { return false }
-        var hierarchy = try hierarchy(of: zoneIndex, zoneSaves)
+        var hierarchy = try madeHierarchy(of: zoneIndex, zoneSaves)
         if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
         var hasDropped = false
         for index in zoneSaves where saves[index].refusal == nil {
@@ -17,7 +17,16 @@ extension RecordsJudge {
                 hasDropped = true
             }
         }
+        if !hasDropped { hierarchies[zoneIndex] = hierarchy }
         return hasDropped
+    }
+
+    /// Returns the hierarchies of a zone after the saves of the request, which have been judged.
+    ///
+    /// - Parameter zoneSaves: the saves of the zone, if the hierarchies must be made.
+    func hierarchy(of zoneIndex: Int, _ zoneSaves: @autoclosure () -> [Int]) throws -> Hierarchy {
+        // Taken away, so that changing it copies nothing.
+        try hierarchies.removeValue(forKey: zoneIndex) ?? madeHierarchy(of: zoneIndex, zoneSaves())
     }
 
     /// Returns true if the zone has hierarchical shares, or if the request creates one in it.
@@ -25,8 +34,15 @@ extension RecordsJudge {
         let zone = resolved.zones[zoneIndex]
         guard zone.ordinal != 0, resolved.scope != .public else { return false }
         if let shared = zone.shared { return shared.zonePermission == nil }
-        guard view.hasShares else { return createsShare(zoneIndex) }
-        return try view.fold.fork.hasSharedRecords(in: zone.ordinal) || createsShare(zoneIndex)
+        return try hasSharedRecords(zoneIndex) || createsShare(zoneIndex)
+    }
+
+    private func hasSharedRecords(_ zoneIndex: Int) throws -> Bool {
+        guard view.hasShares else { return false }
+        if let known = zonesWithSharedRecords[zoneIndex] { return known }
+        let found = try view.fold.fork.hasSharedRecords(in: resolved.zones[zoneIndex].ordinal)
+        zonesWithSharedRecords[zoneIndex] = found
+        return found
     }
 
     private func createsShare(_ zoneIndex: Int) -> Bool {
@@ -34,7 +50,7 @@ extension RecordsJudge {
     }
 
     /// The hierarchies of a zone after the saves of the request that have not failed.
-    func hierarchy(of zoneIndex: Int, _ zoneSaves: [Int]) throws -> Hierarchy {
+    private func madeHierarchy(of zoneIndex: Int, _ zoneSaves: [Int]) throws -> Hierarchy {
         var hierarchy = Hierarchy(view, zone: resolved.zones[zoneIndex].ordinal)
         for index in zoneSaves where saves[index].refusal == nil {
             let save = body.saves[index]
@@ -70,6 +86,7 @@ extension RecordsJudge {
             }
         }
         guard save.parent != .kept, saves[index].stored == nil || hierarchy.moved.contains(name) else { return }
+        if hierarchy.isNoRoot(name) { return }
         let target = try save.parent.target.flatMap { try hierarchy.share(of: $0) }
         let own = try hierarchy.shareAsRoot(name)
         if own != nil, target != nil, target != own {

@@ -20,6 +20,10 @@ final class RecordsJudge {
     var shareSaves: [Int: [Int]] = [:]
     /// Cached answers for stored targets, by index of the zone and name, since a list may name one target many times.
     var heldTargets: [RecordKey: Bool] = [:]
+    /// The hierarchies of zones, by their indices, after the saves that have not failed.
+    var hierarchies: [Int: Hierarchy] = [:]
+    /// True for each zone that has or had shared records, by index, once it was looked up.
+    var zonesWithSharedRecords: [Int: Bool] = [:]
     /// The index of each save, by index of the zone and name.
     private(set) lazy var savesByRecord = Dictionary(
         uniqueKeysWithValues: saves.indices.map {
@@ -78,6 +82,7 @@ final class RecordsJudge {
 
     func refuseSave(_ index: Int, _ refusal: Refusal) {
         saves[index].refusal = refusal
+        hierarchies.removeAll()
         trace?.add(refusal.rule, "save \(index)", refusal.message)
     }
 

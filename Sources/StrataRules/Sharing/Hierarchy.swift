@@ -19,11 +19,20 @@ struct Hierarchy {
 
     private let view: RulesView
     private let zone: UInt64
-    /// The parents after the change of the records that are new or get another parent; nil for none.
-    private var parents: [RecordKey: String?] = [:]
-    /// The records with such a parent. Zone 0 is the hierarchy's own zone, as in all keys.
-    private var newChildren: [RecordKey: [String]] = [:]
-    private var created: Set<RecordKey> = []
+    /// A record that is new or gets another parent.
+    private struct Placed {
+        let name: String
+        /// Nil for none.
+        let parent: String?
+        let isNew: Bool
+    }
+
+    /// The placed records, by name. Zone 0 is the hierarchy's own zone, as in all keys.
+    private var placed: [RecordKey: Placed] = [:]
+    /// The placed records that have a parent, in order.
+    private var placedChildren: [Placed] = []
+    /// The same by parent, once they are needed.
+    private var childrenByParent: [RecordKey: [Placed]]?
     private var newRoots: [RecordKey: Share] = [:]
     private var ended: Set<UInt64> = []
     private var gone: Set<RecordKey> = []
@@ -45,31 +54,38 @@ struct Hierarchy {
     // MARK: The change
 
     mutating func create(_ name: String, under parent: String?) {
-        created.insert(Self.key(name))
-        setParent(parent, of: name)
+        place(Placed(name: name, parent: parent, isNew: true))
     }
 
     mutating func move(_ name: String, under parent: String?) {
         moved.append(name)
-        setParent(parent, of: name)
+        place(Placed(name: name, parent: parent, isNew: false))
     }
 
-    private mutating func setParent(_ parent: String?, of name: String) {
-        parents[Self.key(name)] = .some(parent)
-        if let parent { newChildren[Self.key(parent), default: []].append(name) }
+    private mutating func place(_ record: Placed) {
+        placed[Self.key(record.name)] = record
+        if record.parent == nil { return }
+        placedChildren.append(record)
+        childrenByParent = nil
     }
 
     mutating func begin(_ share: Share, at root: String) {
         newRoots[Self.key(root)] = share
-        if !created.contains(Self.key(root)) { moved.append(root) }
+        if !isNew(Self.key(root)) { moved.append(root) }
     }
 
     mutating func end(_ share: UInt64) throws {
         guard ended.insert(share).inserted, let root = try root(of: share) else { return }
         moved.append(root)
+        known.removeAll()
     }
 
-    mutating func delete(_ name: String) { gone.insert(Self.key(name)) }
+    mutating func delete(_ name: String) {
+        gone.insert(Self.key(name))
+        known.removeAll()
+    }
+
+    private func isNew(_ key: RecordKey) -> Bool { placed[key]?.isNew ?? false }
 
     // MARK: Before and after
 
@@ -83,8 +99,26 @@ struct Hierarchy {
 
     /// Returns the share of a record before the change.
     func shareBefore(_ name: String) throws -> UInt64? {
-        created.contains(Self.key(name)) ? nil : try view.fold.fork.hierarchicalShare(of: stored(name))
+        isNew(Self.key(name)) ? nil : try view.fold.fork.hierarchicalShare(of: stored(name))
     }
+
+    /// Returns the shares of a record before and after the change.
+    mutating func shares(of name: String) throws -> (before: UInt64?, after: Share?) {
+        let key = Self.key(name)
+        if let record = placed[key], record.isNew {
+            guard newRoots.isEmpty, gone.isEmpty else { return (nil, try share(of: name)) }
+            // Most new records have a parent that others have too.
+            guard let parent = record.parent else { return (nil, nil) }
+            if let share = known[Self.key(parent)] { return (nil, share) }
+            return (nil, try share(of: name))
+        }
+        let before = try view.fold.fork.hierarchicalShare(of: stored(name))
+        let isKept = moved.isEmpty && newRoots.isEmpty && gone.isEmpty
+        return (before, isKept ? before.map { .stored($0) } : try share(of: name))
+    }
+
+    /// Returns true if a record that is saved can be the root of no share.
+    func isNoRoot(_ name: String) -> Bool { newRoots.isEmpty && isNew(Self.key(name)) }
 
     /// Returns the share whose root a record is after the change.
     mutating func shareAsRoot(_ name: String) throws -> Share? {
@@ -114,8 +148,8 @@ struct Hierarchy {
                 share = root
                 break
             }
-            if let parent = parents[key] {
-                next = parent
+            if let record = placed[key] {
+                next = record.parent
             } else if moved.isEmpty {
                 share = try shareBefore(current).map { .stored($0) }
                 break
@@ -167,11 +201,13 @@ struct Hierarchy {
         }
     }
 
-    private func children(of name: String) throws -> [String] {
-        let new = newChildren[Self.key(name)] ?? []
-        if created.contains(Self.key(name)) { return new }
+    private mutating func children(of name: String) throws -> [String] {
+        let groups = childrenByParent ?? Dictionary(grouping: placedChildren) { Self.key($0.parent ?? "") }
+        childrenByParent = groups
+        let new = groups[Self.key(name)]?.map(\.name) ?? []
+        if isNew(Self.key(name)) { return new }
         let stored = try view.linkedRecords(to: stored(name)).children.filter { child in
-            parents[Self.key(child)] == nil && !gone.contains(Self.key(child))
+            placed[Self.key(child)] == nil && !gone.contains(Self.key(child))
         }
         return stored + new
     }

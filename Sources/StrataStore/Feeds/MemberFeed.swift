@@ -9,9 +9,12 @@ import StrataViews
 /// which the member has seen the share, and the target, which is the same for all pages of a fetch.
 struct MemberFeed {
     private typealias Phase = FeedToken.ShareProgress.Phase
+    private typealias Change = (version: Version, event: SharedRecordEvent)
 
     let feed: ZoneFeed
-    let shared: SharedZone
+    let zone: MemberZone
+
+    private var shared: SharedZone { zone.zone }
 
     /// The progress of reading shares for a page.
     private struct Reading {
@@ -101,6 +104,7 @@ struct MemberFeed {
             reading.last.phase = phase
         }
         var goesOn = true
+        var waiting: [Change] = []
         try trees.forEachChange(ofShare: number, after: start) { version, event in
             if phase != .end, version.offset > reading.target.offset { return false }
             guard reading.entriesRead < ZoneFeed.maximumEntriesRead else {
@@ -108,10 +112,12 @@ struct MemberFeed {
                 return false
             }
             reading.entriesRead += 1
-            goesOn = try take(event, at: version, of: share, member, phase, &reading)
-            if goesOn { reading.last.through = version }
+            waiting.append((version, event))
+            if waiting.count < room(reading) { return true }
+            goesOn = try take(&waiting, of: share, member, phase, &reading)
             return goesOn
         }
+        if !waiting.isEmpty, !(try take(&waiting, of: share, member, phase, &reading)) { return false }
         if goesOn, phase == .end { reading.known[number] = nil }
         return goesOn
     }
@@ -128,21 +134,47 @@ struct MemberFeed {
         } ?? true
     }
 
-    /// Takes a change of a share; returns false if the page is full.
+    /// The maximum number of changes whose records are read together, so that no more are read than may be needed.
+    private func room(_ reading: Reading) -> Int {
+        min(Snapshot.keysTogether, max(1, feed.limit + 1 - reading.page.changed.count - reading.page.deleted.count))
+    }
+
+    /// Takes changes of a share, in order, and removes them; returns false once the page is full.
     private func take(
+        _ changes: inout [Change], of share: ShareSavedEvent, _ member: Membership, _ phase: Phase,
+        _ reading: inout Reading
+    ) throws -> Bool {
+        defer { changes.removeAll(keepingCapacity: true) }
+        var keys = KeyList()
+        for change in changes { keys.append(change.event.record.viewKey) }
+        return try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
+            let (version, event) = changes[index]
+            let goesOn: Bool
+            if phase == .end || event.isGone {
+                goesOn = try takeGone(event, at: version, of: share, member, phase, &reading)
+            } else if let state {
+                try RecordStateView(state, in: 0..<state.count).require(name: event.record.name)
+                goesOn = try take(event.record.name, state, &reading)
+            } else {
+                goesOn = true
+            }
+            if goesOn { reading.last.through = version }
+            return goesOn
+        }
+    }
+
+    /// Takes a record that the member may no longer see; returns false if the page is full.
+    private func takeGone(
         _ event: SharedRecordEvent, at version: Version, of share: ShareSavedEvent, _ member: Membership,
         _ phase: Phase, _ reading: inout Reading
     ) throws -> Bool {
         let name = event.record.name
-        if phase != .end, !event.isGone {
-            return try trees.withRecord(event.record) { try take(name, $0, &reading) } ?? true
-        }
         // What went before the member joined was never visible, and content that went is not reported.
         if phase == .content || event.isGone && version <= max(member.joined, reading.baseVersion) { return true }
         if isDoubtful(event, version, member, phase, reading), !(try wasKnown(name, share, member, reading)) {
             return true
         }
-        if try shared.mayRead(name, in: trees) { return true }
+        if try zone.visible.includes(event.record, in: trees) { return true }
         let type = try feed.snapshot.names.text(.recordType, event.type, in: trees)
         return takeDeletion(of: name, type, &reading)
     }
@@ -219,7 +251,7 @@ struct MemberFeed {
         let target = reading.target.offset
         if target >= feed.end { return false }
         if reading.known.keys.contains(where: { shared.hierarchies[$0] == nil }) { return true }
-        return try shared.shares(in: trees).contains { share in
+        return try zone.shares.contains { share in
             guard reading.known[share.share] != nil else {
                 let member = shared.memberships.first { $0.share == share.share }
                 return member.map { $0.changed.offset <= feed.end } ?? false

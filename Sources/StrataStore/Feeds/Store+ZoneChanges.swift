@@ -29,14 +29,14 @@ extension Store {
                 let place = try snapshot.names.place(database, actor, in: trees)
                 let shared = database.scope == .shared ? try place.sharedZone(zone, trees, snapshot.names) : nil
                 let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
-                let id = try shared == nil ? ZoneID(zone.name) : snapshot.names.sharedZone(ordinal, in: trees)
+                let id = shared?.id ?? ZoneID(zone.name)
                 let feed = ZoneFeed(
                     engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal, shared: shared,
                     origin: try snapshot.origin(place, id, desiredKeys: desiredKeys, trees), row: row, limit: limit)
                 try token.map(feed.check)
                 var page =
-                    if let shared, shared.zonePermission == nil {
-                        try MemberFeed(feed: feed, shared: shared).page(since: token)
+                    if let shared, shared.zone.zonePermission == nil {
+                        try MemberFeed(feed: feed, zone: shared).page(since: token)
                     } else {
                         try feed.page(since: token)
                     }

@@ -35,7 +35,7 @@ extension Store {
                 let place = try snapshot.names.place(
                     token.database, Actor(user: token.database.owner), in: trees)
                 var feed = token.feed
-                var shared: SharedZone?
+                var shared: MemberZone?
                 if case .zone = feed, let zone = standing.zone {
                     if token.database.scope == .shared {
                         shared = try place.sharedZone(zone, trees, snapshot.names)
@@ -48,7 +48,7 @@ extension Store {
                 try token.check(
                     place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
                     end: trees.foldedOffset(ViewTree.records))
-                try shared.map { try token.check($0, expiredBefore: engine.log.floor.offset) }
+                try shared.map { try token.check($0.zone, expiredBefore: engine.log.floor.offset) }
             } catch let refusal as Refusal {
                 standing.refusal = refusal
             }

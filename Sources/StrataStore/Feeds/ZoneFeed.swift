@@ -35,7 +35,7 @@ struct ZoneFeed {
     let trees: Snapshot
     let zone: UInt64
     /// The zone as a member finds it; nil for the owner.
-    let shared: SharedZone?
+    let shared: MemberZone?
     let origin: RecordOrigin
     let row: ZoneRow
     let limit: Int
@@ -46,9 +46,9 @@ struct ZoneFeed {
     /// - Throws: ``Refusal`` for a token that does not fit the request (B151, B161, B363).
     func check(_ token: FeedToken) throws {
         let expiry = try max(
-            trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.database ?? place.ordinal))
+            trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.zone.database ?? place.ordinal))
         try token.check(place, .zone(zone, life: row.incarnation), engine, expiredBefore: expiry, end: end)
-        try shared.map { try token.check($0, expiredBefore: max(expiry, engine.log.floor.offset)) }
+        try shared.map { try token.check($0.zone, expiredBefore: max(expiry, engine.log.floor.offset)) }
     }
 
     /// Returns a page for a reader of the whole zone.
@@ -218,7 +218,7 @@ struct ZoneFeed {
 
     /// The share of the whole zone by which a member reads it; empty for the owner.
     private var wholeZoneShare: [FeedToken.KnownShare] {
-        guard let shared, shared.zonePermission != nil, let member = shared.current.first else { return [] }
+        guard let zone = shared?.zone, zone.zonePermission != nil, let member = zone.current.first else { return [] }
         return [.init(share: member.share, joined: member.joined)]
     }
 }

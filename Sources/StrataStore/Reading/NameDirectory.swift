@@ -19,6 +19,8 @@ final class NameDirectory: Sendable {
         let asked: DatabaseID
         let actor: Actor
         let place: Place
+        /// The ordinals of the only states in which the place holds; nil if it holds in all of them.
+        let ordinals: TreeIdentity?
 
         /// Returns true if another actor reads the same: a user on another device does, but the service is no user.
         func serves(_ database: DatabaseID, _ other: Actor) -> Bool {
@@ -34,21 +36,24 @@ final class NameDirectory: Sendable {
     private static let maximumCount = 1 << 17
 
     private let state = Lock(State())
+    let sharedZones = MemberZoneDirectory()
 
-    /// Returns the database as the actor reads it, which does not change once it has been written to.
+    /// Returns the database as the actor reads it, which does not change once it has been written to. Before that, as
+    /// most shared databases always are, it does not change as long as no name gets an ordinal.
     ///
     /// - Throws: ``Refusal`` for an actor that may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
         if database.scope != .public { try requireAvailable(actor, in: snapshot) }
-        let known = state.withLock { state in
-            state.places.first { $0.serves(database, actor) }?.place
+        let known = state.withLock { state in state.places.first { $0.serves(database, actor) } }
+        if let known, try known.ordinals == nil || known.ordinals == snapshot.identity(of: ViewTree.ordinals) {
+            return known.place
         }
-        if let known { return known }
         let place = try Place(database, as: actor, self, in: snapshot)
-        guard place.ordinal != 0 else { return place }
+        let ordinals = try place.ordinal == 0 ? snapshot.identity(of: ViewTree.ordinals) : nil
         state.withLock { state in
+            state.places.removeAll { $0.serves(database, actor) }
             if state.places.count >= Self.keptPlaces { state.places.removeLast() }
-            state.places.insert(KnownPlace(asked: database, actor: actor, place: place), at: 0)
+            state.places.insert(KnownPlace(asked: database, actor: actor, place: place, ordinals: ordinals), at: 0)
         }
         return place
     }

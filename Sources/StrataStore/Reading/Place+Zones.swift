@@ -20,7 +20,7 @@ extension Place {
     /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.
     func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
         if database.scope == .shared {
-            do { return (try sharedZone(id, trees, names).zone, nil) } catch let refusal as Refusal {
+            do { return (try sharedZone(id, trees, names).zone.zone, nil) } catch let refusal as Refusal {
                 return (nil, refusal)
             }
         }
@@ -33,9 +33,14 @@ extension Place {
     /// Returns a zone of the shared database.
     ///
     /// - Throws: ``Refusal`` if nothing in the zone is shared with the user.
-    func sharedZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> SharedZone {
-        try SharedZone(
-            id, of: lookup.owner, recordName: recordName, in: trees, ordinal: { try names.ordinal(of: $0, in: trees) })
+    func sharedZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> MemberZone {
+        try names.sharedZones.zone(id, of: lookup.owner, in: trees) {
+            let zone = try SharedZone(
+                id, of: lookup.owner, recordName: recordName, in: trees,
+                ordinal: { try names.ordinal(of: $0, in: trees) })
+            let shareType = try names.ordinal(of: .recordType(ShareState.recordType), in: trees)
+            return try MemberZone(id, zone, shareType: shareType, in: trees)
+        }
     }
 
     /// Returns the ordinal of the database that has a zone: in the shared database, that of the zone's owner.

@@ -21,7 +21,7 @@ struct RecordAccess: Sendable {
     /// The last type that was looked up.
     private var known: (type: UInt64, readable: ReadableRecords)?
     /// The last zone of the shared database that was looked up.
-    private(set) var shared: (id: ZoneID, zone: SharedZone)?
+    private(set) var shared: MemberZone?
 
     init(_ scope: InternedName.Scope, _ reader: Reader, _ context: SnapshotContext, _ trees: Snapshot) {
         var isLimited = scope != .private
@@ -42,8 +42,8 @@ struct RecordAccess: Sendable {
         if let shared, shared.id == id { return (shared.zone.zone, nil) }
         do {
             let zone = try place.sharedZone(id, trees, names)
-            shared = (id, zone)
-            return (zone.zone, nil)
+            shared = zone
+            return (zone.zone.zone, nil)
         } catch let refusal as Refusal {
             return (nil, refusal)
         }
@@ -52,7 +52,8 @@ struct RecordAccess: Sendable {
     mutating func mayRead(_ record: Record) throws -> Bool {
         guard scope == .shared else { return try mayRead(record.header) }
         guard let state, let shared else { return false }
-        return try shared.zone.mayRead(record.id.name, in: state.trees)
+        return try shared.visible.includes(
+            RecordKey(zone: shared.zone.zone, name: record.id.name), in: state.trees)
     }
 
     mutating func mayRead(_ header: RecordHeader) throws -> Bool {
@@ -77,15 +78,6 @@ struct RecordAccess: Sendable {
         return { try readableRecords(ofType: $0.type).includes(createdBy: $0.createdBy) }
     }
 
-    /// Returns the records that a query of the zone that was looked up last may see; nil outside the shared database.
-    func visible(_ names: NameDirectory) throws -> VisibleRecords? {
-        guard let state, let shared else { return nil }
-        return VisibleRecords(
-            ofZone: shared.zone.zone,
-            shares: shared.zone.zonePermission == nil ? try shared.zone.shares(in: state.trees) : nil,
-            shareType: try names.ordinal(of: .recordType(ShareState.recordType), in: state.trees))
-    }
-
     private func principal(_ names: NameDirectory, _ trees: Snapshot) throws -> Principal {
         let user: UInt64
         switch reader {
@@ -103,13 +95,6 @@ struct RecordAccess: Sendable {
         return Refusal(
             .permissionFailure, "Access failure: READ operation not permitted on record '\(record)'.",
             rule: .readGrants)
-    }
-}
-
-extension SharedZone {
-    func mayRead(_ record: String, in trees: some TreeReading) throws -> Bool {
-        let right = try permission(ofRecord: record, in: trees).map { ShareRight($0) }
-        return Principal.anonymous.may(.read, creator: nil, isUserRecord: false, grants: [], in: .shared, right: right)
     }
 }
 

@@ -154,12 +154,12 @@ extension StoreSnapshot {
             plan.countsHiddenRecords = context.countsHiddenRecords
             var known: (zone: UInt64, origin: RecordOrigin)?
             let unknown = try origin(place, ZoneID(""), desiredKeys: desiredKeys, trees)
+            // A query of the shared database has only records of the zone that it names.
+            let sharedZone = place.database.scope == .shared ? query.zone : nil
             let matches = try answer.matches.map { match in
                 try Self.record(match) { zone in
                     if let known, known.zone == zone { return known.origin }
-                    let origin = try unknown.inZone(
-                        place.database.scope == .shared
-                            ? names.sharedZone(zone, in: trees) : ZoneID(names.text(.zone, zone, in: trees)))
+                    let origin = try unknown.inZone(sharedZone ?? ZoneID(names.text(.zone, zone, in: trees)))
                     known = (zone, origin)
                     return origin
                 }
@@ -230,7 +230,7 @@ extension StoreSnapshot {
             trees, touched: trees === self.trees ? touched : [],
             StoreQueryNames(names: names, place: place, actor: actor, trees: trees),
             database: access.shared?.zone.database ?? place.ordinal, type: type, zone: zone, rules: rules, now: now,
-            onlyCreator: onlyCreator, mayRead: access.checkOfTargets, visible: access.visible(names))
+            onlyCreator: onlyCreator, mayRead: access.checkOfTargets, visible: access.shared?.visible)
     }
 
     /// Treats a query that is invalid or too expensive as an error of the caller.

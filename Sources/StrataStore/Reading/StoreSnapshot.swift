@@ -155,7 +155,7 @@ public struct StoreSnapshot: Sendable {
         guard database.scope == .shared else { return try Place.database(database, as: actor) }
         return try reading { trees in
             let shared = try names.place(database, actor, in: trees).sharedZone(zone, trees, names)
-            return DatabaseID(.private, owner: try names.user(shared.owner, in: trees))
+            return DatabaseID(.private, owner: try names.user(shared.zone.owner, in: trees))
         }
     }
 
@@ -185,7 +185,7 @@ public struct StoreSnapshot: Sendable {
         var zones: [Zone] = []
         for zone in try Set(trees.memberships(of: place.lookup.owner).filter(\.givesAccess).map(\.zone)).sorted() {
             let id = try names.sharedZone(zone, in: trees)
-            do { zones.append(try Zone(place.sharedZone(id, trees, names), id, trees)) } catch is Refusal {}
+            do { zones.append(try Zone(place.sharedZone(id, trees, names), trees)) } catch is Refusal {}
         }
         return zones
     }
@@ -195,7 +195,7 @@ public struct StoreSnapshot: Sendable {
             let place = try names.place(database, actor, in: trees)
             let (ordinal, refusal) = try place.zone(id, trees, names)
             if let refusal { throw refusal }
-            if place.database.scope == .shared { return try Zone(place.sharedZone(id, trees, names), id, trees) }
+            if place.database.scope == .shared { return try Zone(place.sharedZone(id, trees, names), trees) }
             guard let ordinal, let row = try trees.zoneRow(place.ordinal, ordinal) else {
                 return .unwrittenDefault
             }

@@ -26,7 +26,8 @@ public struct Zone: Sendable, Hashable {
     }
 
     /// Creates the zone as a member gets it, whom it offers neither kind of sharing (B359).
-    init(_ shared: SharedZone, _ id: ZoneID, _ trees: Snapshot) throws {
+    init(_ member: MemberZone, _ trees: Snapshot) throws {
+        let (id, shared) = (member.id, member.zone)
         guard let row = try trees.zoneRow(shared.database, shared.zone) else { throw Refusal.missingZone(id.name) }
         self.id = id
         version = row.version

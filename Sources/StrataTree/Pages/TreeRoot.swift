@@ -33,9 +33,10 @@ struct TreeRoot: Equatable, Sendable {
 }
 
 /// Identifies the content of a tree: a change gives the tree another root page, and a page number that is used again
-/// comes with a later birth.
+/// comes with a later birth. It may be kept longer than the states that have the content.
 package struct TreeIdentity: Hashable, Sendable {
-    let store: ObjectIdentifier
+    /// The number of the open page store. An address could be used again.
+    let store: UInt64
     let page: PageNumber
     let birth: UInt64
 }

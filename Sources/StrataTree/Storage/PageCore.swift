@@ -4,6 +4,10 @@ import Synchronization
 
 /// The state that the snapshots and forks of a page store share.
 final class PageCore: Sendable {
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    /// The number of this object, which no other of the process ever has.
+    let number = PageCore.lastNumber.add(1, ordering: .relaxed).newValue
     let memory: PageMemory
     private let ledger: Lock<PageLedger>
     private let lastEpoch: Atomic<UInt64>

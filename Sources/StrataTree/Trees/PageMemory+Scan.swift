@@ -8,9 +8,9 @@ extension PageMemory {
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
-        let key = UnsafeMutableRawBufferPointer.allocate(byteCount: PageLayout.maximumKeyBytes, alignment: 8)
-        defer { key.deallocate() }
-        try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, in: $1, key: key, body) }
+        try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { key in
+            try scanLeaves(root, from: lower, to: upper) { try scanLeaf($0, in: $1, key: key, body) }
+        }
     }
 
     /// Like ``scan(_:from:to:_:)``, without assembling keys that are not needed.

@@ -32,7 +32,7 @@ package final class Snapshot: Sendable {
     package func identity(of id: TreeID) throws -> TreeIdentity {
         let page = roots[id].page
         let birth = try page == 0 ? 0 : core.memory.reading { try core.memory.page(page).birth }
-        return TreeIdentity(store: ObjectIdentifier(core), page: page, birth: birth)
+        return TreeIdentity(store: core.number, page: page, birth: birth)
     }
 
     /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.

@@ -31,7 +31,11 @@ extension EventRowMaintainer {
     }
 
     /// Writes the row of an event.
-    static func put(_ event: Body, _ body: UnsafeRawBufferPointer, at place: EventPlace, in fold: Fold) throws {
+    ///
+    /// - Parameter key: the row's key; nil if it is not known yet.
+    static func put(
+        _ event: Body, _ body: UnsafeRawBufferPointer, under key: [UInt8]? = nil, at place: EventPlace, in fold: Fold
+    ) throws {
         let content = try content(of: event, in: fold)
         let version = event.original ?? place.version
         let state = content.map { DigestHash.hash($0, words: [version.packed]) }
@@ -47,7 +51,7 @@ extension EventRowMaintainer {
             event.original = nil
             try event.encode(into: &row)
         }
-        try key(of: event).withUnsafeBytes { key in
+        try (key ?? self.key(of: event)).withUnsafeBytes { key in
             try row.bytes.withUnsafeBytes { try fold.fork.put(tree, key, $0) }
         }
     }

@@ -55,7 +55,7 @@ extension Snapshot {
 
 extension ViewKeys {
     static func record(_ record: RecordKey) -> [UInt8] {
-        var key = KeyWriter()
+        var key = KeyWriter(reserving: record.name.utf8.count + 9)
         key.append(number: record.zone)
         key.append(lastName: record.name)
         return key.bytes
@@ -63,6 +63,9 @@ extension ViewKeys {
 }
 
 extension RecordKey {
+    /// The key of the record in ``ViewTree/records``.
+    package var viewKey: [UInt8] { ViewKeys.record(self) }
+
     /// Returns the key of a record in ``ViewTree/records``.
     package static func viewKey(zone: UInt64, name: [UInt8]) -> [UInt8] {
         var key = KeyWriter()

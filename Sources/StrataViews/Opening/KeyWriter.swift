@@ -18,7 +18,10 @@ package struct KeyWriter: Sendable {
 
     @inlinable package var bytes: [UInt8] { written }
 
-    package init() {}
+    /// - Parameter count: the number of bytes for which room is made at once.
+    package init(reserving count: Int = 0) {
+        if count > 0 { written.reserveCapacity(count) }
+    }
 
     package mutating func removeAll() { written.removeAll(keepingCapacity: true) }
 

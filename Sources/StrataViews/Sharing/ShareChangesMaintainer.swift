@@ -11,12 +11,16 @@ enum ShareChangesMaintainer: ViewMaintainer {
     static let tree = ViewTree.shareChanges
     static let name = "share changes"
 
-    static func add(_ event: SharedRecordEvent, at version: Version, to fork: Fork) throws {
-        var event = event
-        event.original = nil
-        var row = ByteWriter(reserving: 64)
-        try event.encode(into: &row)
+    /// - Parameter body: the bytes of the event.
+    static func add(
+        _ event: SharedRecordEvent, _ body: UnsafeRawBufferPointer, at version: Version, to fork: Fork
+    ) throws {
         try ViewKeys.numbers(event.share, version.packed).withUnsafeBytes { key in
+            if event.original == nil { return try fork.put(tree, key, body) }
+            var event = event
+            event.original = nil
+            var row = ByteWriter(reserving: 64)
+            try event.encode(into: &row)
             try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
         }
     }

@@ -30,15 +30,16 @@ enum SharedRecordsMaintainer: EventRowMaintainer {
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
         let event = try event(of: body)
-        let before = try key(of: event).withUnsafeBytes { key in
+        let key = key(of: event)
+        let before = try key.withUnsafeBytes { key in
             try fold.fork.get(tree, key) { row in
                 var reader = ByteReader(row)
                 return try reader.readPackedVersion("a row's version")
             }
         }
         if let before { try ShareChangesMaintainer.remove(event.share, at: before, from: fold.fork) }
-        try put(event, body, at: place, in: fold)
-        try ShareChangesMaintainer.add(event, at: event.original ?? place.version, to: fold.fork)
+        try put(event, body, under: key, at: place, in: fold)
+        try ShareChangesMaintainer.add(event, body, at: event.original ?? place.version, to: fold.fork)
     }
 
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
@@ -71,9 +72,12 @@ extension Fold {
 }
 
 extension ViewKeys {
+    /// The bytes of a key in ``ViewTree/sharedRecords`` beside those of a record's key, without escapes.
+    static let sharedRecordTail = 10
+
     /// Returns the common prefix of the keys of a record in ``ViewTree/sharedRecords``.
     static func sharedRecord(_ record: RecordKey) -> KeyWriter {
-        var key = KeyWriter()
+        var key = KeyWriter(reserving: record.name.utf8.count + 2 * sharedRecordTail)
         key.append(number: record.zone)
         key.append(name: record.name)
         return key
@@ -104,18 +108,28 @@ extension TreeReading {
 
     /// Returns the number of the hierarchical share that a record belongs to; nil if it belongs to none.
     package func hierarchicalShare(of record: RecordKey) throws -> UInt64? {
+        try hierarchicalShare(under: ViewKeys.sharedRecord(record))
+    }
+
+    /// Like ``hierarchicalShare(of:)``, for the key of a record in ``ViewTree/records``.
+    package func hierarchicalShare(ofRecordAt key: UnsafeRawBufferPointer) throws -> UInt64? {
+        var reader = KeyReader(key)
+        var prefix = KeyWriter(reserving: key.count + ViewKeys.sharedRecordTail)
+        prefix.append(number: try reader.readNumber())
+        // Both keys hold a long name in its short form.
+        prefix.append(text: try reader.readLastText())
+        return try hierarchicalShare(under: prefix)
+    }
+
+    private func hierarchicalShare(under prefix: consuming KeyWriter) throws -> UInt64? {
         var share: UInt64?
-        let lower = ViewKeys.sharedRecord(record)
-        var upper = lower
-        upper.append(byte: 0xFF)
-        try lower.bytes.withUnsafeBytes { lower in
-            try upper.bytes.withUnsafeBytes { upper in
-                try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, row in
-                    var body = ByteReader(row, at: RowLayout.body)
-                    let event = try SharedRecordEvent(from: &body)
-                    if !event.isGone { share = event.share }
-                    return event.isGone
-                }
+        prefix.append(byte: 0xFF)
+        try prefix.bytes.withUnsafeBytes { upper in
+            let lower = UnsafeRawBufferPointer(rebasing: upper.dropLast())
+            try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, row in
+                var body = ByteReader(row, at: RowLayout.body)
+                share = try SharedRecordEvent.share(from: &body)
+                return share == nil
             }
         }
         return share

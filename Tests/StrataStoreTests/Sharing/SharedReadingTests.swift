@@ -99,6 +99,28 @@ struct SharedReadingTests {
         #expect(none.matches.isEmpty)
     }
 
+    @Test("Names that keys escape or shorten are visible through each door")
+    func names() throws {
+        let names = ["a\u{1}\u{0}b", String(repeating: "n", count: 400), String(repeating: "n", count: 401)]
+        try world.write {
+            for name in names {
+                try world.save(name, parent: "c")
+                try world.save("hidden \(name)")
+            }
+        }
+        let expected = (names + ["c", "r"]).sorted()
+        #expect(try query("Note", as: "ben").sorted() == expected)
+        let page = try world.store.zoneChanges(of: world.zone, in: world.shared, as: world.actor("ben"))
+        #expect(page.changed.map(\.id.name).sorted() == (expected + ["Share-1"]).sorted())
+        for name in names {
+            let snapshot = try world.store.snapshot()
+            #expect(try snapshot.record(id(name), in: world.shared, as: world.actor("ben")).id == id(name))
+            #expect(
+                code { try snapshot.record(id("hidden \(name)"), in: world.shared, as: world.actor("ben")) }
+                    == .unknownItem)
+        }
+    }
+
     @Test("A query of few visible records among many reads only those")
     func cost() throws {
         try world.write { for number in 0..<3_000 { try world.save("y\(number)", n: Int64(number)) } }
