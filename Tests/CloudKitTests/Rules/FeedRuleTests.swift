@@ -187,6 +187,81 @@ struct FeedRuleTests {
             ])
     }
 
+    @available(*, deprecated, message: "it tests what is deprecated")
+    private func single(
+        _ journal: Journal, since token: CKServerChangeToken? = nil, _ zone: CKRecordZone.ID? = nil
+    ) async -> CKServerChangeToken? {
+        let operation = CKFetchRecordChangesOperation(
+            recordZoneID: zone ?? self.zone, previousServerChangeToken: token)
+        operation.resultsLimit = 2
+        operation.desiredKeys = ["title"]
+        operation.recordChangedBlock = { journal.add("\($0.recordID.recordName) \($0.allKeys())") }
+        operation.recordWithIDWasDeletedBlock = { journal.add("deleted \($0.recordName)") }
+        return await finish(operation, journal)
+    }
+
+    @available(*, deprecated, message: "it tests what is deprecated")
+    private func finish(_ operation: CKFetchRecordChangesOperation, _ journal: Journal) async -> CKServerChangeToken? {
+        let last = Lock<CKServerChangeToken?>(nil)
+        operation.fetchRecordChangesCompletionBlock = { [unowned operation] token, client, error in
+            last.withLock { $0 = token }
+            journal.add("all \(operation.moreComing) \(client.map(Array.init) ?? [])", error)
+        }
+        await run(operation)
+        return last.withLock { $0 }
+    }
+
+    @Test("B157 B163 B167 B168 the operation of a single zone fetches one page; its tokens are those of the others")
+    @available(*, deprecated, message: "it tests what is deprecated")
+    func singleZone() async throws {
+        for name in ["a", "b", "c"] {
+            let record = CKRecord(recordType: "Note", recordID: .init(recordName: name, zoneID: zone))
+            (record["title"], record["text"]) = (name, "long")
+            let save = CKModifyRecordsOperation(recordsToSave: [record])
+            save.clientChangeTokenData = Data([7])
+            await run(save)
+        }
+        let journal = Journal()
+        let first = await single(journal)
+        let second = await single(journal, since: first)
+        #expect(try await database.recordZoneChanges(inZoneWith: zone, since: second).modificationResultsByID.isEmpty)
+        try await database.deleteRecord(withID: .init(recordName: "a", zoneID: zone))
+        let other = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
+        let third = await single(journal, since: second)
+        let keys = "[\"title\"]"
+        #expect(
+            journal.entries == [
+                "a \(keys)", "b \(keys)", "all true [7] success", "c \(keys)", "all false [7] success", "deleted a",
+                "all false [7] success",
+            ])
+        #expect(third == other)
+    }
+
+    @Test("B160 B161 B203 the operation of a single zone reports an error once, as it is, and without a token")
+    @available(*, deprecated, message: "it tests what is deprecated")
+    func failingSingleZone() async throws {
+        try await save("a")
+        let journal = Journal()
+        var tokens = [await single(journal, .init(zoneName: "Missing")), await single(journal, .default)]
+        let strange = try await NotesStore()
+        let foreign = try await strange.database.recordZoneChanges(inZoneWith: strange.zone, since: nil).changeToken
+        tokens.append(await single(journal, since: foreign))
+        tokens.append(await finish(CKFetchRecordChangesOperation(), journal))
+        let cancelled = CKFetchRecordChangesOperation(recordZoneID: zone, previousServerChangeToken: nil)
+        cancelled.recordChangedBlock = { _ in journal.add("a record") }
+        cancelled.cancel()
+        tokens.append(await finish(cancelled, journal))
+        try notes.store.console.setNetwork(.unavailable, user: "anna")
+        tokens.append(await single(journal))
+        #expect(
+            journal.entries
+                == [
+                    "zoneNotFound", "invalidArguments", "changeTokenExpired", "invalidArguments", "operationCancelled",
+                    "networkUnavailable",
+                ].map { "all false [] \($0)" })
+        #expect(tokens.allSatisfy { $0 == nil })
+    }
+
     @Test("B65 B167 the client token that the device sent last comes with each page")
     func clientToken() async throws {
         let operation = CKModifyRecordsOperation(

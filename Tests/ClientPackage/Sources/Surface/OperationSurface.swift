@@ -231,6 +231,16 @@ struct OperationSurface: Section {
             changes, \.recordZoneFetchCompletionBlock,
             ((CKRecordZone.ID, Token?, Data?, Bool, Error?) -> Void)?.self)
         keeps(changes, \.fetchRecordZoneChangesCompletionBlock, ((Error?) -> Void)?.self)
+        let single = CKFetchRecordChangesOperation(recordZoneID: .default, previousServerChangeToken: nil)
+        keeps(CKFetchRecordChangesOperation(), \.recordZoneID, CKRecordZone.ID?.self)
+        keeps(single, \.previousServerChangeToken, Token?.self)
+        keeps(single, \.resultsLimit, Int.self)
+        keeps(single, \.desiredKeys, [CKRecord.FieldKey]?.self)
+        keeps(single, \.recordChangedBlock, ((CKRecord) -> Void)?.self)
+        keeps(single, \.recordWithIDWasDeletedBlock, ((CKRecord.ID) -> Void)?.self)
+        gives(single, \.moreComing, Bool.self)
+        keeps(single, \.fetchRecordChangesCompletionBlock, ((Token?, Data?, Error?) -> Void)?.self)
+        let _: CKDatabaseOperation = single
         let query = CKQueryOperation()
         keeps(query, \.recordFetchedBlock, ((CKRecord) -> Void)?.self)
         keeps(query, \.queryCompletionBlock, ((CKQueryOperation.Cursor?, Error?) -> Void)?.self)
