@@ -21,7 +21,7 @@ public struct SyncBench<App: SyncBenchApp>: Sendable {
     /// The kinds of steps that a run consists of. Without a token no app hears of deletions (B434), so `expireTokens`
     /// and `purgeZone` are only for apps that compare their data with the store's by themselves.
     public var kinds = SyncBenchStep.Kind.allCases.filter { $0 != .expireTokens && $0 != .purgeZone }
-    /// The zone that is purged.
+    /// The zone that exists from the beginning, and is purged; nil if the app creates its zones.
     public var zoneID: CKRecordZone.ID?
 
     private static var longestSearch: Int { 300 }
@@ -51,8 +51,9 @@ public struct SyncBench<App: SyncBenchApp>: Sendable {
 
     /// Runs steps with a check after every few. Returns the number of steps until the first check that failed, and its
     /// reason; nil if none did.
-    private func failure(of steps: [SyncBenchStep], every: Int) async throws -> (count: Int, reason: String)? {
+    func failure(of steps: [SyncBenchStep], every: Int) async throws -> (count: Int, reason: String)? {
         let world = try SyncBenchWorld<App>(self)
+        try await world.begin()
         for (place, step) in steps.enumerated() {
             try await world.take(step)
             guard (place + 1).isMultiple(of: every) || place + 1 == steps.count else { continue }
@@ -62,7 +63,7 @@ public struct SyncBench<App: SyncBenchApp>: Sendable {
     }
 
     /// Leaves out steps as long as the devices still differ without them.
-    private func shortest(_ steps: [SyncBenchStep], _ reason: String) async throws -> ([SyncBenchStep], String) {
+    func shortest(_ steps: [SyncBenchStep], _ reason: String) async throws -> ([SyncBenchStep], String) {
         var (best, bestReason) = (steps, reason)
         var size = max(best.count / 2, 1)
         var runs = 0

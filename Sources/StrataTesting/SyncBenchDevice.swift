@@ -28,6 +28,8 @@ final class SyncBenchDevice<App: SyncBenchApp>: Sendable {
         return Process(app: app, engine: engine, gate: gate)
     }
 
+    func createZone(_ zoneID: CKRecordZone.ID) async throws { try await database.save(CKRecordZone(zoneID: zoneID)) }
+
     private var current: Process { process.withLock { $0 } }
 
     var contents: [String: String] { current.app.contents }

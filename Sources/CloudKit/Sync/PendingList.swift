@@ -7,7 +7,7 @@ protocol PendingChange: Sendable {
 
 /// Changes in the order of their addition, at most one for each item (B420).
 struct PendingList<Change: PendingChange>: Sendable {
-    private struct Entry {
+    struct Entry {
         var change: Change
         var isInFlight = false
         /// True if the change was added once more while it was in flight (B418).
@@ -15,7 +15,7 @@ struct PendingList<Change: PendingChange>: Sendable {
     }
 
     /// Removed entries leave gaps until they are half of all.
-    private var entries: [Entry?] = []
+    private(set) var entries: [Entry?] = []
     private var places: [Change.ItemID: Int] = [:]
     private static var minimumGaps: Int { 64 }
 

@@ -35,17 +35,19 @@ extension SyncCore {
             }
         }
         try await post(.didSendChanges(.init(context: context)))
-        if let error = failures.error ?? failure { throw error }
+        if let error = failures.error ?? failure {
+            scheduler.sendFailed()
+            throw error
+        }
     }
 
     private func sendAll(
         _ run: SyncRun, _ context: CKSyncEngine.SendChangesContext, through call: DatabaseCall,
         failures: inout Failures
     ) async throws(CKError) {
-        var tried: Set<CKRecordZone.ID> = []
         while true {
             try run.requireNotCancelled()
-            try await sendZones(run, context.options, through: call, tried: &tried, failures: &failures)
+            try await sendZones(run, context.options, through: call, failures: &failures)
             if failures.request != nil { return }
             let batch = try await calling { await $0.nextRecordZoneChangeBatch(context, syncEngine: $1) }
             guard let batch, !batch.isEmpty else { return }
@@ -56,17 +58,17 @@ extension SyncCore {
 
     // MARK: Zones
 
-    /// Sends the pending changes of zones that this send has not tried (B410).
+    /// Sends the pending changes of zones, but those of zones that failed in this send (B410, B415).
     private func sendZones(
         _ run: SyncRun, _ options: CKSyncEngine.SendChangesOptions, through call: DatabaseCall,
-        tried: inout Set<CKRecordZone.ID>, failures: inout Failures
+        failures: inout Failures
     ) async throws(CKError) {
         while failures.request == nil {
             let all = state.pendingDatabaseChanges
-            let changes = all.filter { options.scope.contains($0.itemID) && !tried.contains($0.itemID) }
+            let failed = failures.items
+            let changes = all.filter { options.scope.contains($0.itemID) && failed[$0.itemID] == nil }
                 .prefix(CKSyncEngine.RecordZoneChangeBatch.maximumCount)
             guard !changes.isEmpty else { return }
-            tried.formUnion(changes.map(\.itemID))
             try run.requireNotCancelled()
             var modification = ZonesModification()
             for change in changes {
@@ -88,7 +90,22 @@ extension SyncCore {
                     deletes: modification.deletes.map { ($0, error) })
             }
             try await report(modification, outcome, &failures)
+            for case (let zone, .success) in outcome.saves { try await rememberStart(of: zone, through: call) }
         }
+    }
+
+    /// Remembers the token of a zone that is still empty, and reports the state at once: the first fetch would begin
+    /// without a token, and hide deletions of what is sent until then (B434).
+    private func rememberStart(of zone: CKRecordZone.ID, through call: DatabaseCall) async throws(CKError) {
+        guard state.content.withLock({ $0.zoneTokens[zone] == nil }),
+            case .success(let page)? = try? await call.zoneChanges(of: zone, since: nil, nil, limit: 1),
+            page.changed.isEmpty, !page.moreComing
+        else { return }
+        state.change { content in
+            content.zoneTokens[zone] = page.token
+            return true
+        }
+        try await postState(isLast: true)
     }
 
     private func report(

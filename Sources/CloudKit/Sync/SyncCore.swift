@@ -179,9 +179,18 @@ final class SyncCore: Sendable {
 
     // MARK: Runs
 
+    /// The number of runs that are under way or wait for their turn.
+    var runCount: Int { life.withLock { $0.runs.count } }
+
     func fetch(_ options: CKSyncEngine.FetchChangesOptions) async throws {
         try requireOutsideCallback()
-        if let run = life.withLock({ $0.runs.first { $0.covers(options.scope) } }) { return try await run.result.get() }
+        while let run = life.withLock({ $0.runs.first { $0.covers(options.scope) } }) {
+            let result = await run.result
+            // The call that began the fetch gave it up; this one did not.
+            guard run.isAbandoned, case .failure(let error) = result, error.code == .operationCancelled else {
+                return try result.get()
+            }
+        }
         try await perform(SyncRun(options.scope)) { run async throws(CKError) in
             try await self.fetchChanges(run, options, .manual)
         }
@@ -211,7 +220,7 @@ final class SyncCore: Sendable {
         life.withLock { $0.runs.append(run) }
         let task = Task {
             let result = await turn.take {
-                _ = scheduler.begin(isScheduled: false)
+                scheduler.begin()
                 let result = await outcome(of: run, body)
                 end(result)
                 return result
@@ -222,18 +231,23 @@ final class SyncCore: Sendable {
         try await withTaskCancellationHandler {
             try await task.value.get()
         } onCancel: {
-            run.cancel()
+            run.abandon()
         }
     }
 
     private func syncAsScheduled() async {
         guard await isReachable() else { return }
-        let (fetching, sending) = (SyncRun(.all), SyncRun(nil))
+        // No call joins the first before it is known to fetch.
+        let (fetching, sending) = (SyncRun(nil), SyncRun(nil))
         life.withLock { $0.runs += [fetching, sending] }
         await turn.take {
-            let causes = scheduler.begin(isScheduled: true)
             var result = Result<Void, CKError>.success(())
+            guard let causes = scheduler.beginScheduled() else {
+                for run in [fetching, sending] { finish(run, result) }
+                return
+            }
             if causes.fetches {
+                fetching.setScope(.all)
                 result = await outcome(of: fetching) { run async throws(CKError) in
                     try await self.fetchChanges(run, .init(), .scheduled)
                 }
@@ -244,8 +258,8 @@ final class SyncCore: Sendable {
                     try await self.sendChanges(run, .init(), .scheduled)
                 }
             }
-            finish(sending, result)
             end(result)
+            finish(sending, result)
         }
     }
 

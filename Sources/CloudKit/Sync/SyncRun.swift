@@ -6,6 +6,8 @@ final class SyncRun: Sendable {
         /// The zones of a fetch; nil for a send.
         var scope: CKSyncEngine.FetchChangesOptions.Scope?
         var isCancelled = false
+        /// True if the task of its call was cancelled, and nothing else.
+        var isAbandoned = false
         var result: Result<Void, CKError>?
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -16,7 +18,22 @@ final class SyncRun: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    func cancel() { state.withLock { $0.isCancelled = true } }
+    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.isAbandoned = false
+        }
+    }
+
+    /// Cancels the run for its own call, not for those that joined it.
+    func abandon() {
+        state.withLock { state in
+            if !state.isCancelled { state.isAbandoned = true }
+            state.isCancelled = true
+        }
+    }
 
     func setScope(_ scope: CKSyncEngine.FetchChangesOptions.Scope) { state.withLock { $0.scope = scope } }
 

@@ -19,6 +19,8 @@ final class SyncScheduler: Sendable {
 
     private struct State {
         var causes = Causes()
+        /// True until a scheduled sync after a failed send, which fetches first (B437).
+        var hasFailedSend = false
         var firstCause: Int64?
         var lastCause: Int64 = 0
         /// The number of runs that are under way; causes are gathered until they end.
@@ -31,12 +33,19 @@ final class SyncScheduler: Sendable {
         var refusedUntil: Int64?
         var isStopped = false
         var stateDue: Int64?
+
+        /// The time of the next sync; nil if there is none, or not before the current one has ended.
+        var due: Int64? {
+            guard running == 0, !isStopped, let firstCause, !causes.isEmpty else { return nil }
+            let gathered = min(lastCause + SyncScheduler.gathering, firstCause + SyncScheduler.longestGathering)
+            return [gathered, pausedUntil, refusedUntil].compactMap { $0 }.max()
+        }
     }
 
     private let isAutomatic: Bool
     private let clock: any PlaybackClock
     /// Returns the part of a pause to add to it, from 0 to 1.
-    private let jitter: @Sendable () -> Double
+    let jitter: @Sendable () -> Double
     private let state = Lock(State())
     let syncTimer: SyncTimer
     let stateTimer: SyncTimer
@@ -48,6 +57,9 @@ final class SyncScheduler: Sendable {
         syncTimer = SyncTimer(clock)
         stateTimer = SyncTimer(clock)
     }
+
+    /// The time of the next sync; nil if none is scheduled.
+    var due: Int64? { state.withLock { $0.due } }
 
     // MARK: The state
 
@@ -99,18 +111,29 @@ final class SyncScheduler: Sendable {
     /// Ends a pause that the server did not ask for.
     func networkReturned() { schedule { $0.pausedUntil = nil } }
 
-    /// Begins a run. Returns the causes so far if it is to serve them.
-    func begin(isScheduled: Bool) -> Causes {
-        let causes = state.withLock { state -> Causes in
+    /// Notes that a send failed.
+    func sendFailed() { state.withLock { $0.hasFailedSend = true } }
+
+    /// Begins a call of the program.
+    func begin() {
+        state.withLock { $0.running += 1 }
+        syncTimer.set(nil)
+    }
+
+    /// Begins a sync. Returns its causes; nil if there are none, or it is too early since it began to wait.
+    func beginScheduled() -> Causes? {
+        let now = clock.nowMicroseconds()
+        let causes = state.withLock { state -> Causes? in
+            guard let due = state.due, due <= now else { return nil }
             state.running += 1
-            guard isScheduled else { return Causes() }
             defer {
                 state.causes = Causes()
                 state.firstCause = nil
+                state.hasFailedSend = false
             }
-            return state.causes
+            return Causes(fetches: state.causes.fetches || state.hasFailedSend, sends: state.causes.sends)
         }
-        syncTimer.set(nil)
+        if causes != nil { syncTimer.set(nil) }
         return causes
     }
 
@@ -154,13 +177,9 @@ final class SyncScheduler: Sendable {
     }
 
     private func schedule(_ body: (inout State) -> Void) {
-        let due = state.withLock { state -> Int64?? in
+        let due = state.withLock { state in
             body(&state)
-            guard state.running == 0, !state.isStopped, let first = state.firstCause, !state.causes.isEmpty else {
-                return nil
-            }
-            let gathered = min(state.lastCause + Self.gathering, first + Self.longestGathering)
-            return .some([gathered, state.pausedUntil, state.refusedUntil].compactMap { $0 }.max())
+            return state.due
         }
         if let due { syncTimer.set(due) }
     }

@@ -185,6 +185,31 @@ class BenchNotes: SyncBenchApp, @unchecked Sendable {
     }
 }
 
+/// Compares its notes with the store's after each fetch, since no engine reports what an expired token hid (B434).
+// @unchecked: like its superclass; it adds nothing.
+final class ComparingNotes: BenchNotes, @unchecked Sendable {
+    override func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        await super.handleEvent(event, syncEngine: syncEngine)
+        guard case .didFetchChanges = event else { return }
+        do {
+            let changes = try await syncEngine.database.recordZoneChanges(inZoneWith: Self.zone, since: nil)
+            guard !changes.moreComing else { return }
+            dropOthers(than: Set(changes.modificationResultsByID.keys.map(\.recordName)))
+        } catch let error as CKError where error.code == .zoneNotFound || error.code == .userDeletedZone {
+            dropOthers(than: [])
+        } catch {
+            // The next fetch compares again.
+        }
+    }
+
+    /// Drops the notes that the store does not have; an edit survives, as a new record.
+    private func dropOthers(than names: Set<String>) {
+        content.withLock { content in
+            content.notes = content.notes.filter { names.contains($0.key) || $0.value.isDirty }
+        }
+    }
+}
+
 /// Keeps each state before the data that it belongs to: a canary.
 // @unchecked: like its superclass; a lock protects what it adds.
 final class AheadNotes: BenchNotes, @unchecked Sendable {

@@ -51,8 +51,8 @@ struct SyncFetchingTests {
         #expect(try await phone.allSubscriptions().isEmpty)
         try await engine.fetchChanges()
         #expect(try await phone.allSubscriptions().map(\.subscriptionID) == ["cksyncengine.private"])
-        let other = world.engine(SyncDevice(), "third")
-        try await other.fetchChanges()
+        let third = SyncDevice()
+        try await world.engine(third, "third").fetchChanges()
         #expect(try await phone.allSubscriptions().count == 1)
         var configuration = CKSyncEngine.Configuration(
             database: world.database("fourth"), stateSerialization: nil, delegate: tablet)
@@ -180,6 +180,37 @@ struct SyncFetchingTests {
         #expect(await failure { try await engine.sendChanges() }?.code == .badDatabase)
         _ = await world.advance(until: { world.clock.now.timeIntervalSinceReferenceDate > 3 })
         #expect(device.events.isEmpty)
+    }
+
+    @Test("B436 the store refuses a token that was kept after a purge: the zone is fetched from the beginning")
+    func keptToken() async throws {
+        try await phone.save(world.note("a"))
+        try await fetchAll()
+        let kept = CKSyncEngine.State.Serialization(engine.state.content.withLock { $0 })
+        try world.store.console.purgeZone(world.zone, of: "anna")
+        try await phone.save(CKRecordZone(zoneID: world.zone))
+        try await phone.save(world.note("b"))
+        let device = SyncDevice()
+        let next = world.engine(device, "tablet", state: kept)
+        try await next.fetchChanges()
+        #expect(device.texts.keys.map(\.recordName) == ["b"])
+        let tokens = next.state.content.withLock { $0.zoneTokens }
+        #expect(tokens.count == 1 && tokens[world.zone] != kept.content.zoneTokens[world.zone])
+    }
+
+    @Test("B434 what another device deletes from a zone that this one created is reported, also by its first fetch")
+    func ownZone() async throws {
+        let zone = CKRecordZone.ID(zoneName: "Own")
+        let ids = ["a", "b"].map { CKRecord.ID(recordName: $0, zoneID: zone) }
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zone))])
+        for id in ids { tablet.set("text", id) }
+        engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+        try await engine.sendChanges()
+        try await phone.deleteRecord(withID: ids[0])
+        try await engine.fetchChanges(.init(scope: .zoneIDs([zone])))
+        #expect(tablet.journal.contains("records 1-1") && Set(tablet.texts.keys) == [ids[1]])
+        // The token is in the first state that is reported before records are sent, for a process that ends early.
+        #expect(tablet.states.first { $0.content.zoneTokens[zone] != nil }?.content.recordChanges.count == 2)
     }
 
     @Test("B404 requests run at utility, in the operation group of the options")

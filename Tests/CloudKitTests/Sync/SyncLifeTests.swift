@@ -43,7 +43,10 @@ struct SyncLifeTests {
         #expect(await failure { try await engine.sendChanges() }?.code == .operationCancelled)
         #expect(errors.withLock { $0 } == [.invalidArguments, .invalidArguments])
         #expect(await detached.withLock { $0 }?.value == nil)
-        #expect(second.journal.last == "did fetch")
+        #expect(
+            second.journal == [
+                "sign in", "will fetch", "database 1-0", "will fetch Notes", "did fetch Notes", "did fetch",
+            ], "\(second.events)")
         let later = Lock<Task<CKError?, Never>?>(nil)
         phone.onEvent { event, engine in
             guard case .willSendChanges = event else { return }
@@ -133,6 +136,21 @@ struct SyncLifeTests {
         #expect(await task.value?.code == .operationCancelled)
         #expect(phone.journal.last == "did fetch")
         try await engine.fetchChanges()
+    }
+
+    @Test("B462 B432 a call that joined a fetch does not end with the call that began it")
+    func cancelJoined() async throws {
+        let engine = world.engine(phone)
+        try world.store.console.setNetwork(.slow(.milliseconds(50)))
+        let first = Task { await failure { try await engine.fetchChanges() } }
+        #expect(await soon { phone.journal.contains("will fetch") })
+        async let second = failure { try await engine.fetchChanges() }
+        await world.settle()
+        first.cancel()
+        #expect(await first.value?.code == .operationCancelled)
+        #expect(await second == nil)
+        #expect(phone.journal.last == "did fetch")
+        #expect(engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty)
     }
 
     @Test("B456 without its delegate an engine syncs nothing")

@@ -173,6 +173,19 @@ struct SyncSendingTests {
         #expect(engine.state.pendingDatabaseChanges.isEmpty && engine.state.pendingRecordZoneChanges.isEmpty)
     }
 
+    @Test("B415 a zone that a callback deletes after it was saved is deleted by the same send")
+    func zoneAgain() async throws {
+        let zone = CKRecordZone(zoneName: "Short")
+        phone.onEvent { event, engine in
+            guard case .sentDatabaseChanges(let sent) = event, !sent.savedZones.isEmpty else { return }
+            engine.state.add(pendingDatabaseChanges: [.deleteZone(zone.zoneID)])
+        }
+        engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
+        try await engine.sendChanges()
+        #expect(phone.journal == ["sign in", "will send", "zones 1/0-0/0", "zones 0/0-1/0", "did send"])
+        #expect(engine.state.pendingDatabaseChanges.isEmpty)
+    }
+
     @Test("B411 a batch beyond the limit: each item with limitExceeded, dropped, nothing stored")
     func ownBatch() async throws {
         try await sendZone()
@@ -224,13 +237,35 @@ struct SyncSendingTests {
         }
         try world.store.console.setNetwork(.slow(.milliseconds(300)))
         async let sending: Void = engine.sendChanges()
-        #expect(await soon { phone.content.withLock { $0.batches.count } >= 2 })
-        try await Task.sleep(for: .milliseconds(20))
+        #expect(await soon { isSending })
         #expect(engine.state.pendingRecordZoneChanges == [.saveRecord(world.id("a"))])
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(world.id("a"))])
         try await sending
         #expect(engine.state.pendingRecordZoneChanges.isEmpty)
         #expect(phone.journal == ["will send", "sent 1/0-0/0", "sent 0/0-1/0", "did send"])
+    }
+
+    /// True while a change of a record is in flight.
+    private var isSending: Bool {
+        engine.state.content.withLock { $0.recordChanges.entries.contains { $0?.isInFlight == true } }
+    }
+
+    @Test("B419 a change that is removed while it is in flight: its result is reported, nothing is put back")
+    func removeInFlight() async throws {
+        try await sendZone()
+        for code in [CKError.Code?.none, .zoneBusy, .quotaExceeded] {
+            phone.forgetEvents()
+            world.add("a", "\(code as Any)", to: phone, engine)
+            try world.store.console.setNetwork(.slow(.milliseconds(200)))
+            if let code { try world.store.console.failNext(of: .modifyRecords, with: code, scope: .item) }
+            async let sending = failure { try await engine.sendChanges() }
+            #expect(await soon { isSending })
+            engine.state.remove(pendingRecordZoneChanges: [.saveRecord(world.id("a"))])
+            let error = await sending
+            #expect((error?.partialErrorsByItemID?[world.id("a")] as? CKError)?.code == code)
+            #expect(phone.journal == ["will send", code == nil ? "sent 1/0-0/0" : "sent 0/1-0/0", "did send"])
+            #expect(engine.state.pendingRecordZoneChanges.isEmpty)
+        }
     }
 
     /// Every code as the error of a record, of a zone and of a request: kept, or dropped.

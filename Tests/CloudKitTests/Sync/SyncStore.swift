@@ -10,10 +10,11 @@ struct SyncStore {
     let store: CloudStore
     let zone = CKRecordZone.ID(zoneName: "Notes")
 
-    init() throws {
+    /// - Parameter seed: The seed of all random numbers, the store's ID among them.
+    init(seed: UInt64 = 1) throws {
         var options = CloudStore.Options.service
         options.clock = clock
-        options.random = CloudStore.SeededRandomNumbers(seed: 1)
+        options.random = CloudStore.SeededRandomNumbers(seed: seed)
         store = try CloudStore.inMemory(options: options)
     }
 
@@ -23,10 +24,11 @@ struct SyncStore {
 
     func engine(
         _ delegate: SyncDevice, _ device: String = "phone", user: String = "anna",
-        state: CKSyncEngine.State.Serialization? = nil, automatically: Bool = false
+        scope: CKDatabase.Scope = .private, state: CKSyncEngine.State.Serialization? = nil, automatically: Bool = false
     ) -> CKSyncEngine {
+        let database = store.container(user: user, device: device).database(with: scope)
         var configuration = CKSyncEngine.Configuration(
-            database: database(device, user: user), stateSerialization: state, delegate: delegate)
+            database: database, stateSerialization: state, delegate: delegate)
         configuration.automaticallySync = automatically
         return CKSyncEngine(configuration)
     }
@@ -43,6 +45,15 @@ struct SyncStore {
     func add(_ name: String, _ text: String = "text", to delegate: SyncDevice, _ engine: CKSyncEngine) {
         delegate.set(text, id(name))
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(id(name))])
+    }
+
+    /// Returns true once an engine does nothing and has reported its state, and its next sync, if it has to try again,
+    /// waits for the clock.
+    func rests(_ engine: CKSyncEngine, retries: Bool = false) async -> Bool {
+        await soon {
+            engine.core.runCount == 0 && (engine.core.scheduler.due != nil) == retries
+                && clock.sleeperCount == (retries ? 1 : 0)
+        }
     }
 
     /// Advances the clock step by step, letting each step's work end, until a condition holds. Returns the time that

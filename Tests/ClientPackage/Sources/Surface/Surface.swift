@@ -11,7 +11,7 @@ public func checkSurface() async throws {
         ContainerSurface(), try DatabaseSurface(), OperationSurface(), QuestionSurface(), RecordSurface(),
         ObjectSurface(), ConformanceSurface(), try StoreSurface(), ConsoleSurface(), LocationSurface(),
         IdentitySurface(),
-        SharingSurface(), ShareSurface(), SyncSurface(),
+        SharingSurface(), ShareSurface(), SyncSurface(), SampleSurface(),
     ]
     for section in sections { try await section.check() }
 }
