@@ -9,6 +9,8 @@ let package = Package(
         .library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]),
         // Runs an app's sync layer on several devices with bad luck (docs/sync-engine.md).
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
+        // Apple's module `os`, under another name: docs/decisions/0015-the-module-os-has-another-name.md.
+        .library(name: "StrataOS", targets: ["StrataOS"]),
         // The engine without CloudKit (docs/engine.md). Tests/StyleTests/EngineSurface.txt lists what is public.
         .library(
             name: "StrataEngine",
@@ -45,6 +47,7 @@ let package = Package(
                 "StrataReplay", "CoreLocation", "CCloudKit",
             ]),
         .target(name: "StrataTesting", dependencies: ["StrataSystem", "CloudKit"]),
+        .target(name: "StrataOS", dependencies: ["StrataSystem"]),
         .target(
             name: "StrataTool",
             dependencies: [
@@ -152,6 +155,7 @@ let package = Package(
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore"],
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
+        .testTarget(name: "StrataOSTests", dependencies: ["StrataSystem", "StrataOS", "TestSupport"]),
         .testTarget(name: "StyleTests", exclude: ["EngineSurface.txt"]),
     ],
     swiftLanguageModes: [.v6]

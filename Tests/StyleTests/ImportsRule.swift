@@ -5,6 +5,7 @@ struct ImportsRule: FileRule {
         "StrataSystem": ["Dispatch", "Glibc"],
         "CoreLocation": ["Foundation"],
         "CloudKit": ["Foundation"],
+        "StrataOS": ["Foundation"],
         "StrataTool": ["Foundation", "Glibc"],
         "strata": ["Foundation", "Glibc"],
     ]

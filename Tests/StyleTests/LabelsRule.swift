@@ -3,7 +3,7 @@
 struct LabelsRule: FileRule {
     static let maximumUnlabeled = 3
     /// The modules that follow the rule; the list only grows.
-    static let modules: Set<String> = ["CloudKit", "CoreLocation", "StrataRules", "StrataSystem", "strata"]
+    static let modules: Set<String> = ["CloudKit", "CoreLocation", "StrataOS", "StrataRules", "StrataSystem", "strata"]
 
     func findings(in file: SourceFile) -> [Finding] {
         guard let module = file.module, Self.modules.contains(module) else { return [] }

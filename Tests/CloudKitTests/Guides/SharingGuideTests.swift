@@ -1,4 +1,5 @@
 import CloudKit
+import TestSupport
 import Testing
 
 /// The page "Sharing on one store": its blocks stand here line for line, are compiled, and run.

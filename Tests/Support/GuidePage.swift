@@ -1,18 +1,18 @@
 import Foundation
 
 /// A page of documentation whose Swift blocks stand, line for line, in a test.
-struct GuidePage {
+package struct GuidePage {
     /// The lines of each Swift block, without their indentation and without empty lines.
-    let blocks: [[String]]
+    package let blocks: [[String]]
 
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         .joined(separator: "/")
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         try self.init(text: String(contentsOfFile: "\(Self.root)/\(path)", encoding: .utf8))
     }
 
-    init(text: String) {
+    package init(text: String) {
         var blocks: [[String]] = []
         var block: [String]?
         for line in text.components(separatedBy: "\n") {
@@ -29,7 +29,7 @@ struct GuidePage {
     }
 
     /// Returns the blocks that do not stand in `source` as consecutive lines.
-    func blocksMissing(fromSource source: String) -> [[String]] {
+    package func blocksMissing(fromSource source: String) -> [[String]] {
         let lines = source.components(separatedBy: "\n").compactMap(Self.trimmed)
         return blocks.filter { block in
             guard let last = lines.indices.last, block.count <= lines.count else { return true }
