@@ -66,6 +66,8 @@ let package = Package(
         .executableTarget(
             name: "two-devices", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/TwoDevices"),
         .executableTarget(
+            name: "groceries", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/Groceries"),
+        .executableTarget(
             name: "lost-ticket", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/LostTicket"),
         .executableTarget(
             name: "demo-store", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/DemoStore",
@@ -146,7 +148,7 @@ let package = Package(
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataQuery", "StrataStore",
                 "StrataTool", "TestSupport", "strata", "store-child", "log-demo", "demo-store", "lost-ticket",
-                "two-devices", "small-program",
+                "two-devices", "small-program", "groceries",
             ],
             exclude: ["Golden"]),
         // The fuzzers run the same sources; here their corpus is replayed.
@@ -221,7 +223,7 @@ if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     package.targets.removeAll { $0.type == .test && files.contains("Tests/\($0.name)") }
     let unneeded = [
         "StrataTool", "strata", "FuzzedInputs", "ExampleArguments", "log-demo", "small-program", "two-devices",
-        "lost-ticket", "demo-store", "report-store", "torture",
+        "lost-ticket", "groceries", "demo-store", "report-store", "torture",
     ]
     package.targets.removeAll { unneeded.contains($0.name) }
     package.products.removeAll { $0.name == "strata" }

@@ -46,7 +46,7 @@ import Testing
 
     @Test(
         "Each example has --help, and writes nothing then",
-        arguments: ["log-demo", "demo-store", "lost-ticket", "two-devices", "small-program"])
+        arguments: ["log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries"])
     func help(name: String) throws {
         for word in ["--help", "-h"] {
             let directory = try TestDirectory()
@@ -62,6 +62,7 @@ import Testing
         arguments: [
             ("lost-ticket", []), ("demo-store", []), ("demo-store", ["A", "B"]), ("lost-ticket", [""]),
             ("log-demo", ["--hlep"]), ("two-devices", ["--verbose"]), ("small-program", ["Notes.strata"]),
+            ("groceries", []),
         ])
     func wrongArguments(name: String, words: [String]) throws {
         let directory = try TestDirectory()
