@@ -42,9 +42,10 @@ extension SyncCore {
         guard state.content.withLock({ $0.subscriptionID }) == nil else { return nil }
         do {
             let known = try await call.allSubscriptions()
-            let found = known.first { subscription in
-                chosenSubscription.map { $0 == subscription.subscriptionID } ?? (subscription is CKDatabaseSubscription)
-            }
+            // The store refuses a second subscription to all of a database (B185), so one with another ID is used.
+            let found =
+                known.first { $0.subscriptionID == chosenSubscription }
+                ?? known.first { ($0 as? CKDatabaseSubscription).map { $0.recordType == nil } ?? false }
             let ownID = database.databaseScope == .shared ? "cksyncengine.shared" : "cksyncengine.private"
             let subscription =
                 found ?? CKDatabaseSubscription(subscriptionID: chosenSubscription ?? ownID)

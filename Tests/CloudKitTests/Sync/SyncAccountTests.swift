@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// Accounts: B239, B451 to B455.
-@Suite("Sync: accounts", .timeLimit(.minutes(2)))
+@Suite("Sync: accounts", .timeLimit(.minutes(10)))
 struct SyncAccountTests {
     private let world: SyncStore
     private let phone = SyncDevice()

@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// Callbacks, cancellation and the end of engines: B233, B240, B456 to B462.
-@Suite("Sync: life", .timeLimit(.minutes(2)))
+@Suite("Sync: life", .timeLimit(.minutes(10)))
 struct SyncLifeTests {
     private let world: SyncStore
     private let phone = SyncDevice()
@@ -36,7 +36,9 @@ struct SyncLifeTests {
             errors.withLock { $0 = [direct?.code, inTask?.code] }
             detached.withLock { $0 = Task.detached { await failure { try await engine.fetchChanges() } } }
             let other = world.engine(second, "tablet")
-            #expect(await failure { try await other.fetchChanges() } == nil)
+            // In the macro, the compiler would call the closure above.
+            let otherError = await failure { try await other.fetchChanges() }
+            #expect(otherError == nil)
             #expect(engine.state.pendingRecordZoneChanges.count == 1)
         }
         world.add("a", to: phone, engine)

@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// When an engine syncs by itself: B238, B416, B437 to B441, B463 to B467.
-@Suite("Sync: scheduling", .timeLimit(.minutes(2)))
+@Suite("Sync: scheduling", .timeLimit(.minutes(10)))
 struct SyncSchedulingTests {
     private let world: SyncStore
     private let phone = SyncDevice()

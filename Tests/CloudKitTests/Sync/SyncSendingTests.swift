@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// What an engine sends and reports: B231, B401 to B423.
-@Suite("Sync: sending", .timeLimit(.minutes(2)))
+@Suite("Sync: sending", .timeLimit(.minutes(10)))
 struct SyncSendingTests {
     private let world: SyncStore
     private let phone = SyncDevice()

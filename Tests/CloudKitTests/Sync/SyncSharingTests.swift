@@ -5,7 +5,7 @@ import Testing
 @testable import CloudKit
 
 /// Engines of the shared database, and of two databases at once: B468 to B472.
-@Suite("Sync: sharing", .timeLimit(.minutes(2)))
+@Suite("Sync: sharing", .timeLimit(.minutes(10)))
 struct SyncSharingTests {
     private let world: SyncStore
     private let phone = SyncDevice()

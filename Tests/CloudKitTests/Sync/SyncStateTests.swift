@@ -6,7 +6,7 @@ import Testing
 @testable import CloudKit
 
 /// The pending lists and the state: B230, B420 to B425, B444 to B450.
-@Suite("Sync: state", .timeLimit(.minutes(2)))
+@Suite("Sync: state", .timeLimit(.minutes(10)))
 struct SyncStateTests {
     private let world: SyncStore
     private let phone = SyncDevice()
