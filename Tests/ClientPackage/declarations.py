@@ -137,6 +137,8 @@ class Modules:
         if re.match(r"(class|struct|enum|protocol) ", head):
             if head not in self.lines:
                 return f"there is no {head}"
+            # The compiler writes a composition as its parts.
+            listed = listed.replace("Codable", "Decodable, Encodable")
             missing = set(split(listed)) - self.conformances[head.split(" ")[1]]
             return f"{head} does not conform to {', '.join(sorted(missing))}" if missing else None
         if line in self.lines or self.inherits(line):
