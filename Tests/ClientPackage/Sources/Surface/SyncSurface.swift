@@ -28,6 +28,29 @@ struct SyncSurface: Section {
         let kept = try JSONEncoder().encode(delegate.last)
         _ = try JSONDecoder().decode(CKSyncEngine.State.Serialization?.self, from: kept)
         try expect(engine.state.pendingDatabaseChanges.isEmpty)
+        try names()
+    }
+
+    /// Types and members that a program seldom names.
+    private func names() throws {
+        typealias Event = CKSyncEngine.Event
+        let events: [Any.Type] = [
+            Event.StateUpdate.self, Event.AccountChange.self, Event.AccountChange.ChangeType.self,
+            Event.WillFetchChanges.self, Event.FetchedDatabaseChanges.self, Event.WillFetchRecordZoneChanges.self,
+            Event.FetchedRecordZoneChanges.self, Event.DidFetchRecordZoneChanges.self, Event.DidFetchChanges.self,
+            Event.WillSendChanges.self, Event.SentDatabaseChanges.self, Event.SentDatabaseChanges.FailedZoneSave.self,
+            Event.SentRecordZoneChanges.self, Event.SentRecordZoneChanges.FailedRecordSave.self,
+            Event.DidSendChanges.self,
+        ]
+        let scopes: [Any.Type] = [
+            CKSyncEngine.FetchChangesOptions.Scope.self, CKSyncEngine.SendChangesOptions.Scope.self,
+        ]
+        try expect(events.count == 15 && scopes.count == 2)
+        let decode: (any Decoder) throws -> CKSyncEngine.State.Serialization = CKSyncEngine.State.Serialization.init(
+            from:)
+        let encode: (CKSyncEngine.State.Serialization) -> (any Encoder) throws -> Void = CKSyncEngine.State
+            .Serialization.encode(to:)
+        _ = (decode, encode)
     }
 
     private func state(_ state: CKSyncEngine.State, _ zone: CKRecordZone, _ id: CKRecord.ID) {
