@@ -23,7 +23,6 @@ let package = Package(
         .target(name: "StrataModel"),
         .target(name: "StrataSystem", dependencies: ["CLZ4", "CSodium", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
-        .target(name: "StrataReplication", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
         .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
@@ -31,8 +30,7 @@ let package = Package(
         .target(
             name: "StrataStore",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
             ]),
         .target(
             name: "StrataReplay",
@@ -76,8 +74,7 @@ let package = Package(
             exclude: ["commands.txt"]),
 
         .target(
-            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication"],
-            path: "Tests/Support",
+            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
             exclude: ["read_log.py"]),
         .executableTarget(
             name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport"],
@@ -103,13 +100,8 @@ let package = Package(
             name: "StrataSystemTests", dependencies: ["StrataModel", "StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(
             name: "StrataLogTests",
-            dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "TestSupport", "crash-child",
-            ],
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport", "crash-child"],
             resources: [.copy("Golden")]),
-        .testTarget(
-            name: "StrataReplicationTests",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "TestSupport"]),
         .testTarget(
             name: "StrataTreeTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
@@ -128,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "StrataStoreTests",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery", "StrataStore", "ReferenceModel", "TestSupport", "store-child",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataStore", "ReferenceModel", "TestSupport", "store-child",
             ]),
         .testTarget(
             name: "StrataReplayTests",
@@ -151,10 +143,6 @@ let package = Package(
                 "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child",
             ],
             resources: [.copy("Golden")]),
-        // The scenarios and archives of sharing once more, as programs in the older language mode have them.
-        .testTarget(
-            name: "ScenariosSwift5", dependencies: ["CloudKit"], path: "Tests/ScenariosSwift5",
-            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "StrataToolTests",
             dependencies: [
@@ -221,10 +209,7 @@ if Context.environment["STRATA_STRICT"] == "1" {
         target.cSettings = (target.cSettings ?? []) + [.enableWarning("all"), .treatAllWarnings(as: .error)]
         // Optimised where it halves the time of the tests, which is not in the upper layers; assertions are kept. Each
         // as a whole: file by file the compiler would do much of it several times.
-        let lowerLayers = [
-            "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-            "TestSupport",
-        ]
+        let lowerLayers = ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "TestSupport"]
         if lowerLayers.contains(target.name), Context.environment["STRATA_LEFT_OUT"] == nil {
             let flags = ["-O", "-assert-config", "Debug", "-whole-module-optimization", "-num-threads", "2"]
             target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))

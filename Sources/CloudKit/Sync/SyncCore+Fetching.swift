@@ -1,5 +1,4 @@
 import Foundation
-import StrataStore
 
 extension SyncCore {
     private static var pageSize: Int { 200 }
@@ -34,8 +33,7 @@ extension SyncCore {
     }
 
     func call(in group: CKOperationGroup) -> DatabaseCall {
-        let id = SyncState.operationID(of: database.databaseScope.engine)
-        let settings = CallSettings(.init(), group: group, id: id, quality: .utility)
+        let settings = CallSettings(.init(), group: group, id: "", quality: .utility)
         return DatabaseCall(client: client, scope: database.databaseScope, settings: settings)
     }
 

@@ -51,8 +51,7 @@ extension RecordsJudge {
 
     /// The hierarchies of a zone after the saves of the request that have not failed.
     private func madeHierarchy(of zoneIndex: Int, _ zoneSaves: [Int]) throws -> Hierarchy {
-        var hierarchy = Hierarchy(
-            view, zone: resolved.zones[zoneIndex].ordinal, maximumMoves: judging.limits.movedRecords)
+        var hierarchy = Hierarchy(view, zone: resolved.zones[zoneIndex].ordinal)
         for index in zoneSaves where saves[index].refusal == nil {
             let save = body.saves[index]
             guard let stored = saves[index].stored else {

@@ -22,14 +22,6 @@ final class StoreTable: Sendable {
 
     private let state = Monitor(State())
 
-    /// A log that this process has opened, and its store's `STORE` file.
-    private struct Opened {
-        let log: any EventLog
-        let segments: SegmentedLog
-        let file: any File
-        let identity: FileIdentity
-    }
-
     /// One handle's share in an engine.
     struct Lease: Sendable {
         let engine: StoreEngine
@@ -42,15 +34,17 @@ final class StoreTable: Sendable {
     ) throws -> Lease {
         let paths = StorePaths(path)
         while true {
-            let opened: Opened
+            let opened: (log: SegmentedLog, file: any File, identity: FileIdentity)
             if try platform.files.exists(paths.identity) {
                 let file = try platform.files.open(paths.identity, .read)
                 let identity = try file.identity()
                 if let engine = try join(identity, options, path) {
                     return Lease(engine: engine, identity: identity)
                 }
-                let log = try reserving(identity) { try options.openLog(at: path, platform) }
-                opened = Opened(log: log.log, segments: log.segments, file: file, identity: identity)
+                let log = try reserving(identity) {
+                    try SegmentedLog.open(at: path, options: options.log, platform: platform)
+                }
+                opened = (log, file, identity)
             } else if let made = try make(paths, options, platform) {
                 opened = made
             } else {
@@ -58,8 +52,7 @@ final class StoreTable: Sendable {
             }
             return try reserving(opened.identity) {
                 let engine = try StoreEngine.open(
-                    opened.log, in: opened.segments, at: path, options, opened.segments.platform,
-                    progress: progress)
+                    opened.log, at: path, options, opened.log.platform, progress: progress)
                 set(opened.identity, .open(engine, handles: 1, opened.file))
                 return Lease(engine: engine, identity: opened.identity)
             }
@@ -123,7 +116,7 @@ final class StoreTable: Sendable {
     /// Creates a store while no other thread of this process does; returns nil if another thread was faster.
     private func make(
         _ paths: StorePaths, _ options: StoreOptions, _ platform: Platform
-    ) throws -> Opened? {
+    ) throws -> (log: SegmentedLog, file: any File, identity: FileIdentity)? {
         state.wait { state -> Void? in
             if state.isMaking { return nil }
             state.isMaking = true
@@ -134,12 +127,12 @@ final class StoreTable: Sendable {
             state.notifyAll()
         }
         if try platform.files.exists(paths.identity) { return nil }
-        let (log, segments) = try options.openLog(at: paths.store, platform)
+        let log = try SegmentedLog.open(at: paths.store, options: options.log, platform: platform)
         do {
             let file = try platform.files.open(paths.identity, .read)
             let identity = try file.identity()
             set(identity, .busy)
-            return Opened(log: log, segments: segments, file: file, identity: identity)
+            return (log, file, identity)
         } catch {
             try? log.close()
             throw error

@@ -9,8 +9,6 @@ struct Submission: Sendable {
     let operation: OperationInfo
     let byteCount: Int
     let reply: Reply<Answer>
-    /// True if the request is judged at an end of a shared log that was confirmed after it came.
-    var isConfirmed = false
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.request = request

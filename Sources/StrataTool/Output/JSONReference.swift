@@ -28,7 +28,7 @@ enum JSONReference {
         ("strata users", [UserDetail.shape]),
         ("strata shares", [ShareDetail.shape]),
         ("strata access", [AccessDetail.shape]),
-        ("strata device", [DeviceView.shape, SyncStateReport.shape]),
+        ("strata device", [DeviceView.shape]),
         ("strata feed", [FeedChange.shape, FeedPages.end]),
         ("strata play", [PlayedCommit.shape, PlayReport.push]),
         ("strata token", [TokenReport.shape]),
@@ -36,7 +36,8 @@ enum JSONReference {
             "strata export",
             [
                 ExportHeader.shape, CommitExport.commit, CommitExport.basePayload, RecordExport.zone,
-                RecordExport.record, RecordExport.person, ExportEnd.shape,
+                RecordExport.record,
+                ExportEnd.shape,
             ]
         ),
         ("strata import", [ImportReport.shape]),

@@ -61,16 +61,11 @@ struct SharedPlay {
     private mutating func one<Value>(of values: [Value]) -> Value { values[random.next(below: values.count)] }
 
     mutating func step() throws {
-        if random.next(below: 3) > 0 { return try write() }
-        try follow(one(of: devices.keys.sorted()), limit: one(of: [0, 1, 2, 3, 7]))
-    }
-
-    /// Writes at most one commit.
-    mutating func write() throws {
-        switch random.next(below: 8) {
+        switch random.next(below: 12) {
         case 0: try shareOrEnd()
         case 1..<4: try changeMember()
-        default: try writeRecords()
+        case 4..<8: try writeRecords()
+        default: try follow(one(of: devices.keys.sorted()), limit: one(of: [0, 1, 2, 3, 7]))
         }
     }
 
@@ -94,7 +89,6 @@ struct SharedPlay {
             try world.write(by: user) { try world.leave(user, share) }
         } else {
             let permission = one(of: [SharePermission.readOnly, .readWrite, .readWrite, .none])
-            if permission == .none, world.members[user]?[share]?.permission == SharePermission.none { return }
             try world.write { try world.set(permission, of: user, in: share) }
         }
     }
