@@ -8,8 +8,8 @@ package struct MemberChangedEvent: StatedEvent {
     package var zone: UInt64
     package var permission: SharePermission
     package var role: ShareRole
-    /// The version of the event by which the user joined; nil for this event. It begins a life of the membership, whose
-    /// tokens end with it.
+    /// The version of the event by which the user joined, or got access back after none; nil for this event. It begins
+    /// a life of the membership, whose tokens end with it.
     package var joined: Version?
     /// True if the user is no longer a member.
     package var isGone: Bool

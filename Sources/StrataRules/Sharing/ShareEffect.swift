@@ -40,10 +40,12 @@ struct ShareEffect {
     ) throws {
         let ordinal = try user(member.user)
         let known = try view.fold.fork.memberships(of: ordinal, in: zone).first { $0.share == share && !$0.isGone }
+        // Access that comes back begins a new life, or feeds could not tell what the member has missed.
+        let isBack = known?.permission == SharePermission.none && member.permission != .none
         try commit.append(
             MemberChangedEvent(
                 user: ordinal, share: share, zone: zone, permission: member.permission, role: member.role,
-                joined: known?.joined, isGone: isGone))
+                joined: isBack ? nil : known?.joined, isGone: isGone))
     }
 
     /// The parts of a state that the views need to find a share.

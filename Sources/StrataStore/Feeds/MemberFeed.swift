@@ -169,8 +169,10 @@ struct MemberFeed {
         _ phase: Phase, _ reading: inout Reading
     ) throws -> Bool {
         let name = event.record.name
-        // What went before the member joined was never visible, and content that went is not reported.
-        if phase == .content || event.isGone && version <= max(member.joined, reading.baseVersion) { return true }
+        // What went before the member joined was never visible.
+        if event.isGone, version <= max(member.joined, reading.baseVersion) { return true }
+        // Content that went can be known by another share, whose end left it out while this share had it.
+        if phase == .content, reading.base == 0 { return true }
         if isDoubtful(event, version, member, phase, reading), !(try wasKnown(name, share, member, reading)) {
             return true
         }
@@ -201,14 +203,12 @@ struct MemberFeed {
 
     // MARK: Records that the member may never have seen
 
-    /// Returns true if a record that is not visible now may have come after the base, while the member saw nothing of
-    /// the share: after the end of the membership, or while the permission was none. Of a permission, only the last
-    /// change is known.
+    /// Returns true if a record may have come after the base, while the member saw nothing of the share: only after the
+    /// end of the access, since access that comes back begins a new life of the membership.
     private func isDoubtful(
         _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase, _ reading: Reading
     ) -> Bool {
-        if phase != .end { return version.offset < member.changed.offset }
-        if version <= reading.baseVersion { return false }
+        if phase != .end || version <= reading.baseVersion { return false }
         let endedWithShare = event.isGone && version.offset == member.changed.offset && member.isGone
         return !endedWithShare || member.permission == .none
     }

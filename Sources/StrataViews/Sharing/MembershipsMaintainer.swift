@@ -40,7 +40,7 @@ package struct Membership: Sendable, Hashable {
     package let zone: UInt64
     package let permission: SharePermission
     package let role: ShareRole
-    /// The version of the event by which the user joined.
+    /// The version of the event by which the user joined, or got access back after none.
     package let joined: Version
     /// The version of the last change: of the permission, or the end.
     package let changed: Version

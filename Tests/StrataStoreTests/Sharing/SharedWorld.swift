@@ -211,7 +211,8 @@ final class SharedWorld {
 
     /// Adds a user to a share, or changes the user's permission.
     func set(_ permission: SharePermission, of user: String, in number: UInt64, role: ShareRole = .privateUser) throws {
-        let known = members[user]?[number]
+        var known = members[user]?[number]
+        if known?.permission == SharePermission.none, permission != .none { known = nil }
         shares[number]?.participants.removeAll { $0.user == user }
         shares[number]?.participants.append(
             ShareParticipant(id: user, user: user, role: role, permission: permission, hasAccepted: true))
