@@ -11,6 +11,8 @@ public struct Limits: Sendable, Hashable {
     /// The default number of results in a page of a query or feed.
     public var pageSize: Int
     public var pageSizeMaximum: Int
+    /// The maximum number of records that a request brings under another share, or under none (B322).
+    package var movedRecords = 100_000
 
     public init(
         itemsPerRequest: Int, requestBytes: Int, recordBytes: Int, owningReferences: Int, pageSize: Int,

@@ -4,6 +4,8 @@ import StrataViews
 
 /// Another user's zone as a member of its shares finds it in the shared database.
 package struct SharedZone: Sendable {
+    /// The ordinal of the member; 0 for a user whom the state does not know.
+    package let member: UInt64
     /// The ordinals of the zone's owner, of the owner's private database, and of the zone.
     package let owner: UInt64
     package let database: UInt64
@@ -34,12 +36,12 @@ package struct SharedZone: Sendable {
             let database = try ordinal(.database(.private, owner: owner)),
             let zone = try ordinal(.zone(database: database, owner: owner, id.name))
         else { throw Refusal.zoneNotShared }
-        (self.owner, self.database, self.zone) = (owner, database, zone)
+        (member, self.owner, self.database, self.zone) = (user, owner, database, zone)
         memberships = try trees.memberships(of: user, in: zone)
         if memberships.isEmpty { throw Refusal.zoneNotShared }
         current = memberships.filter(\.givesAccess)
         guard let first = current.first, try trees.zoneStatus(database, zone) == .alive else {
-            throw Refusal.missingZone(id.name)
+            throw Refusal.missingZone(id.name, rule: .zonesOfMembers)
         }
         // A zone has either one share as a whole or shares of hierarchies (B310, B311), so one of them tells.
         if try trees.share(first.share)?.root == nil {
@@ -67,5 +69,6 @@ package struct SharedZone: Sendable {
 
 extension Refusal {
     /// The refusal for a zone of the user's own, or one that was never shared with the user, in the shared database.
-    static let zoneNotShared = Refusal(.invalidArguments, "Only shared zones can be accessed in the shared DB")
+    static let zoneNotShared = Refusal(
+        .invalidArguments, "Only shared zones can be accessed in the shared DB", rule: .zonesOfMembers)
 }

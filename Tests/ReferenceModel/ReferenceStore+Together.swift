@@ -38,10 +38,10 @@ extension ReferenceStore.Judgement {
         for (index, save) in saves.enumerated() {
             guard isAccepted(index), let merged = withHolding(index) else { continue }
             let zone = save.place.zone
-            if records[zone] == nil { records[zone] = self.zone(zone)?.records ?? [:] }
+            if records[zone] == nil { records[zone] = counted(in: zone) }
             let added = merged.heldOwners.subtracting(records[zone]?[save.place.name]?.heldOwners ?? [])
             let isOver = added.contains { target in
-                owned(by: target, in: records[zone] ?? [:], self.zone(zone)?.records ?? [:]) + 1 > most
+                owned(by: target, in: records[zone] ?? [:], counted(in: zone)) + 1 > most
             }
             if isOver {
                 saveRefusals[index] = Refusal(
@@ -52,6 +52,12 @@ extension ReferenceStore.Judgement {
             }
         }
         return hasFailed
+    }
+
+    /// The stored records whose references count: for members, those that they see.
+    private func counted(in name: ReferenceName) -> [ReferenceName: ReferenceRecord] {
+        guard let zone = zone(name) else { return [:] }
+        return asker.isMember ? zone.visible(to: asker.actor.user) : zone.records
     }
 
     private func owned(

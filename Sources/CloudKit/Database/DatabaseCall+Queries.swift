@@ -77,7 +77,7 @@ extension DatabaseCall {
         guard !plan.countsHiddenRecords else {
             throw CKError(
                 .permissionFailure,
-                message: "A plan counts the records of all users, and you may read only those that you created.")
+                message: "A plan counts all records in an index, and you may read only some of them.")
         }
         return CloudStore.QueryPlan(plan)
     }

@@ -176,10 +176,10 @@ struct EncodedModification {
                 return .success(try made(record, saved.id))
             }
             // Saved again or deleted since: the log still has the record's state after this save.
-            let past = try answer.snapshot.record(
-                saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor,
-                unreadable: .withoutFields)
             do {
+                let past = try answer.snapshot.record(
+                    saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor,
+                    unreadable: .withoutFields)
                 return .success(try made(try past ?? record.get(), saved.id))
             } catch let refusal as Refusal {
                 return .failure(CKError(refusal))

@@ -81,6 +81,8 @@ public enum Rule: String, Sendable, CaseIterable {
     case acceptedShare = "B349"
     case invitedOnly = "B352"
     case acceptedAgain = "B353"
+    case visibleRecords = "B356"
+    case zonesOfMembers = "B358"
     case readOnlyMember = "B369"
     case memberDeletes = "B370"
     case sharedChain = "B372"
@@ -129,7 +131,7 @@ public enum Rule: String, Sendable, CaseIterable {
         B6 A record type is an ASCII letter followed by letters, digits and underscores, 255 characters at \
         most. A stored record keeps its type.
         B7 A field key is an ASCII letter followed by letters, digits and underscores, 255 characters at most.
-        B21 Encrypted values are allowed in private databases only, and assets and references cannot be \
+        B21 Encrypted values are allowed in private and shared databases only, and assets and references cannot be \
         encrypted.
         B23 The first accepted save of a key binds its value type for the record type. Later values must fit; \
         numbers convert if that is exact.
@@ -240,6 +242,10 @@ public enum Rule: String, Sendable, CaseIterable {
         B349 Accepting a share makes the user a member and gives the share a new tag.
         B352 A share that is not public can be accepted only by the users who were invited.
         B353 Accepting one's own share, or one that has been accepted, succeeds and writes nothing.
+        B356 A shared zone has the shared records and the shares themselves. Any other record, and any state of a \
+        record from before it was shared with the user, is missing, for every way of reading.
+        B358 In the shared database, a zone of one's own or one that was never shared is refused; a zone that the \
+        user can no longer see does not exist.
         B369 A participant who may only read cannot save or delete records.
         B370 A participant with write permission can change and delete all shared records, except for the root, which \
         only the owner deletes.

@@ -43,8 +43,9 @@ package final class QueryContext: Sendable {
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
 
-    /// True if estimates count records that the actor may not read.
-    package var countsHiddenRecords: Bool { onlyCreator != nil || visible?.isWholeZone == false }
+    /// True if estimates count records that the actor may not read: those of other users, or, in the shared database,
+    /// those of the owner's other zones, which share the indexes.
+    package var countsHiddenRecords: Bool { onlyCreator != nil || visible != nil }
 
     /// The subject of a key in a predicate or an order; nil if no record of the type ever had the key.
     func subject(of key: String) throws -> QuerySubject? {

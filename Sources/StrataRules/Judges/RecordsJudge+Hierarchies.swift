@@ -51,7 +51,8 @@ extension RecordsJudge {
 
     /// The hierarchies of a zone after the saves of the request that have not failed.
     private func madeHierarchy(of zoneIndex: Int, _ zoneSaves: [Int]) throws -> Hierarchy {
-        var hierarchy = Hierarchy(view, zone: resolved.zones[zoneIndex].ordinal)
+        var hierarchy = Hierarchy(
+            view, zone: resolved.zones[zoneIndex].ordinal, maximumMoves: judging.limits.movedRecords)
         for index in zoneSaves where saves[index].refusal == nil {
             let save = body.saves[index]
             guard let stored = saves[index].stored else {

@@ -179,7 +179,12 @@ extension RecordsJudge {
     private func count(_ target: String, _ zoneIndex: Int) throws -> Int {
         let zone = resolved.zones[zoneIndex].ordinal
         guard zone != 0 else { return 0 }
-        return try view.sources(of: RecordKey(zone: zone, name: target), .deleting).count
+        let sources = try view.sources(of: RecordKey(zone: zone, name: target), .deleting)
+        // Hidden records do not count, or a refusal would tell a member of them.
+        guard let shared = resolved.zones[zoneIndex].shared,
+            sources.count + body.saves.count > judging.limits.owningReferences
+        else { return sources.count }
+        return try sources.count { try shared.permission(ofRecord: $0, in: view.fold.fork) != nil }
     }
 
     // MARK: Deletes

@@ -15,7 +15,7 @@ struct Hierarchy {
     }
 
     /// The maximum number of records whose visibility one commit changes.
-    var maximumMoves = 100_000
+    private let maximumMoves: Int
 
     private let view: RulesView
     private let zone: UInt64
@@ -42,9 +42,10 @@ struct Hierarchy {
     private var known: [RecordKey: Share?] = [:]
     private var roots: [UInt64: String?] = [:]
 
-    init(_ view: RulesView, zone: UInt64) {
+    init(_ view: RulesView, zone: UInt64, maximumMoves: Int = Limits.service.movedRecords) {
         self.view = view
         self.zone = zone
+        self.maximumMoves = maximumMoves
     }
 
     static func key(_ name: String) -> RecordKey { RecordKey(zone: 0, name: name) }

@@ -219,29 +219,10 @@ struct MemberFeed {
     ) throws -> Bool {
         guard let root = share.root else { return false }
         let isOfThisFetch = reading.target.offset < member.changed.offset
+        let record = RecordKey(zone: share.record.zone, name: name)
         return try ([reading.base] + (isOfThisFetch ? [reading.target.offset] : [])).contains {
-            try $0 >= member.joined.offset && isBelow(root, name, in: share.record.zone, asOf: $0)
+            try $0 >= member.joined.offset && feed.snapshot.isBelow(root, record, asOf: $0, trees)
         }
-    }
-
-    /// Returns true if the parents of a record led to the root as of a commit.
-    private func isBelow(_ root: String, _ name: String, in zone: UInt64, asOf offset: UInt64) throws -> Bool {
-        var name = name
-        var seen: Set<[UInt8]> = []
-        while seen.insert(Array(name.utf8)).inserted {
-            let record = RecordKey(zone: zone, name: name)
-            guard let state = try feed.snapshot.context.history.state(of: record, asOf: offset, trees) else {
-                return false
-            }
-            if isSameText(name, root) { return true }
-            let parent = try state.bytes.withUnsafeBytes { bytes in
-                let view = try RecordStateView(bytes, in: 0..<bytes.count)
-                return try view.links().parent.map { try view.key($0).name }
-            }
-            guard let parent else { return false }
-            name = parent
-        }
-        return false
     }
 
     // MARK: What comes next

@@ -88,18 +88,19 @@ struct RecordAccess: Sendable {
         return Principal(user: user, try user == 0 ? Account() : trees.account(of: user))
     }
 
+    /// Returns the refusal for a record that does not exist.
+    func missingRecord(_ name: String) -> Refusal {
+        Refusal(.unknownItem, "Record not found: \(name)", rule: scope == .shared ? .visibleRecords : nil)
+    }
+
     /// Returns the refusal for a record that exists but may not be read (B395). A member does not learn that there is
     /// such a record (B356).
     func refusal(of record: String) -> Refusal {
-        if scope == .shared { return .missingRecord(record) }
+        if scope == .shared { return missingRecord(record) }
         return Refusal(
             .permissionFailure, "Access failure: READ operation not permitted on record '\(record)'.",
             rule: .readGrants)
     }
-}
-
-extension Refusal {
-    static func missingRecord(_ name: String) -> Refusal { Refusal(.unknownItem, "Record not found: \(name)") }
 }
 
 /// The treatment of a record that the actor may not read.

@@ -60,7 +60,8 @@ extension StoreSnapshot {
                 record: record, state: state, zone: zone, owner: home.owner,
                 root: share.root.map { RecordID($0, zone: zone) }, role: standing?.role ?? .owner,
                 hasAccepted: standing?.hasAccepted ?? true, permission: standing?.permission ?? .readWrite)
-            guard includesRoot, let root = share.root else { return metadata }
+            // A participant without permission sees nothing of what is shared (B340).
+            guard includesRoot, metadata.permission != .none, let root = share.root else { return metadata }
             let key = RecordKey(zone: share.record.zone, name: root)
             metadata.rootRecord = try trees.withRecord(key) { try Record(root, [UInt8]($0), try origin(desiredKeys)) }
             return metadata

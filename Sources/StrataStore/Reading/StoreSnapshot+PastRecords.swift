@@ -10,7 +10,8 @@ extension StoreSnapshot {
     /// ```swift
     /// let then = try store.snapshot().record(id, asOf: 1_207, in: DatabaseID(.private), as: anna)
     /// ```
-    /// The actor's permissions are those of the snapshot. Nothing is left of a record that was erased since.
+    /// The actor's permissions are those of the snapshot, but a member of shares gets only a state that the member
+    /// could read while it was the newest (B356). Nothing is left of a record that was erased since.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset past the snapshot's, or in history that was removed;
     ///   ``Refusal`` if the actor may not read the record (B395).

@@ -93,7 +93,7 @@ public struct StoreSnapshot: Sendable {
         let bytes = try zone.flatMap { zone in
             try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
         }
-        guard let bytes else { return .failure(.missingRecord(id.name)) }
+        guard let bytes else { return .failure(access.missingRecord(id.name)) }
         return try readable(Record(id.name, bytes, origin), &access, unreadable)
     }
 
@@ -102,26 +102,31 @@ public struct StoreSnapshot: Sendable {
     ) throws -> Result<Record, Refusal> {
         if try access.mayRead(record) { return .success(record) }
         switch unreadable {
-        case .refused: return .failure(access.refusal(of: record.id.name))
-        case .withoutFields: return .success(record.withoutFields)
+        // A member does not learn that there is such a record (B356).
+        case .withoutFields where access.shared == nil: return .success(record.withoutFields)
+        case .refused, .withoutFields: return .failure(access.refusal(of: record.id.name))
         }
     }
 
-    /// Returns a past state of a record to an actor who may read it.
+    /// Returns a past state of a record to an actor who may read it; nil to a member of shares who could not.
     ///
     /// - Throws: ``Refusal`` for other actors (B395).
     func readablePast(
         _ id: RecordID, _ bytes: [UInt8], in place: Place, as actor: Actor, _ trees: Snapshot,
         unreadable: UnreadableRecord = .refused
-    ) throws -> Record {
+    ) throws -> Record? {
         var access = access(place, actor, trees)
-        // A zone that has ended keeps its past for its owner, but not for members.
-        let refusal = try access.zone(id.zone, in: place, trees, names).refusal
-        if let refusal, place.database.scope == .shared { throw refusal }
-        return try readable(Record(id.name, bytes, try origin(place, id.zone, trees)), &access, unreadable).get()
+        // A zone that has ended keeps its past for its owner.
+        _ = try access.zone(id.zone, in: place, trees, names)
+        let record = try Record(id.name, bytes, try origin(place, id.zone, trees))
+        if let shared = access.shared?.zone {
+            return try access.mayRead(record) && wasVisible(record, in: shared, trees) ? record : nil
+        }
+        return try readable(record, &access, unreadable).get()
     }
 
-    /// Returns a record as of one of its versions, rebuilt from the log; nil if there was no such version.
+    /// Returns a record as of one of its versions, rebuilt from the log; nil if there was no such version, or if a
+    /// member of shares could not read the record while that version was the newest (B356).
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a version that was removed when the history was compacted; the
     ///   record's last state before that is kept. ``Refusal`` if the actor may not read the record (B395).

@@ -37,7 +37,7 @@ extension ReferenceStore {
         let zone = state.databases[asker.database]?.zones[name]
         if zone?.isShared(with: asker.actor.user) == true { return nil }
         if bends(.removedMembersStay), zone?.isAlive == true { return nil }
-        return Refusal(.zoneNotFound, "no such zone", rule: rule)
+        return Self.shareRefusal(.zoneNotFound, "no such zone", "B358")
     }
 
     /// B367, B368.

@@ -82,6 +82,29 @@ struct HiddenRecordTests {
         #expect(own.code == .quotaExceeded && own.message.contains("of 100 bytes are in use"))
     }
 
+    @Test("B98 The limit of owning references tells a member nothing of hidden records that refer to a visible one")
+    func referrers() throws {
+        var names = RequestNames()
+        let target = RecordKey(zone: names.ordinal(of: ZoneID("Notes")), name: "a")
+        let fields = [("owner", FieldValue.reference(.init(target, action: .deleteSelf)))]
+        for half in 0..<2 {
+            let items = (0..<375).map { ShareFixture.Item("h\(half)-\($0)", fields: fields) }
+            #expect(try store.save(items).saves.allSatisfy { $0.code == nil })
+        }
+        #expect(try store.save([.init("own", fields: fields)]).saves[0].code == .limitExceeded)
+        let child = ShareFixture.Item("child", parent: "a", fields: fields)
+        #expect(try store.save([child], scope: .shared, as: "ben").saves[0].code == nil)
+        // Those that the member sees count.
+        for part in 0..<2 {
+            let items = (0..<(part == 0 ? 375 : 374)).map {
+                ShareFixture.Item("v\(part)-\($0)", parent: "a", fields: fields)
+            }
+            #expect(try store.save(items, scope: .shared, as: "ben").saves.allSatisfy { $0.code == nil })
+        }
+        let last = ShareFixture.Item("last", parent: "a", fields: fields)
+        #expect(try store.save([last], scope: .shared, as: "ben").saves[0].code == .limitExceeded)
+    }
+
     @Test("B376, B378 A cascade of a member's delete never ends a share")
     func cascadeToShare() throws {
         var names = RequestNames()
@@ -112,11 +135,61 @@ struct HiddenRecordTests {
 
     @Test("B322 The limit of records that come under another share includes the moved record")
     func limitOfMoves() throws {
-        var hierarchy = Hierarchy(store.view, zone: try store.key("list").zone)
-        hierarchy.maximumMoves = 2
+        let zone = try store.key("list").zone
+        var hierarchy = Hierarchy(store.view, zone: zone, maximumMoves: 2)
         #expect(try hierarchy.subtree(of: "list").names == ["list", "a"])
-        hierarchy.maximumMoves = 1
+        hierarchy = Hierarchy(store.view, zone: zone, maximumMoves: 1)
         #expect(throws: Refusal.self) { try hierarchy.subtree(of: "list") }
+    }
+
+    @Test("B322 A request moves a limited number of records, whether they are shared, moved, or lose their share")
+    func limitOfRequests() throws {
+        try store.save([.init("b", parent: "a"), .init("c", parent: "b"), .init("e"), .init("f", parent: "e")])
+        func share(of name: String) throws -> UInt64? {
+            try store.view.fold.fork.hierarchicalShare(of: store.key(name))
+        }
+        func code(_ items: [ShareFixture.Item], deleting: [String] = [], limit: Int) -> Refusal.Code? {
+            store.rules.limits.movedRecords = limit
+            do {
+                let result = try store.save(items, deleting: deleting)
+                return result.saves.compactMap(\.code).first ?? result.deletes.compactMap { $0?.code }.first
+            } catch { return (error as? Refusal)?.code }
+        }
+        var away = ShareFixture.Item("a", base: try store.version(of: "a"))
+        away.removesParent = true
+        let near = ShareFixture.Item("e", base: try store.version(of: "e"), parent: "list")
+        #expect(code([away], limit: 2) == .limitExceeded)
+        #expect(code([near], limit: 1) == .limitExceeded)
+        #expect(code([away, near], limit: 4) == .limitExceeded)
+        #expect(code([], deleting: ["Share-1"], limit: 3) == .limitExceeded)
+        #expect(
+            try share(of: "c") == 1 && share(of: "f") == nil && store.memberships(of: "ben").allSatisfy { !$0.isGone })
+        #expect(code([away, near], limit: 5) == nil)
+        #expect(try share(of: "c") == nil && share(of: "f") == 1)
+        let again: [ShareFixture.Item] = [
+            .init("a", base: try store.version(of: "a"), share: "Share-2"), .share("Share-2", ShareChange(root: "a")),
+        ]
+        #expect(code(again, limit: 2) == .limitExceeded)
+        #expect(code(again, limit: 3) == nil)
+        #expect(try share(of: "c") == 2)
+    }
+
+    @Test(
+        "B101 B325 What refers to a share goes with it if its root is deleted; a child of a share's record keeps both")
+    func linksToShare() throws {
+        var names = RequestNames()
+        let share = RecordKey(zone: names.ordinal(of: ZoneID("Notes")), name: "Share-1")
+        let fields = [("to", FieldValue.reference(.init(share, action: .deleteSelf)))]
+        try store.save([.init("note", fields: fields), .init("child", parent: "Share-1")])
+        #expect(try store.save([], deleting: ["a"]).deletes[0] == nil)
+        #expect(try store.save([], deleting: ["list"]).deletes[0]?.code == .referenceViolation)
+        #expect(try store.save([], deleting: ["Share-1"]).deletes[0]?.code == .referenceViolation)
+        #expect(try store.version(of: "list") != nil && store.version(of: "Share-1") != nil)
+        #expect(try store.memberships(of: "ben").map(\.isGone) == [false])
+        #expect(try store.save([], deleting: ["child"]).deletes[0] == nil)
+        #expect(try store.save([], deleting: ["list"]).deletes[0] == nil)
+        for name in ["list", "Share-1", "note"] { #expect(try store.version(of: name) == nil, "\(name)") }
+        #expect(try store.memberships(of: "ben").map(\.isGone) == [true])
     }
 
     @Test("B325 Erasing a share's record ends it; erasing the root needs the records below it to go first")

@@ -61,11 +61,16 @@ struct SharedPlay {
     private mutating func one<Value>(of values: [Value]) -> Value { values[random.next(below: values.count)] }
 
     mutating func step() throws {
-        switch random.next(below: 12) {
+        if random.next(below: 3) > 0 { return try write() }
+        try follow(one(of: devices.keys.sorted()), limit: one(of: [0, 1, 2, 3, 7]))
+    }
+
+    /// Writes at most one commit.
+    mutating func write() throws {
+        switch random.next(below: 8) {
         case 0: try shareOrEnd()
         case 1..<4: try changeMember()
-        case 4..<8: try writeRecords()
-        default: try follow(one(of: devices.keys.sorted()), limit: one(of: [0, 1, 2, 3, 7]))
+        default: try writeRecords()
         }
     }
 
@@ -89,6 +94,7 @@ struct SharedPlay {
             try world.write(by: user) { try world.leave(user, share) }
         } else {
             let permission = one(of: [SharePermission.readOnly, .readWrite, .readWrite, .none])
+            if permission == .none, world.members[user]?[share]?.permission == SharePermission.none { return }
             try world.write { try world.set(permission, of: user, in: share) }
         }
     }

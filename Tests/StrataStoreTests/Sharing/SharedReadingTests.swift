@@ -185,5 +185,8 @@ struct SharedReadingTests {
                 == names[1])
         let page = try world.store.zoneChanges(of: world.zone, in: world.shared, as: world.actor("fred"))
         #expect(page.changed.map(\.id.name).sorted() == names)
+        // The owner's other zones have the same indexes.
+        let plan = try world.store.plan(Query("Note", zone: world.zone), in: world.shared, as: world.actor("fred"))
+        #expect(plan.countsHiddenRecords)
     }
 }

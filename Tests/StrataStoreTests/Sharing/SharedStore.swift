@@ -1,6 +1,8 @@
+import Foundation
 import StrataModel
 import StrataSystem
 import StrataViews
+import TestSupport
 import Testing
 
 @testable import StrataStore
@@ -8,7 +10,7 @@ import Testing
 /// A store in which anna shares records of her zone "Notes" by requests.
 struct SharedStore {
     enum Scene {
-        /// What ``SharedDoor`` expects: ben may write, cleo may read, dora has no permission, erik left.
+        /// The records and users of ``SharedDoor`` and ``SharedPerson``.
         case isolation
         /// A public share that ben joined, with "list" and "note" below it; and "other" outside.
         case publicShare
@@ -19,14 +21,16 @@ struct SharedStore {
         var name: String
         var parent: String?
         var share: String?
+        var base: Version?
         var sharing: ShareChange?
         var fields: [String: FieldValue]
 
         init(
-            _ name: String, parent: String? = nil, share: String? = nil, sharing: ShareChange? = nil,
-            fields: [String: FieldValue] = [:]
+            _ name: String, parent: String? = nil, share: String? = nil, base: Version? = nil,
+            sharing: ShareChange? = nil, fields: [String: FieldValue] = [:]
         ) {
-            (self.name, self.parent, self.share, self.sharing, self.fields) = (name, parent, share, sharing, fields)
+            (self.name, self.parent, self.share) = (name, parent, share)
+            (self.base, self.sharing, self.fields) = (base, sharing, fields)
         }
     }
 
@@ -36,7 +40,7 @@ struct SharedStore {
     init(_ scene: Scene) throws {
         store = try Store.inMemory()
         // Users exist from their first write on.
-        for user in ["ben", "cleo", "dora", "erik"] {
+        for user in ["adam", "ben", "cleo", "dora", "erik", "fred", "paul", "rita"] {
             try store.modify(.zones(saving: [ZoneID("Own")]), as: Actor(user: user, device: "phone"))
         }
         try store.modify(.zones(saving: [own]), as: Actor(user: "anna", device: "phone"))
@@ -50,18 +54,48 @@ struct SharedStore {
     }
 
     private func makeIsolated() throws {
-        let permissions: [(String, SharePermission)] = [
-            ("ben", .readWrite), ("cleo", .readOnly), ("dora", .none), ("erik", .readOnly),
+        let people: [(name: String, role: ShareRole, permission: SharePermission)] = [
+            ("adam", .administrator, .readWrite), ("ben", .privateUser, .readWrite), ("cleo", .privateUser, .readOnly),
+            ("dora", .privateUser, .none), ("erik", .privateUser, .readOnly), ("rita", .privateUser, .readWrite),
         ]
-        let participants = permissions.map { user, permission in
+        let participants = people.map { person in
             ShareChange.Participant(
-                "id-\(user)", .user(recordName: UserRecord.name(of: user)), role: .privateUser, permission: permission)
+                "id-\(person.name)", .user(recordName: UserRecord.name(of: person.name)), role: person.role,
+                permission: person.permission)
         }
+        // Held until the records are saved.
+        var pins: [PinnedAsset] = []
         let first = Item("Share-1", sharing: ShareChange(root: "r", participants: participants))
-        try save([Item("r", share: "Share-1"), first, Item("c", parent: "r"), Item("x")], as: "anna")
-        try save([Item("q", share: "Share-2"), Item("Share-2", sharing: ShareChange(root: "q"))], as: "anna")
-        for (user, _) in permissions { try join(user) }
+        let notes = [
+            try note("r", share: "Share-1", &pins), try note("c", parent: "r", &pins), try note("x", &pins),
+        ]
+        try save(notes + [first], as: "anna")
+        let second = Item("Share-2", sharing: ShareChange(root: "q"))
+        try save([note("q", share: "Share-2", &pins), second], as: "anna")
+        let third = Item("Share-3", sharing: ShareChange(root: "p", publicPermission: .readOnly))
+        try save([note("p", share: "Share-3", &pins), third], as: "anna")
+        for (user, _, _) in people { try join(user) }
+        try join("paul", share: 3)
         try save([], deleting: ["Share-1"], as: "erik")
+        let rest = participants.filter { !["id-erik", "id-rita"].contains($0.id) }
+        let stored = try record("Share-1", as: "anna")
+        try save([Item("Share-1", base: stored.version, sharing: ShareChange(participants: rest))], as: "anna")
+    }
+
+    /// Returns a record with an asset and an encrypted value of its own.
+    private func note(
+        _ name: String, parent: String? = nil, share: String? = nil, _ pins: inout [PinnedAsset]
+    ) throws -> Item {
+        let directory = try TestDirectory()
+        let path = directory.path(name)
+        try Data("photo of \(name)".utf8).write(to: URL(fileURLWithPath: path))
+        let anna = Actor(user: "anna", device: "phone")
+        let pin = try store.seal(
+            .string("pin of \(name)"), for: "pin", of: RecordID(name, zone: own), in: DatabaseID(.private), as: anna)
+        let photo = try store.importAsset(at: path)
+        pins.append(photo)
+        return Item(
+            name, parent: parent, share: share, fields: ["photo": .asset(photo.value), "pin": pin, "n": .int64(1)])
     }
 
     func save(_ items: [Item], deleting: [String] = [], as user: String, on device: String = "phone") throws {
@@ -71,7 +105,7 @@ struct SharedStore {
         for item in items {
             let type = names.ordinal(ofType: item.sharing == nil ? "Note" : ShareState.recordType)
             var save = ModifyRecordsRequest.Save(
-                RecordKey(zone: place, name: item.name), type: type, sharing: item.sharing)
+                RecordKey(zone: place, name: item.name), type: type, base: item.base, sharing: item.sharing)
             if let parent = item.parent { save.parent = .set(RecordKey(zone: place, name: parent)) }
             if let share = item.share { save.share = .set(RecordKey(zone: place, name: share)) }
             save.fields = item.fields.map { FieldChange(names.ordinal(ofKey: $0.key), $0.value) }
@@ -83,11 +117,24 @@ struct SharedStore {
         try requireDone(store.modify(request, as: Actor(user: user, device: device)).result)
     }
 
-    /// Accepts the first share.
-    func join(_ user: String) throws {
-        let token = try #require(try store.snapshot().trees.share(1)).urlToken
+    /// Accepts a share, the first one by default.
+    func join(_ user: String, share: UInt64 = 1) throws {
+        let token = try #require(try store.snapshot().trees.share(share)).urlToken
         let request = Request(database: SharedDoor.shared, .joinShares(JoinSharesRequest(.accept, tokens: [token])))
         try requireDone(store.modify(request, as: Actor(user: user, device: "phone")).result)
+    }
+
+    /// Returns the change that invites another user to the first share, to read.
+    func inviting(_ user: String) throws -> ShareChange {
+        let state = try #require(try record("Share-1", as: "anna").shareState)
+        var participants = state.participants.filter { $0.role != .owner }.map {
+            ShareChange.Participant(
+                $0.id, .user(recordName: UserRecord.name(of: $0.user)), role: $0.role, permission: $0.permission)
+        }
+        participants.append(
+            .init(
+                "id-\(user)", .user(recordName: UserRecord.name(of: user)), role: .privateUser, permission: .readOnly))
+        return ShareChange(participants: participants)
     }
 
     private func requireDone(_ result: RequestResult) throws {

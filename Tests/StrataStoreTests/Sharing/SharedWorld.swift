@@ -28,6 +28,8 @@ final class SharedWorld {
     private var time: Int64 = 1_700_000_000_000_000
     private var commit = CommitBuilder()
     private var saved: Set<String> = []
+    /// The user who wrote the last commit.
+    private(set) var writer = "anna"
 
     /// The records of the zone, without shares: the parent, the version, and the share that has them.
     private(set) var records: [String: (parent: String?, version: Version)] = [:]
@@ -113,6 +115,7 @@ final class SharedWorld {
     func write(by user: String = "anna", _ body: () throws -> Void) throws {
         let before = Dictionary(uniqueKeysWithValues: records.keys.map { ($0, share(of: $0)) })
         saved = []
+        writer = user
         // The store may write notes of its own while it is closed.
         try opened?.close()
         opened = nil
