@@ -143,6 +143,10 @@ let package = Package(
                 "TestSupport", "SeedSamples", "SeedSamplesSwift5", "cloudkit-child",
             ],
             resources: [.copy("Golden")]),
+        // The scenarios and archives of sharing once more, as programs in the older language mode have them.
+        .testTarget(
+            name: "ScenariosSwift5", dependencies: ["CloudKit"], path: "Tests/ScenariosSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "StrataToolTests",
             dependencies: [

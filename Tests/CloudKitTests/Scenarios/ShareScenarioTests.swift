@@ -309,6 +309,40 @@ struct ShareScenarioTests {
         #expect(await code { try await save(root, share, in: own) } == (others == 99 ? nil : .tooManyParticipants))
     }
 
+    @Test("20, B391: roles of the public database, with what each may do")
+    func roles() async throws {
+        func declare(_ grants: String) throws {
+            try store.importSchema(
+                "DEFINE SCHEMA CREATE ROLE Editors; RECORD TYPE Article (title STRING QUERYABLE, \(grants));")
+        }
+        func database(_ user: String?) -> CKDatabase { store.container(user: user).publicCloudDatabase }
+        func article(_ name: String) -> CKRecord {
+            CKRecord(recordType: "Article", recordID: CKRecord.ID(recordName: name))
+        }
+        try declare("GRANT READ TO \"_icloud\", GRANT CREATE TO Editors, GRANT WRITE TO \"_creator\"")
+        try store.console.setRole("Editors", of: ["ed", "eve"])
+        let (guest, user, editor) = (database(nil), database("ursula"), database("ed"))
+        let all = CKQuery(recordType: "Article", predicate: NSPredicate(value: true))
+        #expect(await code { try await user.save(article("a")) } == .permissionFailure)
+        try await editor.save(article("a"))
+        let id = CKRecord.ID(recordName: "a")
+        #expect(try await user.record(for: id).recordID == id)
+        #expect(await code { try await guest.record(for: id) } == .permissionFailure)
+        #expect(await code { try await guest.records(matching: all) } == .permissionFailure)
+        #expect(try await user.records(matching: all).matchResults.count == 1)
+        // An editor creates, but changes only what is his own.
+        try await database("eve").save(article("b"))
+        let other = try await editor.record(for: CKRecord.ID(recordName: "b"))
+        other["title"] = "changed"
+        #expect(await code { try await editor.save(other) } == .permissionFailure)
+        try declare("GRANT READ TO \"_icloud\", GRANT CREATE, WRITE TO Editors")
+        #expect(try await editor.save(other)["title"] == "changed")
+        // A role that is taken away is gone at once.
+        try store.console.setRole("Editors", of: ["eve"])
+        other["title"] = "again"
+        #expect(await code { try await editor.save(other) } == .permissionFailure)
+    }
+
     @Test("B331: misuse is an error of the save")
     func misuse() async throws {
         let root = record("root")
