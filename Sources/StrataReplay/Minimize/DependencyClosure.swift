@@ -35,8 +35,12 @@ struct DependencyClosure {
 
     private mutating func follow(_ record: RecordKey, _ takesWhole: Bool) throws {
         let place = try store.historicPlace(of: record)
-        records.insert(RecordName(place.database, zone: place.id.zone.name, place.id.name))
-        if zones.insert(record.zone).inserted { try addLife(ofZone: record.zone) }
+        records.insert(RecordName(place.database, zone: place.id.zone, place.id.name))
+        if zones.insert(record.zone).inserted {
+            try addLife(ofZone: record.zone)
+            // No record refers to the share of a whole zone.
+            add(RecordKey(zone: record.zone, name: ShareState.zoneWideName))
+        }
         var commits = TouchedCommits(
             .record(record.name, zones: [record.zone]), of: log, after: log.floor.offset, through: log.end.offset)
         while let touched = try commits.next(), !isCut {

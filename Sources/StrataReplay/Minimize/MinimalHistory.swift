@@ -20,20 +20,24 @@ public struct MinimalRequest: Sendable {
     public let outcome: RequestOutcome
     /// The versions that saves of records made, in the order of the request.
     public let saved: [Version?]
-    /// The number of saves and deletes, here and in the original request.
+    /// The number of saves, deletes, shares to join and changes of shares, here and in the original request.
     public let itemCount: Int
     public let originalItemCount: Int
     /// The number of keys that saves send, here and in the original request.
     public let fieldCount: Int
     public let originalFieldCount: Int
 
+    /// The shares whose tokens a request to join shares has, in its order; nil for a token of no share.
+    let shares: [JoinedShare?]
+
     /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
 
     init(
         _ asked: RebuiltRequest, judgedAs request: Request, _ judged: AlternateTimeline.Judged,
-        whole: (items: Int, fields: Int)
+        whole: (items: Int, fields: Int), shares: [JoinedShare?]
     ) {
+        self.shares = shares
         (offset, newOffset, actor) = (asked.offset, judged.written?.offset, asked.actor)
         (operation, time, commitID) = (asked.operation, asked.time, asked.commitID)
         (self.request, outcome, saved) = (request, judged.judgment.outcome(of: request), judged.saved)
@@ -81,18 +85,25 @@ public struct MinimalHistory: Sendable {
 }
 
 extension Request {
-    /// The numbers of saves and deletes; nil for a request without items.
+    /// The numbers of saves, or of shares to join, and of deletes; nil for a request without items.
     var itemCounts: (saves: Int, deletes: Int)? {
         switch content {
         case .modifyRecords(let body): (body.saves.count, body.deletes.count)
         case .modifyZones(let body): (body.saves.count, body.deletes.count)
         case .modifySubscriptions(let body): (body.saves.count, body.deletes.count)
-        case .administer, .declareSchema, .notify, .joinShares: nil
+        case .joinShares(let body): (body.tokens.count, 0)
+        case .administer, .declareSchema, .notify: nil
         }
     }
 
-    /// The number of saves and deletes, or 1 for a request without items.
-    var itemCount: Int { itemCounts.map { $0.saves + $0.deletes } ?? 1 }
+    /// The number of saves, deletes, shares to join and changes of shares, or 1 for a request without items.
+    var itemCount: Int {
+        guard let counts = itemCounts else { return 1 }
+        var count = counts.saves + counts.deletes
+        guard case .modifyRecords(let body) = content else { return count }
+        for save in body.saves { count += save.sharing?.parts.count ?? 0 }
+        return count
+    }
 
     var fieldCount: Int {
         guard case .modifyRecords(let body) = content else { return 0 }

@@ -51,15 +51,17 @@ struct MinimalTestWriter {
     let predicate: String
     private(set) var lines: [String] = []
     private(set) var leftOut: [String] = []
-    private var names = SwiftNames()
+    var names = SwiftNames()
     /// The variables of the databases, zones and records declared so far.
     private var declared: [String: String] = [:]
     /// The saves that are made from each version.
     private var holders: [Version: [(request: Int, save: Int)]] = [:]
     /// The variable of the record that was fetched for each save.
     private var fetched: [SavePlace: String] = [:]
+    /// The participants that each share has, by their IDs, and by the variable of the share's ID.
+    var participants: [String: [String: ShareChange.Participant.Subject]] = [:]
 
-    private struct SavePlace: Hashable {
+    struct SavePlace: Hashable {
         var request: Int
         var save: Int
     }
@@ -75,8 +77,8 @@ struct MinimalTestWriter {
         }
     }
 
-    private mutating func add(_ line: String) { lines.append(SwiftText.indented(line, Self.indentation)) }
-    private mutating func add(_ comment: [String]) { lines += comment }
+    mutating func add(_ line: String) { lines.append(SwiftText.indented(line, Self.indentation)) }
+    mutating func add(_ more: [String]) { lines += more }
 
     mutating func leaveOut(_ what: String) {
         leftOut.append(what)
@@ -114,7 +116,7 @@ struct MinimalTestWriter {
         case .modifySubscriptions: leaveOut("subscriptions that commit \(request.offset) modifies")
         case .declareSchema: leaveOut("the schema that commit \(request.offset) declares")
         case .notify: leaveOut("deliveries that commit \(request.offset) records")
-        case .joinShares: leaveOut("shares that commit \(request.offset) joins")
+        case .joinShares(let body): try writeJoins(request, body)
         }
     }
 
@@ -124,14 +126,18 @@ struct MinimalTestWriter {
         guard let database = database(request.request.database, of: request.actor) else {
             return leaveOut("commit \(request.offset), in a database that its user has no name for")
         }
-        var saves: [String] = []
-        for (place, save) in body.saves.enumerated() {
-            guard save.sharing == nil else {
-                leaveOut("the share \(save.record.name) that commit \(request.offset) saves")
-                continue
-            }
-            saves.append(write(save, request, SavePlace(request: index, save: place)))
+        let shared = Set(body.saves.filter { $0.sharing != nil }.map(\.record))
+        var roots: [RecordKey: String] = [:]
+        var variables: [Int: String] = [:]
+        for (place, save) in body.saves.enumerated() where save.sharing == nil {
+            let variable = write(save, request, SavePlace(request: index, save: place), shared: shared)
+            (variables[place], roots[save.record]) = (variable, variable)
         }
+        // A share is made from the root that is saved with it.
+        for (place, save) in body.saves.enumerated() where save.sharing != nil {
+            variables[place] = writeShare(save, request, SavePlace(request: index, save: place), roots: roots)
+        }
+        let saves = variables.sorted { $0.key < $1.key }.map(\.value)
         let names = request.request.names
         if saves.isEmpty, body.deletes.isEmpty { return }
         let deletes = body.deletes.map { record($0.name, in: names.zone($0.zone)) }
@@ -153,9 +159,14 @@ struct MinimalTestWriter {
         lines += SwiftText.call("\(attempt) \(database).modifyRecords", arguments, Self.indentation)
     }
 
+    /// Returns the variable of the record that was fetched for a save; nil if none was.
+    func fetchedVariable(_ place: SavePlace) -> String? { fetched[place] }
+
     /// Writes the record of a save, and returns its variable.
+    ///
+    /// - Parameter shared: the records of the shares that the request saves.
     private mutating func write(
-        _ save: ModifyRecordsRequest.Save, _ request: MinimalRequest, _ place: SavePlace
+        _ save: ModifyRecordsRequest.Save, _ request: MinimalRequest, _ place: SavePlace, shared: Set<RecordKey>
     ) -> String {
         let names = request.request.names
         let variable: String
@@ -169,6 +180,21 @@ struct MinimalTestWriter {
             lines += SwiftText.call(
                 "let \(variable) = CKRecord", ["recordType: \(type)", "recordID: \(id)"], Self.indentation)
         }
+        writeFields(of: save, to: variable, names)
+        switch save.parent {
+        case .kept: break
+        case .removed: add("\(variable).parent = nil")
+        case .set(let parent): add("\(variable).setParent(\(record(parent.name, in: names.zone(parent.zone))))")
+        }
+        switch save.share {
+        case .kept: break
+        case .set(let share) where shared.contains(share): break
+        default: leaveOut("the share of \(save.record.name)")
+        }
+        return variable
+    }
+
+    mutating func writeFields(of save: ModifyRecordsRequest.Save, to variable: String, _ names: RequestNames) {
         for change in save.fields {
             let key = names.key(change.field) ?? ""
             guard let value = change.value else {
@@ -184,13 +210,6 @@ struct MinimalTestWriter {
                 self.names.variable(variable, key)
             }
         }
-        switch save.parent {
-        case .kept: break
-        case .removed: add("\(variable).parent = nil")
-        case .set(let parent): add("\(variable).setParent(\(record(parent.name, in: names.zone(parent.zone))))")
-        }
-        if save.share != .kept { leaveOut("the share of \(save.record.name)") }
-        return variable
     }
 
     /// Fetches, right after a request, the versions it made that devices save from later.
@@ -206,7 +225,9 @@ struct MinimalTestWriter {
                 let save = body.saves[place]
                 let id = record(save.record.name, in: later.request.names.zone(save.record.zone))
                 let variable = names.variable(save.record.name, "\(later.offset)")
-                if body.policy == .allKeys {
+                if save.sharing != nil {
+                    add(fetchedShare(variable, id, from: database))
+                } else if body.policy == .allKeys {
                     // Without fields, so that the save does not send the ones it does not change.
                     lines += SwiftText.call(
                         "let \(variable) = try await \(database).records",
@@ -256,7 +277,8 @@ struct MinimalTestWriter {
         case .setRole(let role, let users):
             let names = users.map(SwiftText.literal).joined(separator: ", ")
             add("try store.console.setRole(\(SwiftText.literal(role)), of: [\(names)])")
-        case .setAccountStatus, .expireTokens, .note, .eraseRecords, .setPerson, .setDiscoverability:
+        case .setPerson(let person, let user): writePerson(person, user)
+        case .setAccountStatus, .expireTokens, .note, .eraseRecords, .setDiscoverability:
             leaveOut("the action of the service in commit \(request.offset)")
         }
     }
@@ -264,38 +286,57 @@ struct MinimalTestWriter {
     // MARK: Names
 
     /// Returns the variable of a database; nil for one that a container of the actor does not have.
-    private mutating func database(_ database: DatabaseID, of actor: Actor) -> String? {
+    mutating func database(_ database: DatabaseID, of actor: Actor) -> String? {
         let isOwn = database.owner.isEmpty || ExactName(text: database.owner) == ExactName(text: actor.user)
-        guard database.scope == .public || database.scope == .private && isOwn, actor != .service else { return nil }
-        let property = database.scope == .public ? "publicCloudDatabase" : "privateCloudDatabase"
+        guard database.scope == .public || isOwn, actor != .service else { return nil }
+        let property =
+            switch database.scope {
+            case .public: "publicCloudDatabase"
+            case .private: "privateCloudDatabase"
+            case .shared: "sharedCloudDatabase"
+            }
         let key = "database \(actor.user)\u{0}\(actor.device)\u{0}\(property)"
         if let known = declared[key] { return known }
         let device = actor.device == "default" ? "" : actor.device
-        let variable = names.variable(actor.user, device, database.scope == .public ? "public" : "")
-        var arguments = ["user: \(SwiftText.literal(actor.user))"]
-        if !device.isEmpty { arguments.append("device: \(SwiftText.literal(device))") }
+        let suffix = database.scope == .private ? "" : database.scope == .public ? "public" : "shared"
+        let variable = names.variable(actor.user, device, suffix)
         lines += SwiftText.call(
-            "let \(variable) = store.container", arguments, Self.indentation, suffix: ".\(property)")
+            "let \(variable) = store.container", Self.arguments(of: actor), Self.indentation, suffix: ".\(property)")
         declared[key] = variable
         return variable
     }
 
+    /// The arguments that choose an actor's container.
+    static func arguments(of actor: Actor) -> [String] {
+        var arguments = ["user: \(SwiftText.literal(actor.user))"]
+        if actor.device != "default", !actor.device.isEmpty {
+            arguments.append("device: \(SwiftText.literal(actor.device))")
+        }
+        return arguments
+    }
+
     private mutating func zone(_ id: ZoneID?) -> String {
-        let name = id?.name ?? ""
-        if name == ZoneID.defaultName { return "CKRecordZone.ID.default" }
-        if let known = declared["zone \(name)"] { return known }
-        let variable = names.variable(name, "")
-        lines += SwiftText.call(
-            "let \(variable) = CKRecordZone.ID", ["zoneName: \(SwiftText.literal(name))"], Self.indentation)
-        declared["zone \(name)"] = variable
+        let (name, owner) = (id?.name ?? "", id?.owner ?? "")
+        if name == ZoneID.defaultName, owner.isEmpty { return "CKRecordZone.ID.default" }
+        let key = "zone \(name)\u{0}\(owner)"
+        if let known = declared[key] { return known }
+        let variable = names.variable(owner.isEmpty ? "" : "shared", name)
+        var arguments = ["zoneName: \(SwiftText.literal(name))"]
+        if !owner.isEmpty { arguments.append("ownerName: \(SwiftText.literal(owner))") }
+        lines += SwiftText.call("let \(variable) = CKRecordZone.ID", arguments, Self.indentation)
+        declared[key] = variable
         return variable
     }
 
-    private mutating func record(_ name: String, in zoneID: ZoneID?) -> String {
-        let key = "record \(zoneID?.name ?? "")\u{0}\(name)"
+    /// Returns the variable of a record's ID.
+    ///
+    /// - Parameter variableName: the first part of the variable's name; by default that of the record.
+    mutating func record(_ name: String, in zoneID: ZoneID?, named variableName: String? = nil) -> String {
+        let owner = zoneID?.owner ?? ""
+        let key = "record \(zoneID?.name ?? "")\u{0}\(owner)\u{0}\(name)"
         if let known = declared[key] { return known }
         let zone = zone(zoneID)
-        let variable = names.variable(name, "ID")
+        let variable = names.variable(owner.isEmpty ? "" : "shared", variableName ?? name, "ID")
         lines += SwiftText.call(
             "let \(variable) = CKRecord.ID", ["recordName: \(SwiftText.literal(name))", "zoneID: \(zone)"],
             Self.indentation)

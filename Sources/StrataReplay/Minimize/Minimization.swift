@@ -91,7 +91,7 @@ final class MinimizationRun {
                     offset: end.offset, expected: search.question.record ?? "a record of type \(search.question.type)"))
         }
         let place = try store.historicPlace(of: witness)
-        self.witness = [RecordName(place.database, zone: place.id.zone.name, place.id.name)]
+        self.witness = [RecordName(place.database, zone: place.id.zone, place.id.name)]
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimizationVersions(floor: store.log.floor.offset), isComplete: true)
         }
@@ -243,7 +243,9 @@ final class MinimizationRun {
         let trial = try makeTrial(versions)
         let replayed = try requests.map { request in
             let (judged, answer) = try trial.replay(request)
-            return MinimalRequest(request.asked, judgedAs: judged, answer, whole: request.wholeCounts)
+            return MinimalRequest(
+                request.asked, judgedAs: judged, answer, whole: request.wholeCounts,
+                shares: try trial.shares(of: judged))
         }
         return MinimalHistory(
             requests: replayed, question: search.question, floor: store.log.floor.offset, startTime: startTime,

@@ -59,7 +59,7 @@ final class MinimizationMatcher {
     }
 
     private func holds(for record: RecordName, in timeline: AlternateTimeline) throws -> Bool {
-        guard record.database == database else { return false }
+        guard record.isIn(database) else { return false }
         if let wanted = question.record, ExactName(text: wanted) != record.name { return false }
         let zoneName = InternedName.Name.zone(database: scene.database, owner: owner, record.zone.text)
         guard let zone = try state.ordinal(of: zoneName), try matcher.covers(zone) else { return false }

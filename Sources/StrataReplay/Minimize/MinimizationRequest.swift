@@ -1,17 +1,22 @@
 import StrataLog
 import StrataModel
 import StrataStore
+import StrataViews
 
 /// A request of the log that a smaller history may include, whole or in part.
 struct MinimizationRequest {
     var asked: RebuiltRequest
     /// The versions that the request made in the log, with the keys of their saves.
     let versions: [(key: SavedVersions.Key, version: Version)]
+    /// The shares that the request made or changed in the log.
+    let shares: [ShareSavedEvent]
     /// The counts of the whole request: its saves and deletes, and the keys that saves send.
     let wholeCounts: (items: Int, fields: Int)
 
-    init(_ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)]) {
-        (self.asked, self.versions) = (asked, versions)
+    init(
+        _ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)], _ shares: [ShareSavedEvent]
+    ) {
+        (self.asked, self.versions, self.shares) = (asked, versions, shares)
         wholeCounts = (asked.request.itemCount, asked.request.fieldCount)
     }
 
@@ -23,12 +28,19 @@ struct MinimizationRequest {
         case field(save: Int, place: Int)
         /// The change that a save makes to its parent.
         case parent(Int)
+        /// A change that a save makes to a share, such as an invitation.
+        case sharing(save: Int, ShareChange.Part)
     }
 
-    /// The items of the request: saves and deletes.
+    /// The items of the request: saves, deletes, joins, and the changes that saves make to shares.
     var itemParts: [Part] {
         guard let counts = asked.request.itemCounts else { return [] }
-        return (0..<counts.saves).map { .save($0) } + (0..<counts.deletes).map { .delete($0) }
+        var parts: [Part] = (0..<counts.saves).map { .save($0) } + (0..<counts.deletes).map { .delete($0) }
+        guard case .modifyRecords(let body) = asked.request.content else { return parts }
+        for (index, save) in body.saves.enumerated() {
+            parts += (save.sharing?.parts ?? []).map { .sharing(save: index, $0) }
+        }
+        return parts
     }
 
     /// The changes of keys and parents that saves of records make.
@@ -59,6 +71,7 @@ struct MinimizationRequest {
                 let places = body.saves[index].fields.indices.filter { !gone.contains(.field(save: index, place: $0)) }
                 body.saves[index].fields = places.map { body.saves[index].fields[$0] }
                 if gone.contains(.parent(index)) { body.saves[index].parent = .kept }
+                body.saves[index].sharing?.leaveOut { gone.contains(.sharing(save: index, $0)) }
             }
             keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifyRecords(body)
@@ -68,7 +81,11 @@ struct MinimizationRequest {
         case .modifySubscriptions(var body):
             keep(&body.saves, &body.deletes)
             result.asked.request.content = .modifySubscriptions(body)
-        case .administer, .declareSchema, .notify, .joinShares: break
+        case .joinShares(var body):
+            var deletes: [String] = []
+            keep(&body.tokens, &deletes)
+            result.asked.request.content = .joinShares(body)
+        case .administer, .declareSchema, .notify: break
         }
         return result.asked.request.itemCount == 0 ? nil : result
     }
@@ -81,7 +98,7 @@ struct MinimizationRequest {
             switch part {
             case .save(let index): name(body.saves[index].record).map { records.contains($0) } ?? false
             case .delete(let index): name(body.deletes[index]).map { records.contains($0) } ?? false
-            case .field, .parent: true
+            case .field, .parent, .sharing: true
             }
         }
         return keeping(Set(kept), of: itemParts)
@@ -89,7 +106,7 @@ struct MinimizationRequest {
 
     private func name(_ record: RecordKey) -> RecordName? {
         asked.request.names.zone(record.zone).map {
-            RecordName(asked.request.homeDatabase(of: asked.actor), zone: $0.name, record.name)
+            RecordName(asked.request.homeDatabase(of: asked.actor), zone: $0, record.name)
         }
     }
 
@@ -105,15 +122,24 @@ struct MinimizationRequest {
     }
 }
 
-/// A record by names that are the same in every timeline.
+/// A record by names that are the same in every timeline, and for every user who may see it.
 struct RecordName: Hashable {
-    var database: DatabaseID
-    var zone: ExactName
-    var name: ExactName
+    let isPublic: Bool
+    /// The name of the record of the database's owner; empty for the public database.
+    let owner: ExactName
+    let zone: ExactName
+    let name: ExactName
 
-    init(_ database: DatabaseID, zone: String, _ name: String) {
-        self.database = database
-        self.zone = ExactName(text: zone)
+    /// - Parameter zone: of the shared database with its owner, of any other database with or without.
+    init(_ database: DatabaseID, zone: ZoneID, _ name: String) {
+        isPublic = database.scope == .public
+        let owner = database.scope == .shared ? zone.owner : UserRecord.name(of: database.owner)
+        self.owner = ExactName(text: isPublic ? "" : owner)
+        self.zone = ExactName(text: zone.name)
         self.name = ExactName(text: name)
+    }
+
+    func isIn(_ database: DatabaseID) -> Bool {
+        self == RecordName(database, zone: ZoneID(zone.text), name.text)
     }
 }

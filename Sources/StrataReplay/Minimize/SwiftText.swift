@@ -115,7 +115,8 @@ struct SwiftNames {
     ]
     /// Types that the program uses, and reserved words.
     private static let reservedTypes: Set<String> = [
-        "Any", "CKQuery", "CKRecord", "CKRecordZone", "CLLocation", "CLLocationCoordinate2D", "CloudStore", "Data",
+        "Any", "CKQuery", "CKRecord", "CKRecordZone", "CKShare", "CLLocation", "CLLocationCoordinate2D", "CloudStore",
+        "Data",
         "Date", "Double", "NSPredicate", "Self", "String", "UInt8",
     ]
     private static let maximumCount = 40

@@ -8,6 +8,8 @@ final class TrialRerun {
     let timeline: AlternateTimeline
     private let versions: MinimizationVersions
     private var moved: [Version: Version] = [:]
+    /// The new tokens of shares' URLs, which depend on when their zones were created.
+    private var tokens: [String: String] = [:]
     /// The old and new offsets of commits, ascending.
     private var places: [(old: UInt64, new: UInt64)] = []
     /// The records that requests saved, and the parents that they set.
@@ -23,7 +25,8 @@ final class TrialRerun {
     func replay(_ request: MinimizationRequest) throws -> (request: Request, AlternateTimeline.Judged) {
         let asked = request.asked
         let mapped = asked.request.mapping(
-            version: { versions.version(of: $0, moved) }, offset: { place(of: $0) })
+            version: { versions.version(of: $0, moved) }, offset: { place(of: $0) }
+        ).mapping(tokens: tokens)
         records.formUnion(request.records)
         let judged = try timeline.judge(
             mapped, as: asked.actor, asked.operation, at: .init(time: asked.time, id: asked.commitID))
@@ -34,8 +37,24 @@ final class TrialRerun {
         return (mapped, judged)
     }
 
+    /// Returns the shares that a request with tokens of this timeline joins.
+    func shares(of request: Request) throws -> [JoinedShare?] {
+        guard case .joinShares(let body) = request.content else { return [] }
+        let state = timeline.fork
+        return try body.tokens.map { token in
+            guard let found = try state.share(ofToken: token), let share = try state.share(found.share) else {
+                return nil
+            }
+            let (database, zone) = try state.requiredZone(share.record.zone)
+            return JoinedShare(
+                owner: database.owner, id: RecordID(share.record.name, zone: ZoneID(zone)),
+                isByOneTimeURL: !found.participant.isEmpty)
+        }
+    }
+
     /// Maps the versions that the request made in the log to those that it makes now.
     private func align(_ request: MinimizationRequest, _ offset: UInt64, _ payload: ArraySlice<UInt8>) throws {
+        for (old, new) in try SavedVersions.movedTokens(from: request.shares, to: payload) { tokens[old] = new }
         guard !request.versions.isEmpty else { return }
         let found = try SavedVersions.indexes(of: SavedVersions.saves(of: payload), in: timeline.fork)
         for (key, version) in request.versions {
@@ -52,4 +71,11 @@ final class TrialRerun {
         }
         return low == 0 ? 0 : places[low - 1].new
     }
+}
+
+/// The share that a token finds.
+struct JoinedShare: Sendable {
+    let owner: String
+    let id: RecordID
+    let isByOneTimeURL: Bool
 }

@@ -5,6 +5,7 @@ import StrataViews
 extension RequestEdits {
     /// The field that stands for a participant's permission in edits is this and the participant's user or address.
     static let permissionField = "permission:"
+    static let removedPermission = "removed"
     private static let publicField = "publicPermission"
     private static let permissions: [String: SharePermission] = [
         "none": .none, "readOnly": .readOnly, "readWrite": .readWrite,
@@ -30,7 +31,7 @@ extension RequestEdits {
                     expected: body.saves.filter { $0.sharing != nil }.map(\.record.name).joined(
                         separator: " or "), found: record ?? field))
         }
-        let isRemoved = text == "removed" && field != publicField
+        let isRemoved = text == removedPermission && field != publicField
         guard isRemoved || permissions[text] != nil else {
             throw StrataError(
                 .invalidArgument, "The new permission is none of those that a share can give.",

@@ -325,7 +325,9 @@ final class RequestRerun {
     /// Matches the saves of a commit with those of the commit that replaces it.
     private func align(_ commit: Commit, _ offset: UInt64, _ payload: ArraySlice<UInt8>) throws {
         let (old, new) = (try SavedVersions.saves(of: commit.payload), try SavedVersions.saves(of: payload))
-        for (token, other) in try SavedVersions.movedTokens(of: commit.payload, payload) {
+        for (token, other) in try SavedVersions.movedTokens(
+            from: SavedVersions.shares(of: commit.payload), to: payload)
+        {
             versions.move(token: token, to: other)
         }
         let isInStep = old.elementsEqual(new) { $0.index == $1.index && $0.isTouch == $1.isTouch && $0.name == $1.name }

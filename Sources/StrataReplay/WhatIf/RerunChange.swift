@@ -9,6 +9,12 @@ import StrataRules
 public enum RerunChange: Sendable {
     /// Drops what a commit did.
     case drop(UInt64)
+    /// Drops an invitation from a share that the commit's request saved.
+    ///
+    /// - Parameters:
+    ///   - record: the record of the share; nil if the request saved only one share.
+    ///   - participant: the user, the address or the ID of the participant.
+    case dropParticipant(UInt64, record: String? = nil, named: String)
     /// Gives a save of the commit's request another value.
     ///
     /// - Parameter record: the record whose save is changed; nil if only one save has the field.
@@ -21,7 +27,8 @@ public enum RerunChange: Sendable {
     /// The first commit that the change may affect.
     var firstOffset: UInt64 {
         switch self {
-        case .drop(let offset), .edit(let offset, _, _, _), .policy(let offset, _): offset
+        case .drop(let offset), .dropParticipant(let offset, _, _), .edit(let offset, _, _, _), .policy(let offset, _):
+            offset
         case .insert(_, _, let offset): offset + 1
         }
     }
@@ -74,6 +81,9 @@ struct RequestEdits {
             switch change {
             case .drop(let offset): edits[offset, default: RequestEdits()].isDropped = true
             case .policy(let offset, let policy): edits[offset, default: RequestEdits()].policy = policy
+            case .dropParticipant(let offset, let record, let name):
+                edits[offset, default: RequestEdits()].values.append(
+                    (record, permissionField + name, .text(removedPermission)))
             case .edit(let offset, let record, let field, let value):
                 edits[offset, default: RequestEdits()].values.append((record, field, value))
             case .insert: break

@@ -35,12 +35,14 @@ enum SavedVersions {
     /// Returns the tokens of shares that a commit saved, with those of the commit that replaces it. A share is found by
     /// its record's name, which is a UUID or the only one in its zone, and a one-time URL by its participant.
     static func movedTokens(
-        of old: ArraySlice<UInt8>, _ new: ArraySlice<UInt8>
+        from before: [ShareSavedEvent], to payload: ArraySlice<UInt8>
     ) throws -> [(old: String, new: String)] {
-        let before = try shares(of: old)
         if before.isEmpty { return [] }
         var moved: [(old: String, new: String)] = []
-        for (share, other) in zip(before, try shares(of: new)) where share.record.name == other.record.name {
+        var others = try shares(of: payload)
+        for share in before {
+            guard let place = others.firstIndex(where: { $0.record.name == share.record.name }) else { continue }
+            let other = others.remove(at: place)
             moved.append((share.urlToken, other.urlToken))
             for token in share.oneTimeTokens {
                 guard let same = other.oneTimeTokens.first(where: { $0.participant == token.participant }) else {
@@ -52,7 +54,7 @@ enum SavedVersions {
         return moved.filter { $0.old != $0.new }
     }
 
-    private static func shares(of payload: ArraySlice<UInt8>) throws -> [ShareSavedEvent] {
+    static func shares(of payload: ArraySlice<UInt8>) throws -> [ShareSavedEvent] {
         try payload.withUnsafeBytes { bytes in
             var walker = try EventWalker(bytes)
             var shares: [ShareSavedEvent] = []

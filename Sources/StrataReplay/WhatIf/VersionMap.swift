@@ -53,12 +53,7 @@ struct VersionMap {
 
     /// Returns a request of the log as its client would have sent it.
     func request(_ old: Request) -> Request {
-        var request = old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) })
-        if case .joinShares(var body) = request.content {
-            body.tokens = body.tokens.map { tokens[$0] ?? $0 }
-            request.content = .joinShares(body)
-        }
-        return request
+        old.mapping(version: { version(of: $0) }, offset: { offset(of: $0) }).mapping(tokens: tokens)
     }
 }
 
@@ -83,6 +78,15 @@ extension Request {
             request.content = .administer(.expireTokens(before: offset(before), inAll: inAll))
         case .modifyZones, .modifySubscriptions, .declareSchema, .administer, .joinShares: break
         }
+        return request
+    }
+
+    /// Returns the request with the tokens of shares mapped to another log.
+    func mapping(tokens: [String: String]) -> Request {
+        guard case .joinShares(var body) = content else { return self }
+        var request = self
+        body.tokens = body.tokens.map { tokens[$0] ?? $0 }
+        request.content = .joinShares(body)
         return request
     }
 }

@@ -6,7 +6,8 @@ enum BlameCommand: Command {
     static let summary = "show which commit last set each field of a record"
     static let details =
         "For each field, and for the links to parent and share, it prints the commit that set the current value, the "
-        + "time, the user and device, and the value. A save that sends the same value again does not count. If history "
+        + "time, the user and device, and the value. For a share it also prints which commit invited each participant, "
+        + "gave the permission, and had the invitation accepted. A save that sends the same value again does not count. If history "
         + "was compacted, or an older version is not known, it prints the oldest commit known to have had the value, "
         + "and 'or before' after it. Without options that name the zone it searches all zones. Only commits that "
         + "touched the record are read. Exits with 1 if the record does not exist, or did not exist at that time."
@@ -28,10 +29,10 @@ enum BlameCommand: Command {
             Diagnostics.report("\(error)", by: name)
             return .no
         }
-        var blame = RecordTimelineBlame()
+        var blame = RecordTimelineBlame(target.names)
         var damage = target.damage
         if let record = target.record {
-            let told = try RecordTimelineBlame.of(record, in: target.store, through: end)
+            let told = try RecordTimelineBlame.of(record, in: target.store, through: end, target.names)
             blame = told.blame
             damage = damage ?? told.damage
         }
@@ -54,9 +55,10 @@ enum BlameCommand: Command {
     ) throws {
         let rows = lines.map { line in
             [
-                CommitPatchText.name(of: line.key, names), "\(line.offset)" + (line.isExact ? "" : " or before"),
+                line.part?.text ?? CommitPatchText.name(of: line.key, names),
+                "\(line.offset)" + (line.isExact ? "" : " or before"),
                 "\(Timestamp(microseconds: line.time))", names.actorText(line.user, line.device),
-                ValueText.text(of: line.value),
+                line.part?.valueText ?? ValueText.text(of: line.value),
             ]
         }
         try Columns.write(rows, to: output)
@@ -64,7 +66,16 @@ enum BlameCommand: Command {
 
     static let shape = Shape<(line: RecordTimelineBlame.Line, names: KnownNames)>("Who set a field") {
         Key(of: CommitPatchText.key) { ($0.line.key, $0.names) }
-        Key("value", "the value; links are references") { $0.line.value }
+        Key(
+            "part",
+            "the part of a share's state: `token`, `publicPermission`, `accessRequests`; `role`, `permission` or "
+                + "`acceptance` of a participant; `requester` or `blocked` for a user who asks for access, or may not",
+            if: "the state of a share"
+        ) { $0.line.part?.id.kind.rawValue }
+        Key("participant", "the user, or the address of the invitation", if: "a part of a participant or user") {
+            $0.line.part?.subject
+        }
+        Key("value", "the value; links are references; parts of a share are texts") { $0.line.value }
         Key("offset", "of the commit that set it") { $0.line.offset }
         Key("exact", "true if it certainly did; if not, the field may have had the value earlier") { $0.line.isExact }
         Key("changeTag", "of the version that the commit made") { $0.line.version }

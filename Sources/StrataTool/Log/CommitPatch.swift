@@ -42,7 +42,7 @@ enum CommitPatchText {
 
     /// Returns one line, except for the participants of a share.
     private static func lines(of change: TimelineChange, _ names: KnownNames) -> [(String, TextStyle)] {
-        if name(of: change.key, names) == ShareState.key {
+        if isShareState(change.key, names) {
             var before: FieldValue?
             if case .value(let value) = change.before { before = value }
             if let lines = ShareStateText.lines(from: before, to: change.after) { return lines }
@@ -71,6 +71,12 @@ enum CommitPatchText {
         }
     }
 
+    /// Returns true for the key under which a share's record keeps its participants.
+    static func isShareState(_ key: TimelineChange.Key, _ names: KnownNames) -> Bool {
+        guard case .field(let ordinal) = key else { return false }
+        return names.field(UInt64(ordinal)) == ShareState.key
+    }
+
     private static func text(of value: FieldValue?) -> String { value.map { ValueText.text(of: $0) } ?? "nothing" }
 
     private static func notes(on step: TimelineStep) -> [String] {
@@ -96,6 +102,15 @@ extension CommitPatchText {
             }
         }
         Key("new", "the value after the change, or null if there is none any more") { $0.change.after }
+        Key("oldShare", "the state before, decoded", if: "the state of a share, if known") { value -> ShareState? in
+            guard case .value(let before) = value.change.before, isShareState(value.change.key, value.names) else {
+                return nil
+            }
+            return ShareState(before)
+        }
+        Key("newShare", "the state after, decoded", if: "the state of a share") {
+            isShareState($0.change.key, $0.names) ? ShareState($0.change.after) : nil
+        }
     }
 
     /// The link or field that changed.

@@ -47,6 +47,8 @@ enum EventDetail {
         let previous: Version?
         let base: Version?
         let fields: [Field]
+        /// The encoded event, for values that are shown.
+        fileprivate let body: ArraySlice<UInt8>
     }
 
     init(_ event: Event) {
@@ -106,8 +108,14 @@ extension EventDetail.Save {
             }
             return Self(
                 change: view.change, policy: view.policy, isFull: view.isFull, isErased: view.isErased,
-                previous: view.previous, base: view.base, fields: fields)
+                previous: view.previous, base: view.base, fields: fields, body: body)
         }
+    }
+
+    /// Returns the value of a field as the state of a share; nil if it is none.
+    func shareState(of field: Field, named name: String?) -> ShareState? {
+        guard name == ShareState.key, let saved = try? RecordSavedEvent(decoding: body) else { return nil }
+        return ShareState(saved.fields.first { UInt64($0.field) == field.ordinal }?.value)
     }
 }
 

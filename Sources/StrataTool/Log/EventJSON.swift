@@ -142,7 +142,9 @@ extension EventJSON {
         Key("base", "that the client named", if: "if it did") { $0.save.base }
         Key("fields", "the fields that were sent, in the order of their ordinals", each: field) { event in
             event.save.fields.lazy.map {
-                SentField(ordinal: $0.ordinal, kind: $0.kind, byteCount: $0.bytes, declaration: nil, names: event.names)
+                SentField(
+                    ordinal: $0.ordinal, kind: $0.kind, byteCount: $0.bytes, declaration: nil,
+                    share: event.save.shareState(of: $0, named: event.names.field($0.ordinal)), names: event.names)
             }
         }
         Key("erased", "true: its fields were erased later", if: "if so") { $0.save.isErased ? true : nil }
@@ -164,9 +166,11 @@ extension EventJSON {
         json.beginArray("fields")
         for field in save.fields {
             json.beginObject()
-            try json.field("field", field.ordinal, nameKey: "fieldName", name: names.field(field.ordinal))
+            let name = names.field(field.ordinal)
+            try json.field("field", field.ordinal, nameKey: "fieldName", name: name)
             try json.field("value", field.kind?.description ?? "removed")
             try json.field("valueBytes", field.bytes)
+            if let share = save.shareState(of: field, named: name) { try json.field("share", share) }
             json.endObject()
         }
         json.endArray()
@@ -180,11 +184,14 @@ extension EventJSON {
         /// Nil for a declaration.
         let byteCount: Int?
         let declaration: SchemaField?
+        /// Nil unless the value is the state of a share.
+        var share: ShareState?
         let names: SharedNames
     }
 
     private static let field = Shape<SentField>(
-        "A field", "What a save or a declaration contains about a field. Values are not printed."
+        "A field",
+        "What a save or a declaration contains about a field. Of values, only the state of a share is printed."
     ) {
         Key("field", name: "fieldName", "ordinal") { ($0.ordinal, $0.names.field($0.ordinal)) }
         Key(
@@ -193,6 +200,7 @@ extension EventJSON {
                 + "`encrypted`, `removed` or `unknown value N`"
         ) { $0.kind?.description ?? "removed" }
         Key("valueBytes", "length of the encoded value; 0 if it is removed", if: "record saved") { $0.byteCount }
+        Key("share", "the participants and permissions", if: "record saved: the state of a share") { $0.share }
         Key("encrypted", "true if it is", if: "schema changed") { $0.declaration?.isEncrypted }
         Key(
             "indexes", "`QUERYABLE`, `SEARCHABLE` and `SORTABLE`, separated by spaces; may be empty",

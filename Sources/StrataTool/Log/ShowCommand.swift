@@ -8,7 +8,7 @@ enum ShowCommand: Command {
     static let details =
         "In addition to what 'strata log' prints: the position of the commit in its file, how it is stored, the chain "
         + "value before it, the shape of its request, and each field that was sent or declared. Values are not "
-        + "printed. Exits with 1 if there is no commit at that offset."
+        + "printed, except for the participants and permissions of a share. Exits with 1 if there is no commit at that offset."
 
     static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [Option.json]
@@ -98,6 +98,10 @@ private struct CommitDetail: CommitFormat {
                 output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
                 if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
                 output.write("\n" as StaticString)
+                guard let share = save.shareState(of: field, named: names.field(field.ordinal)) else { continue }
+                for part in ShareStateText.changes(from: nil, to: share) {
+                    output.write("            \(part.name): \(part.new ?? "")\n")
+                }
             }
         }
     }

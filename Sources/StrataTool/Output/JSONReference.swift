@@ -36,8 +36,7 @@ enum JSONReference {
             "strata export",
             [
                 ExportHeader.shape, CommitExport.commit, CommitExport.basePayload, RecordExport.zone,
-                RecordExport.record,
-                ExportEnd.shape,
+                RecordExport.record, RecordExport.person, ExportEnd.shape,
             ]
         ),
         ("strata import", [ImportReport.shape]),

@@ -77,7 +77,7 @@ struct MinimizationReport {
         Key("userName", "the user who made it") { $0.actor.user }
         Key("deviceName", "the device that made it") { $0.actor.device }
         Key("outcome", "`accepted` or `partly`") { $0.outcome.kind.rawValue }
-        Key("items", "saves and deletes that remain") { $0.itemCount }
+        Key("items", "saves, deletes, joins of shares and changes of shares that remain") { $0.itemCount }
         Key("itemsBefore", "how many there were before") { $0.originalItemCount }
         Key("keys", "how many keys of its saves remain") { $0.fieldCount }
         Key("keysBefore", "how many there were before") { $0.originalFieldCount }

@@ -10,8 +10,8 @@ enum MinimizeCommand: Command {
     static let details =
         "It looks for a small set of the log's requests after which a record of TYPE, or the one that --record names, "
         + "matches the predicate, as it does at the end of the store, or at the moment that --at names. It leaves out "
-        + "whatever it can: commits, their items, and with --keys the keys that they save, until nothing more can be "
-        + "removed. Each trial judges the remaining requests by the rules; a change tag that was never created is "
+        + "whatever it can: commits, their items, invitations and permissions of shares, and with --keys the keys that "
+        + "they save, until nothing more can be removed. Each trial judges the remaining requests by the rules; a change tag that was never created is "
         + "replaced by the one before it. It prints the remaining commits. --out saves them as a store, and --test as "
         + "a Swift test that does the same through CloudKit's API, each device with the records that it held, and "
         + "fails. If interrupted, it prints what it has found by then. Exits with 1 if the predicate does not hold at "

@@ -19,11 +19,12 @@ enum WhatIfCommand: Command {
         + "judged. The store is only read."
     static let operands = [Operand.store]
 
-    static let drop = Option<UInt64>(
-        name: "--drop", valueName: "OFFSET", help: "leave out the request of this commit", isRepeatable: true
-    ) { text throws(UsageError) in
-        try Option.number("--drop", "OFFSET", 1...Version.maximumOffset, help: "").convert(text)
-    }
+    static let drop = Option<RerunChange>(
+        name: "--drop", valueName: "OFFSET",
+        help: "leave out the request of this commit; with ' participant:USER' after OFFSET only an invitation to a "
+            + "share, RECORD.participant:USER if it saved several shares",
+        isRepeatable: true
+    ) { text throws(UsageError) in try dropped(text) }
     static let edit = Option<RerunChange>(
         name: "--edit", valueName: "OFFSET FIELD=VALUE",
         help: "change a value that this commit's request saved; RECORD.FIELD if it saved several records; of a share "
@@ -59,6 +60,7 @@ enum WhatIfCommand: Command {
     ]
     static let examples = [
         "strata what-if Notes.strata --drop 1207",
+        "strata what-if Notes.strata --drop '1207 participant:ben'",
         "strata what-if Notes.strata --edit 1207 milk.rank=3 --policy 1210=all-keys",
         "strata what-if Notes.strata --policy schema=enforced",
         "strata what-if Notes.strata --insert More.records --at 40 --user anna --out Other.strata",
@@ -131,8 +133,7 @@ enum WhatIfCommand: Command {
     // MARK: Changes
 
     private static func changes(_ arguments: Arguments) throws -> [RerunChange] {
-        var changes = arguments.all(drop).map { RerunChange.drop($0) }
-        changes += arguments.all(edit)
+        var changes = arguments.all(drop) + arguments.all(edit)
         for case .request(let change) in arguments.all(policy) { changes.append(change) }
         guard let file = arguments[insert] else {
             if arguments.has(at) { throw UsageError("--at is for --insert FILE") }
@@ -172,6 +173,22 @@ enum WhatIfCommand: Command {
             throw UsageError("\(option) takes the offset of a commit, not '\(text)'")
         }
         return number
+    }
+
+    private static func dropped(_ text: String) throws(UsageError) -> RerunChange {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        let place = try offset(parts.first ?? "", of: "--drop")
+        guard parts.count == 2 else { return .drop(place) }
+        let word = "participant:"
+        guard let found = parts[1].firstRange(of: word), found.upperBound < parts[1].endIndex else {
+            throw UsageError("--drop takes OFFSET or OFFSET participant:USER; '\(text)' is neither")
+        }
+        let record = parts[1][..<found.lowerBound]
+        guard record.isEmpty || record.count > 1 && record.last == "." else {
+            throw UsageError("--drop takes OFFSET RECORD.participant:USER, not '\(text)'")
+        }
+        let name = String(parts[1][found.upperBound...])
+        return .dropParticipant(place, record: record.isEmpty ? nil : String(record.dropLast()), named: name)
     }
 
     private static func edited(_ text: String) throws(UsageError) -> RerunChange {

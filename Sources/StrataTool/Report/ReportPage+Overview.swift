@@ -90,6 +90,7 @@ extension ReportPage {
                 tile("Users", ReportNumber.grouped(UInt64(userCount)), zonesText),
             ]
         }
+        if let (value, note) = sharesTile { tiles.append(tile("Shares made", ReportNumber.grouped(value), note)) }
         if content.report.tellsStoredBytes {
             let stored = content.scan.stored
             tiles.append(

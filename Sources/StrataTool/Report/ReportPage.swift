@@ -47,6 +47,7 @@ struct ReportPage {
         """
         \(refusalsSection)
         \(churnSection)
+        \(sharesSection)
         \(sizesSection)
         \(segmentsSection)
 
@@ -91,7 +92,7 @@ struct ReportPage {
 
     private static let sections = [
         ("overview", "Overview"), ("timeline", "Timeline"), ("records", "Histories"), ("refusals", "Refusals"),
-        ("churn", "Most changed"), ("sizes", "Sizes"), ("segments", "Segments"),
+        ("churn", "Most changed"), ("shares", "Shares"), ("sizes", "Sizes"), ("segments", "Segments"),
     ]
 
     private var header: ReportMarkup {

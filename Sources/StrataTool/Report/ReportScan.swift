@@ -9,6 +9,7 @@ struct ReportScan {
     /// Nil if there are no commits.
     private(set) var timeline: ReportTimeline?
     private(set) var refusals = ReportRefusals()
+    private(set) var shares = ReportShares()
     private(set) var latest: ReportLatest
     /// The records with requested names.
     private(set) var wanted: [RecordKey] = []
@@ -71,21 +72,31 @@ struct ReportScan {
         guard statistics.commits.count > countBefore else { return }
         var zones: Set<UInt64> = []
         var kinds: Set<UInt64> = []
+        var hasShares = false
         // Events that cannot be decoded are counted with the statistics.
         try? commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
                 let version = Version(offset: commit.offset, eventIndex: UInt32(walker.eventIndex - 1))
                 let body = UnsafeRawBufferPointer(rebasing: payload[event.body])
+                hasShares = try hasShares || isOfShare(event.kind, body)
                 if try add(event.kind, body, at: version, zones: &zones) {
                     kinds.insert(event.kind.rawValue)
                 }
             }
             if statistics.zone == nil { try refusals.add(shape: walker.header().requestShape, at: commit.offset) }
+            if hasShares { try shares.add(commit, statistics.names, zone: statistics.zone) }
         }
         var timeline = timeline ?? ReportTimeline(from: commit.time, through: lastTime)
         timeline.add(commit.time, zones: zones, kinds: kinds)
         self.timeline = timeline
+    }
+
+    /// Returns true if the event is one of those that ``ReportShares`` counts.
+    private func isOfShare(_ kind: EventKind, _ body: UnsafeRawBufferPointer) throws -> Bool {
+        if kind == .shareSaved || kind == .memberChanged { return true }
+        guard kind == .recordSaved else { return false }
+        return statistics.names.recordType(try RecordEvent(kind, body).type) == ShareState.recordType
     }
 
     /// Returns true if the event is part of the report.

@@ -28,7 +28,7 @@ struct ReportVersion {
         json.append(raw: ",")
         json.append(array: notes) { $1.append($0) }
         json.append(raw: ",")
-        json.append(array: step.changes.prefix(Self.mostChanges)) { append($0, to: &$1) }
+        json.append(array: changes.prefix(Self.mostChanges)) { append($0, to: &$1) }
         json.append(raw: "]")
         return json
     }
@@ -50,23 +50,57 @@ struct ReportVersion {
         if !step.reason.isEmpty { notes.append("reason: " + Printable.escaped(step.reason)) }
         if step.isErased { notes.append("its content was erased later") }
         if let problem = step.problem { notes.append("incomplete: " + Printable.escaped(problem.description)) }
-        let rest = step.changes.count - Self.mostChanges
+        let rest = changes.count - Self.mostChanges
         if rest > 0 { notes.append("\(rest) more fields changed") }
         return notes
     }
 
-    private func append(_ change: TimelineChange, to json: inout ReportJSON) {
+    /// A change in words.
+    private struct Change {
+        enum Before {
+            case unknown, none
+            case text(String)
+        }
+
+        let key: String
+        let before: Before
+        let after: String?
+    }
+
+    /// The changes, of which each participant of a share is one.
+    private var changes: [Change] {
+        entry.step.changes.flatMap { change -> [Change] in
+            var old: FieldValue?
+            if case .value(let value) = change.before { old = value }
+            if CommitPatchText.isShareState(change.key, names),
+                let parts = ShareStateText.changes(from: old, to: change.after)
+            {
+                return parts.map { Change(key: $0.name, before: $0.old.map { .text($0) } ?? .none, after: $0.new) }
+            }
+            let before: Change.Before =
+                switch change.before {
+                case .unknown: .unknown
+                case .none: .none
+                case .value(let value): .text(ValueText.text(of: value))
+                }
+            return [
+                Change(
+                    key: CommitPatchText.name(of: change.key, names), before: before,
+                    after: change.after.map { ValueText.text(of: $0) })
+            ]
+        }
+    }
+
+    private func append(_ change: Change, to json: inout ReportJSON) {
         json.append(raw: "[")
-        json.append(CommitPatchText.name(of: change.key, names))
+        json.append(change.key)
         json.append(raw: ",")
-        let after = change.after.map { ValueText.text(of: $0) }
-        var shown = after.map { ReportExcerpt.text($0) }
+        var shown = change.after.map { ReportExcerpt.text($0) }
         switch change.before {
         case .unknown: json.append(raw: "0")
         case .none: json.append(raw: "null")
-        case .value(let value):
-            let before = ValueText.text(of: value)
-            let pair = after.map { ReportExcerpt.pair(before, $0) }
+        case .text(let before):
+            let pair = change.after.map { ReportExcerpt.pair(before, $0) }
             shown = pair?.1
             json.append(pair?.0 ?? ReportExcerpt.text(before))
         }

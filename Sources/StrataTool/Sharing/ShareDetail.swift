@@ -85,17 +85,7 @@ extension ShareDetail: Shaped {
     }
 
     private static let participant = Shape<Participant>("A participant of a share") {
-        Key("id", "identifies the participant in the share") { $0.entry.id }
-        Key("user", "name of the user", if: "if it is known") { $0.entry.user.nonempty }
-        Key("address", "the e-mail address or phone number of the invitation", if: "if it has one") {
-            switch $0.entry.address {
-            case .email(let address), .phone(let address): address
-            case nil: nil as String?
-            }
-        }
-        Key("role", "`owner`, `administrator`, `private user` or `public user`") { $0.entry.role.name }
-        Key("permission", "`none`, `read only` or `read and write`") { $0.entry.permission.name }
-        Key("accepted", "true if the user has accepted") { $0.entry.hasAccepted }
+        Key(of: ShareParticipant.shape) { $0.entry }
         Key("joined", "version of the event by which the user joined", if: "if the user has") { $0.joined }
     }
 }

@@ -2,31 +2,51 @@ import StrataModel
 
 /// Describes the changes of a share's participants in words, in place of the bytes that a share's record keeps.
 enum ShareStateText {
+    /// A difference between two states of a share, in words. Nil stands for nothing.
+    struct Change {
+        let name: String
+        let old: String?
+        let new: String?
+    }
+
     /// Returns a line for each difference between two states of a share; nil if a value is not such a state.
     static func lines(from old: FieldValue?, to new: FieldValue?) -> [(text: String, ink: TextStyle)]? {
-        guard let old = state(old), let new = state(new) else { return nil }
-        var lines: [(String, TextStyle)] = []
-        func compare(_ name: String, _ old: String?, _ new: String?) {
-            switch (old, new) {
-            case (nil, let new?): lines.append(("+ \(name): \(new)", .added))
-            case (let old?, nil): lines.append(("- \(name): \(old)", .removed))
-            case (let old?, let new?) where old != new: lines.append(("~ \(name): \(old) -> \(new)", .place))
-            default: break
+        changes(from: old, to: new)?.map { change in
+            switch (change.old, change.new) {
+            case (nil, let new): ("+ \(change.name): \(new ?? "")", .added)
+            case (let old?, nil): ("- \(change.name): \(old)", .removed)
+            case (let old?, let new?): ("~ \(change.name): \(old) -> \(new)", .place)
             }
         }
-        compare("public", old.map(\.publicPermission.name), new.map(\.publicPermission.name))
-        compare("access requests", old.map(requestText), new.map(requestText))
-        let (before, after) = (old?.participants ?? [], new?.participants ?? [])
-        for entry in before where !after.contains(where: { isSameText($0.id, entry.id) }) {
-            compare("participant \(entry.nameText)", text(of: entry), nil)
+    }
+
+    /// Returns the differences between two states of a share; nil if a value is not such a state.
+    static func changes(from old: FieldValue?, to new: FieldValue?) -> [Change]? {
+        let (before, after) = (ShareState(old), ShareState(new))
+        guard (old == nil) == (before == nil), (new == nil) == (after == nil) else { return nil }
+        return changes(from: before, to: after)
+    }
+
+    /// Returns the differences between two states of a share; nil stands for a share that does not exist.
+    static func changes(from before: ShareState?, to after: ShareState?) -> [Change] {
+        var changes: [Change] = []
+        func compare(_ name: String, _ old: String?, _ new: String?) {
+            if old != new { changes.append(Change(name: name, old: old, new: new)) }
         }
-        for entry in after {
-            let known = before.first { isSameText($0.id, entry.id) }
-            compare("participant \(entry.nameText)", known.map(text), text(of: entry))
+        compare("URL token", before?.urlToken, after?.urlToken)
+        compare("public", before?.publicPermission.name, after?.publicPermission.name)
+        compare("access requests", before?.requestsText, after?.requestsText)
+        let (left, right) = (before?.participants ?? [], after?.participants ?? [])
+        for entry in left where !right.contains(where: { isSameText($0.id, entry.id) }) {
+            compare("participant \(entry.nameText)", entry.text, nil)
+        }
+        for entry in right {
+            let known = left.first { isSameText($0.id, entry.id) }
+            compare("participant \(entry.nameText)", known?.text, entry.text)
         }
         for (name, old, new) in [
-            ("asking", old?.requesters ?? [], new?.requesters ?? []),
-            ("blocked", old?.blockedUsers ?? [], new?.blockedUsers ?? []),
+            ("asking", before?.requesters ?? [], after?.requesters ?? []),
+            ("blocked", before?.blockedUsers ?? [], after?.blockedUsers ?? []),
         ] {
             for user in Set(old).union(new).sorted() {
                 compare(
@@ -34,35 +54,29 @@ enum ShareStateText {
                     new.contains(user) ? "yes" : nil)
             }
         }
-        return lines
+        return changes
     }
+}
 
-    /// Returns nil for a value that is not a share's state; the state of no value is nil as well.
-    private static func state(_ value: FieldValue?) -> ShareState?? {
-        switch value {
-        case nil: .some(nil)
-        case .data(let bytes)?: (try? ShareState(decoding: bytes[...])).map { .some($0) }
-        default: nil
-        }
-    }
+extension ShareState {
+    /// The names of all users whom the state names.
+    var users: [String] { participants.map(\.user).filter { !$0.isEmpty } + requesters + blockedUsers }
 
-    private static func requestText(_ state: ShareState) -> String {
-        state.allowsAccessRequests ? "allowed" : "not allowed"
-    }
-
-    private static func text(of entry: ShareParticipant) -> String {
-        let text = "\(entry.role.name), \(entry.permission.name)"
-        return entry.role == .owner ? text : text + (entry.hasAccepted ? ", accepted" : ", invited")
-    }
+    var requestsText: String { allowsAccessRequests ? "allowed" : "not allowed" }
 }
 
 extension ShareParticipant {
     /// The participant's user name or address, escaped for display.
-    var nameText: String {
-        if !user.isEmpty { return Printable.escaped(user) }
-        switch address {
-        case .email(let address), .phone(let address): return Printable.escaped(address)
-        case nil: return "the first user of a one-time URL"
-        }
+    var nameText: String { subject.map { Printable.escaped($0) } ?? "the first user of a one-time URL" }
+
+    /// The participant's user name or address; nil if the first user of a one-time URL becomes the participant.
+    var subject: String? { user.nonempty ?? address?.text }
+
+    var acceptanceText: String { hasAccepted ? "accepted" : "invited" }
+
+    /// The participant's role, permission and acceptance.
+    var text: String {
+        let text = "\(role.name), \(permission.name)"
+        return role == .owner ? text : text + ", \(acceptanceText)"
     }
 }

@@ -23,7 +23,7 @@ extension Person: Shaped {
         Key("discoverability", "`initial`, `granted` or `denied`") { "\($0.discoverability)" }
     }
 
-    private static let nameParts = Shape<Person>("The parts of a name") {
+    static let nameParts = Shape<Person>("The parts of a name") {
         Key("namePrefix", "such as Dr.", if: "if known") { $0.namePrefix.nonempty }
         Key("givenName", "the given name", if: "if known") { $0.givenName.nonempty }
         Key("middleName", "the middle name", if: "if known") { $0.middleName.nonempty }

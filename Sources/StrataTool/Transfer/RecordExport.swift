@@ -13,6 +13,8 @@ struct RecordExport {
     private let header: ExportHeader
     private var texts: [NameKey: String] = [:]
     private var count: UInt64 = 0
+    /// The names of the users whom exported shares name.
+    private var people: Set<String> = []
 
     private struct NameKey: Hashable {
         let namespace: Namespace
@@ -48,6 +50,7 @@ struct RecordExport {
                 try write(entry, of: database.id, to: output)
             }
         }
+        for user in people.sorted() { try output.writeJSON((user, try state.person(user)), as: Self.person) }
         try output.writeJSON(ExportEnd(count: count, last: Position(offset: header.last, chain: chain)))
         if let zone, zoneCount == 0 { throw Refusal(.zoneNotFound, "there is no zone '\(zone)'") }
     }
@@ -71,13 +74,18 @@ struct RecordExport {
         let device =
             header.modifiedWith == 0
             ? nil : try text(header.modifiedWith, of: .device) { try $0.device(header.modifiedWith) }
-        let fields = try record.fields.map { field in
-            (try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) }, field.value)
+        var fields = try record.fields.map { field in
+            (key: try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) }, value: field.value)
+        }
+        var share: ShareState?
+        if let index = fields.firstIndex(where: { $0.key == ShareState.key }) {
+            share = ShareState(fields.remove(at: index).value)
+            people.formUnion(share?.users ?? [])
         }
         let line = Line(
             name: name, type: try text(header.type, of: .recordType) { try $0.recordType(header.type) },
             createdBy: try user(header.createdBy), modifiedBy: try user(header.modifiedBy), modifiedWith: device,
-            record: record, fields: ExportedFields(fields: fields, zone: zone.ordinal))
+            record: record, sharing: share, fields: ExportedFields(fields: fields, zone: zone.ordinal))
         try output.writeJSON(line, as: Self.record)
     }
 
@@ -96,6 +104,7 @@ struct RecordExport {
         let modifiedBy: String
         let modifiedWith: String?
         let record: RecordState
+        let sharing: ShareState?
         let fields: ExportedFields
     }
 
@@ -111,7 +120,16 @@ struct RecordExport {
         Key("parent", "name of the record, in the same zone", if: "if it has one") { $0.record.parent?.name }
         Key("looseParent", "true: the parent is loose", if: "if so") { $0.record.isParentLoose ? true : nil }
         Key("share", "name of the record", if: "if it has one") { $0.record.share?.name }
+        Key("sharing", "its participants and permissions", if: "the record of a share") { $0.sharing }
         Key("fields", "its values") { $0.fields }
+    }
+
+    static let person = Shape<(name: String, person: Person)>("A user of an export", "Comes if a share names the user.")
+    {
+        Key("user", "the name of the user") { $0.name }
+        Key("nameParts", "the parts of the person's name", as: Person.nameParts) { $0.person }
+        Key("emails", "the e-mail addresses") { $0.person.emails }
+        Key("phones", "the phone numbers") { $0.person.phones }
     }
 
     private mutating func user(_ ordinal: UInt64) throws -> String {
@@ -132,6 +150,11 @@ struct RecordExport {
 
 extension ContainerState {
     fileprivate func field(_ ordinal: UInt64) throws -> String { try trees.text(.field, ordinal) }
+
+    /// Returns what is known of the person behind a user; nothing for a user who does not exist.
+    fileprivate func person(_ user: String) throws -> Person {
+        try trees.ordinal(of: .user(user)).map { try trees.account(of: $0).person } ?? Person()
+    }
 }
 
 /// The values of a record by key.

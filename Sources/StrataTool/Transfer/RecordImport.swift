@@ -13,11 +13,15 @@ struct RecordImport {
     private let lines: LineReader
     private let actor: Actor
     private let modify: (Request) throws -> RequestResult
+    /// Nil if shares cannot be made.
+    private var shares: ShareImport?
 
     /// The database and zone of the current records.
     private var place: (database: DatabaseID, zone: ZoneID) = (DatabaseID(.public), ZoneID(""))
-    /// The owner of the private database in the export; nil until one is read.
+    /// The owner of the private database with records in the export; nil until one is read.
     private var owner: String?
+    /// The owner of the current private zone.
+    private var zoneOwner: String?
     private var batch: [Pending] = []
     private var batchedBytes = 0
     /// The names saved in the current zone, and the records that wait for their parent, by its name.
@@ -39,6 +43,7 @@ struct RecordImport {
 
     init(_ header: ExportHeader, _ lines: LineReader, into store: Store, as actor: Actor) {
         self.init(header, lines, as: actor) { try store.modify($0, as: actor).result }
+        shares = ShareImport(into: store, as: actor)
     }
 
     /// - Parameter modify: saves the records of one request.
@@ -60,6 +65,7 @@ struct RecordImport {
             end = found
         }
         try endZone()
+        try shares?.run(owner)
         guard end?.count == count else {
             throw StrataError(
                 .brokenSequence, "The lines of the export are not in the expected sequence.",
@@ -91,7 +97,8 @@ struct RecordImport {
         switch first {
         case "zone": try beginZone(line)
         case "record": try add(line)
-        default: throw reader.error("a zone, a record, or the end")
+        case "user": try addPerson(line)
+        default: throw reader.error("a zone, a record, a user, or the end")
         }
         return nil
     }
@@ -110,23 +117,29 @@ struct RecordImport {
             }
         }
         guard ["public", "private"].contains(database) else { throw reader.error("a public or private database") }
-        if database == "private" {
-            if let known = self.owner, !isSameText(known, owner) {
-                throw Refusal(
-                    .invalidArguments,
-                    "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
-            }
-            self.owner = owner
-        }
+        zoneOwner = database == "private" ? owner : nil
         place = (DatabaseID(database == "public" ? .public : .private), ZoneID(zone))
         guard !place.zone.isDefault else { return }
+        try requireOneOwner()
         let request = Request.zones(
             saving: [place.zone], encryptionScope: scope == "zone" ? .zone : .record, in: place.database)
         try require(try modify(request).saves, of: [zone])
     }
 
+    /// The default zones of participants, who own no records, are not saved.
+    private mutating func requireOneOwner() throws {
+        guard let owner = zoneOwner else { return }
+        if let known = self.owner, !isSameText(known, owner) {
+            throw Refusal(
+                .invalidArguments,
+                "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
+        }
+        self.owner = owner
+    }
+
     private mutating func add(_ line: UnsafeRawBufferPointer) throws {
         var (name, type, parent): (String?, String?, String?) = (nil, nil, nil)
+        var (share, sharing): (String?, ShareState?) = (nil, nil)
         var fields: [(key: String, value: FieldValue)] = []
         var reader = JSONReader(line)
         do {
@@ -135,8 +148,8 @@ struct RecordImport {
                 case "record": name = try reader.readString()
                 case "type": type = try reader.readString()
                 case "parent": parent = try reader.readString()
-                case "share":
-                    throw StrataError(.invalidArgument, "A record of the export belongs to a share.")
+                case "share": share = try reader.readString()
+                case "sharing": sharing = try ShareState(reading: &reader)
                 case "fields":
                     try reader.readObject { key, reader in
                         fields.append((key, try ExportedValue.read(&reader, zone: Self.zoneOrdinal)))
@@ -150,21 +163,66 @@ struct RecordImport {
             throw Refusal(.invalidArguments, "record '\(name ?? "")' cannot be saved as it was: \(error.message)")
         }
         guard let name, let type else { throw reader.error("a record with name and type") }
-        guard type != ShareState.recordType else {
-            throw Refusal(
-                .invalidArguments,
-                "record '\(name)' cannot be saved as it was: it is a share; export without --records"
-            )
-        }
         if type == UserRecord.type, fields.isEmpty {
             // Every store creates the records of its users itself.
             count += 1
             return
         }
+        try requireOneOwner()
+        if type == ShareState.recordType || share != nil { try requireShares(name, type, sharing) }
+        let id = RecordID(name, zone: place.zone)
+        if let sharing {
+            count += 1
+            shares?.add(ShareImport.Pending(id: id, fields: fields, state: sharing))
+            return
+        }
+        if let share { shares?.add(linkOf: id, to: share) }
         let isOwn = type == UserRecord.type && isSameText(name, UserRecord.name(of: owner ?? actor.user))
         let newName = isOwn ? UserRecord.name(of: actor.user) : name
         try add(Pending(name: newName, type: type, parent: parent, fields: fields, byteCount: line.count))
     }
+
+    /// - Throws: ``Refusal`` unless shares can be made, and the record has what is needed for it.
+    private func requireShares(_ name: String, _ type: String, _ sharing: ShareState?) throws {
+        let isShare = type == ShareState.recordType
+        let reason =
+            if shares == nil {
+                isShare ? "it is a share, which only 'strata import' makes again" : "it belongs to a share"
+            } else if isShare, sharing == nil {
+                "it is a share without its participants; export the records again"
+            } else if place.database.scope != .private {
+                "only private records are shared"
+            } else {
+                nil as String?
+            }
+        guard let reason else { return }
+        throw Refusal(.invalidArguments, "record '\(name)' cannot be saved as it was: \(reason)")
+    }
+
+    private mutating func addPerson(_ line: UnsafeRawBufferPointer) throws {
+        var user = ""
+        var person = Person()
+        var reader = JSONReader(line)
+        try reader.readObject { key, reader in
+            switch key {
+            case "user": user = try reader.readString()
+            case "emails": try reader.readArray { person.emails.append(try $0.readString()) }
+            case "phones": try reader.readArray { person.phones.append(try $0.readString()) }
+            case "nameParts":
+                try reader.readObject { key, reader in
+                    guard let path = Self.nameParts[key] else { return try reader.skip() }
+                    person[keyPath: path] = try reader.readString()
+                }
+            default: try reader.skip()
+            }
+        }
+        shares?.add(person, named: user)
+    }
+
+    private static let nameParts: [String: WritableKeyPath<Person, String> & Sendable] = [
+        "namePrefix": \.namePrefix, "givenName": \.givenName, "middleName": \.middleName,
+        "familyName": \.familyName, "nameSuffix": \.nameSuffix, "nickname": \.nickname,
+    ]
 
     // MARK: Saving
 

@@ -3,6 +3,7 @@ import Glibc
 import StrataModel
 import StrataQuery
 import StrataStore
+import StrataViews
 import TestSupport
 import Testing
 
@@ -102,6 +103,62 @@ struct MinimalTestTests {
         try fixture.save("milk", ["rank": .int64(3)], base: first)
         let test = try expect("LaterThanMade", fixture, "modificationDate > creationDate")
         #expect(test.leftOut.isEmpty)
+    }
+
+    /// Saves a share of anna's, new with its root or changed.
+    private func save(_ change: ShareChange, root: String? = nil, in fixture: RerunFixture) throws {
+        var names = RequestNames()
+        let zone = names.ordinal(of: Fixture.notes)
+        func base(_ name: String) throws -> Version? {
+            let id = RecordID(name, zone: Fixture.notes)
+            let found = try fixture.store.snapshot().records([id], in: Fixture.database, as: Fixture.anna).first
+            return try? found?.get().version
+        }
+        var body = ModifyRecordsRequest()
+        let key = RecordKey(zone: zone, name: "Share-1")
+        if let root {
+            body.saves.append(
+                .init(
+                    RecordKey(zone: zone, name: root), type: names.ordinal(ofType: "Note"), base: try base(root),
+                    share: .set(key)))
+        }
+        body.saves.append(
+            .init(
+                key, type: names.ordinal(ofType: ShareState.recordType), base: try base("Share-1"), sharing: change))
+        let request = Request(database: Fixture.database, names: names, .modifyRecords(body))
+        for result in try #require(try fixture.modify(request)).saves { _ = try result.get() }
+    }
+
+    @Test("A share with its participants, and the save of a member")
+    func sharing() throws {
+        let fixture = try Fixture()
+        let ben = Actor(user: "ben", device: "mac")
+        var person = Person()
+        person.emails = ["cleo@example.com"]
+        try fixture.store.setPerson(person, of: "cleo")
+        try fixture.modify(.zones(saving: [ZoneID("Own")]), as: ben)
+        try fixture.save("list", ["rank": .int64(0)])
+        try fixture.save("milk", ["rank": .int64(1)], parent: .set("list"))
+        func guests(_ permission: SharePermission) -> [ShareChange.Participant] {
+            let user = ShareChange.Participant.Subject.user(recordName: UserRecord.name(of: "ben"))
+            let cleo = ShareChange.Participant.Subject.address(.email("cleo@example.com"))
+            return [
+                .init("ben", user, role: .privateUser, permission: permission),
+                .init("cleo", cleo, role: .privateUser, permission: permission),
+            ]
+        }
+        try save(ShareChange(root: "list", participants: guests(.readOnly)), root: "list", in: fixture)
+        let token = try #require(try fixture.store.snapshot().trees.share(1)).urlToken
+        let shared = DatabaseID(.shared)
+        try fixture.modify(Request(database: shared, .joinShares(.init(.accept, tokens: [token]))), as: ben)
+        try save(ShareChange(participants: guests(.readWrite)), in: fixture)
+        var builder = RequestBuilder(shared, policy: .changedKeys)
+        let zone = ZoneID("Notes", owner: UserRecord.name(of: "anna"))
+        builder.save(RecordID("milk", zone: zone), type: "Note", fields: ["rank": .int64(8)])
+        _ = try #require(try fixture.modify(builder.request, as: ben)?.saves.first).get()
+        let test = try expect("SharedNote", fixture, "rank == 8")
+        #expect(test.leftOut.isEmpty, "\(test.leftOut)")
+        #expect(!test.text.contains("cleo"), "\(test.text)")
     }
 
     @Test("What the API cannot say is told, in the test and beside it")

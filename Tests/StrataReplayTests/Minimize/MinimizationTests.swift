@@ -280,7 +280,7 @@ struct MinimizationTests {
             requests: try RequestRebuilder.requests(of: fixture.store.log).map { asked in
                 MinimalRequest(
                     asked, judgedAs: asked.request, .init(judgment: .refused(Refusal(.internalError, "Not judged."))),
-                    whole: (1, 1))
+                    whole: (1, 1), shares: [])
             }, question: asked, floor: 0, startTime: 0, rules: fixture.store.rules, trialCount: 0, isComplete: true)
         #expect(history.requests.count < whole.requests.count)
         #expect(try Self.flaws(of: whole, asked, fixture.store) == ["it holds without commit 2"])

@@ -81,9 +81,9 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64], [false, true])
     func blameIsThatOfTheWholeHistory(seed: UInt64, isCompacted: Bool) throws {
         try forEachRecord(try store(seed: seed, isCompacted: isCompacted)) { record, access, last in
-            var whole = RecordTimelineBlame()
+            var whole = RecordTimelineBlame(KnownNames())
             for entry in try entries(RecordTimeline(record, in: access, through: last)) { whole.add(entry) }
-            let found = try RecordTimelineBlame.of(record, in: access, through: last)
+            let found = try RecordTimelineBlame.of(record, in: access, through: last, KnownNames())
             #expect(found.damage == nil)
             #expect(found.blame.lines.map { "\($0)" } == whole.lines.map { "\($0)" }, "\(record.name) up to \(last)")
         }

@@ -71,6 +71,18 @@ import Testing
         #expect(result.code == 1 && result.output.contains("8"), "\(result)")
         let removed = try run("what-if", "--edit", "7", "Share-1.permission:bert=removed")
         #expect(removed.code == 1 && removed.output.contains("permission failure"), "\(removed)")
+        for drop in ["7 participant:bert", "7 Share-1.participant:bert"] {
+            let dropped = try run("what-if", "--drop", drop)
+            #expect(dropped.code == 1 && dropped.output == removed.output, "\(dropped)")
+        }
+        let address = try run("what-if", "--drop", "7 participant:c@example.com")
+        #expect(address.code == 1 && address.output.contains("- participant c@example.com"), "\(address)")
+        for drop in [
+            "7 bert", "7 participant:", "7 .participant:bert", "7 participant:nobody", "4 participant:bert", "x",
+        ] {
+            let mistake = try run("what-if", "--drop", drop)
+            #expect(mistake.code == 2 && mistake.output.isEmpty, "\(mistake)")
+        }
     }
 
     @Test("With another permission of the invitation, the share differs; mistakes get an error")
@@ -105,18 +117,23 @@ import Testing
         #expect(try run("shares").output == shares)
     }
 
-    @Test("Records are not imported with a share, and the refusal says why")
-    func records() throws {
-        #expect(try run("export", "records.jsonl", "--records").code == 0)
-        let imported = try fixture.run("import", "Copy.strata", "records.jsonl", "--user", "anna")
-        #expect(imported.code == 1 && imported.errors.contains("it is a share"), "\(imported)")
-    }
-
     @Test("An exported log is imported with its shares")
     func transfer() throws {
         #expect(try run("export", "shares.jsonl").code == 0)
         let imported = try fixture.run("import", "Copy.strata", "shares.jsonl")
         #expect(imported.code == 0, "\(imported)")
         #expect(try fixture.run("shares", "Copy.strata").output == run("shares").output)
+    }
+
+    @Test("dump prints the bytes of the events of shares, and an export after compaction has the base's")
+    func bytes() throws {
+        let dump = try run("dump", "--offset", "8")
+        #expect(dump.code == 0 && dump.output.contains("kind 65, member changed"), "\(dump)")
+        #expect(try run("compact", "--before", "8", "--apply").code == 0)
+        #expect(try run("dump").code == 0)
+        #expect(try run("export", "shares.jsonl").code == 0)
+        #expect(try fixture.run("import", "Copy.strata", "shares.jsonl").code == 0)
+        #expect(try fixture.run("shares", "Copy.strata").output == run("shares").output)
+        #expect(try fixture.run("verify", "Copy.strata", "--deep").code == 0)
     }
 }

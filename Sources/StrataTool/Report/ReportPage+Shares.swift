@@ -1,0 +1,63 @@
+import StrataModel
+
+extension ReportPage {
+    private static let mostParticipants = 8
+
+    var sharesSection: ReportMarkup {
+        let shares = content.scan.shares
+        let front: ReportMarkup = "<section id=\"shares\"><h2>Shares</h2>"
+        let told = shares.told
+        if told.isEmpty { return "\(front)<p>These commits made, changed and ended no share.</p></section>" }
+        let limit = shares.isCut ? "the \(told.count) that changed last are listed" : "all that changed are listed"
+        let head: ReportMarkup = """
+            <th scope="col">Share</th><th scope="col">Shares</th><th scope="col">Participants</th>\
+            <th scope="col" class="n">Shared by commit</th><th scope="col" class="n">Ended by commit</th>
+            """
+        return """
+            \(front)
+            <p>\(ReportNumber.counted(shares.madeCount, "share")) made and \(count: shares.endedCount) ended; users \
+            joined \(ReportNumber.counted(shares.joinedCount, "time")) and left \
+            \(ReportNumber.counted(shares.leftCount, "time")). Of the shares, \(limit), with their participants after \
+            the last of these commits.</p>
+            <div class="card">\(table("Shares that changed", head: head, rows: told.map(row)))</div>
+            </section>
+            """
+    }
+
+    /// The tile of the overview; nil if no share changed.
+    var sharesTile: (value: UInt64, note: String)? {
+        let shares = content.scan.shares
+        if shares.told.isEmpty, shares.joinedCount == 0, shares.leftCount == 0 { return nil }
+        return (
+            shares.madeCount,
+            "\(ReportNumber.grouped(shares.endedCount)) ended; \(ReportNumber.grouped(shares.joinedCount)) joined, "
+                + "\(ReportNumber.grouped(shares.leftCount)) left"
+        )
+    }
+
+    private func row(_ share: ReportShares.Share) -> ReportMarkup {
+        let zone = share.record.zone
+        let root = share.root.map { record($0, zone: zone) } ?? "the whole zone"
+        let made: ReportMarkup = share.made.map { "\(count: $0)" } ?? "earlier"
+        let ended: ReportMarkup = share.ended.map { "\(count: $0)" } ?? ""
+        return """
+            <tr><th scope="row">\(record(share.record.name, zone: zone))<small>\(content.zoneName(zone)) \
+            \(content.databaseText(ofZone: zone))</small></th><td>\(root)</td><td>\(participants(of: share))</td>\
+            <td class="n">\(made)</td><td class="n">\(ended)</td></tr>
+
+            """
+    }
+
+    private func participants(of share: ReportShares.Share) -> ReportMarkup {
+        guard let state = share.state else { return "<span class=\"faint\">not in these commits</span>" }
+        var parts = state.participants.prefix(Self.mostParticipants).map { entry -> ReportMarkup in
+            "<li>\(entry.subject ?? "the first user of a one-time URL") <small>\(entry.text)</small></li>"
+        }
+        let rest = state.participants.count - parts.count
+        if rest > 0 { parts.append("<li class=\"faint\">\(rest) others</li>") }
+        if state.publicPermission != .none {
+            parts.append("<li>everybody with the URL <small>\(state.publicPermission.name)</small></li>")
+        }
+        return "<ul>\(parts)</ul>"
+    }
+}
