@@ -55,12 +55,6 @@ extension ByteWriter {
         append(reference.recordID)
         append(UInt8(reference.action.rawValue))
     }
-
-    /// Appends whether there is a value, then the value.
-    mutating func append<Value>(optional value: Value?, _ body: (Value, inout ByteWriter) -> Void) {
-        append(value == nil ? 0 as UInt8 : 1)
-        if let value { body(value, &self) }
-    }
 }
 
 extension ByteReader {
@@ -85,10 +79,6 @@ extension ByteReader {
             throw malformed("a reference's action", expected: "0 or 1", found: "\(number)")
         }
         return CKReference(recordID: id, action: action)
-    }
-
-    mutating func readOptional<Value>(_ body: (inout ByteReader) throws -> Value) throws -> Value? {
-        try read(UInt8.self, "whether there is a value") == 0 ? nil : try body(&self)
     }
 
     mutating func readDate() throws -> Date {

@@ -31,6 +31,14 @@ struct DatabaseCall: Sendable {
 }
 
 extension CKDatabase.Scope {
+    init(_ scope: InternedName.Scope) {
+        switch scope {
+        case .public: self = .public
+        case .private: self = .private
+        case .shared: self = .shared
+        }
+    }
+
     var engine: InternedName.Scope {
         switch self {
         case .public: .public

@@ -1,4 +1,5 @@
 import Foundation
+import StrataStore
 
 extension SyncCore {
     private static var pageSize: Int { 200 }
@@ -33,7 +34,8 @@ extension SyncCore {
     }
 
     func call(in group: CKOperationGroup) -> DatabaseCall {
-        let settings = CallSettings(.init(), group: group, id: "", quality: .utility)
+        let id = SyncState.operationID(of: database.databaseScope.engine)
+        let settings = CallSettings(.init(), group: group, id: id, quality: .utility)
         return DatabaseCall(client: client, scope: database.databaseScope, settings: settings)
     }
 

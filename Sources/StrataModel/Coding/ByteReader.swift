@@ -96,6 +96,11 @@ package struct ByteReader {
         return try text(in: try readStringRange(what, atMost: limit), what, start)
     }
 
+    /// Reads whether there is a value, then the value.
+    package mutating func readOptional<Value>(_ body: (inout ByteReader) throws -> Value) throws -> Value? {
+        try read(UInt8.self, "whether there is a value") == 0 ? nil : try body(&self)
+    }
+
     /// Reads the remaining bytes as text.
     package mutating func readRemainingText(_ what: StaticString, atMost limit: Int) throws -> String {
         guard remaining <= limit else {

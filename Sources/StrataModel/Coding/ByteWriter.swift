@@ -43,6 +43,12 @@ package struct ByteWriter: Sendable {
         written.append(contentsOf: text.utf8)
     }
 
+    /// Appends whether there is a value, then the value.
+    package mutating func append<Value>(optional value: Value?, _ body: (Value, inout ByteWriter) -> Void) {
+        append(value == nil ? 0 as UInt8 : 1)
+        if let value { body(value, &self) }
+    }
+
     /// Removes everything after the first `count` bytes.
     package mutating func truncate(to count: Int) { written.removeSubrange(count...) }
 

@@ -43,6 +43,8 @@ package struct Explanation: Sendable {
     package internal(set) var facts: [Fact] = []
     /// Notes on what is unknown, and why.
     package internal(set) var notes: [String] = []
+    /// The send of a sync engine that the request belongs to; nil if no engine sent it.
+    package private(set) var sync: SyncEngineSend?
 
     /// A fact of the state, and the commit that made it so, if known.
     package struct Fact: Sendable, Hashable {
@@ -76,6 +78,9 @@ package struct Explanation: Sendable {
         package internal(set) var facts: [Fact] = []
         /// The conflict of a save that was made from another state than the stored one.
         package internal(set) var conflict: RecordConflict?
+        /// True if the change failed but stays pending in the sync engine that sent it; nil if no engine sent it, or if
+        /// it did not fail.
+        package fileprivate(set) var staysPending: Bool?
 
         /// True if the item was refused only because another item of its zone was.
         package var isBystander: Bool { code == .batchRequestFailed }
@@ -99,6 +104,17 @@ package struct Explanation: Sendable {
     ///   compacted away.
     package static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
+        var explanation = try of(commit, in: store)
+        explanation.sync = try SyncEngineSend(commit, in: store)
+        guard explanation.sync != nil else { return explanation }
+        for place in explanation.items.indices {
+            let code = explanation.items[place].code ?? explanation.code
+            explanation.items[place].staysPending = code?.isRetriedBySyncEngine
+        }
+        return explanation
+    }
+
+    private static func of(_ commit: ExplainedCommit, in store: Store) throws -> Explanation {
         if let audit = commit.event(.requestRefused) {
             return try ExplanationBuilder(commit, store).refusal(RequestRefusedEvent(decoding: audit.body))
         }

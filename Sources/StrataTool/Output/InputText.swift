@@ -9,6 +9,17 @@ enum InputText {
 
     /// - Parameter path: `-` for the standard input.
     static func read(_ path: String) throws -> String {
+        let bytes = try bytes(path, atMost: maximumBytes, tooLong: "The schema file is too long.")
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw StrataError(.invalidArgument, "The file is not text.", .init(path: path, expected: "valid UTF-8"))
+        }
+        return text
+    }
+
+    /// - Parameters:
+    ///   - path: `-` for the standard input.
+    ///   - tooLong: The message of the error if there are more bytes.
+    static func bytes(_ path: String, atMost maximumBytes: Int, tooLong: StaticString) throws -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
@@ -22,13 +33,10 @@ enum InputText {
             bytes += piece[..<count]
             guard bytes.count <= maximumBytes else {
                 throw StrataError(
-                    .tooLarge, "The schema file is too long.",
+                    .tooLarge, tooLong,
                     .init(path: path, expected: "at most \(maximumBytes) bytes", found: "more"))
             }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StrataError(.invalidArgument, "The file is not text.", .init(path: path, expected: "valid UTF-8"))
-        }
-        return text
+        return bytes
     }
 }

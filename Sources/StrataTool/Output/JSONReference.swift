@@ -28,7 +28,7 @@ enum JSONReference {
         ("strata users", [UserDetail.shape]),
         ("strata shares", [ShareDetail.shape]),
         ("strata access", [AccessDetail.shape]),
-        ("strata device", [DeviceView.shape]),
+        ("strata device", [DeviceView.shape, SyncStateReport.shape]),
         ("strata feed", [FeedChange.shape, FeedPages.end]),
         ("strata play", [PlayedCommit.shape, PlayReport.push]),
         ("strata token", [TokenReport.shape]),

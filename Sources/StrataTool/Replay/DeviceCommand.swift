@@ -12,13 +12,18 @@ enum DeviceCommand: Command {
         + "whether they would be served. The log has this only if the store keeps fetches (recordsFetches); what the "
         + "device saved, and how far it was notified, is always in the log. With --record: whether the device knows "
         + "the newest state of a record, and if not, why. The headers of all commits are read. It can run while "
-        + "another program writes to the store. Exits with 1 if the user or the device does not exist, or if the "
-        + "device does not know the record."
+        + "another program writes to the store. With --state: what the device's CKSyncEngine has to send, how far its "
+        + "change tokens lag, and what its next fetch would bring. Exits with 1 if the user or the device does not "
+        + "exist, if the device does not know the record, or if an engine would not use the state."
 
     static let record = Option.text("--record", "NAME", help: "report whether the device knows this record's state")
     static let zone = Option.text("--zone", "NAME", help: "with --record: its zone; the default zone by default")
+    static let state = Option.text(
+        "--state", "FILE",
+        help: "show this state of the device's CKSyncEngine, as the app encoded it: JSON, a property list or bytes")
     static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "NAME", help: "with --record: public, private or shared; private by default"
+        name: "--database", valueName: "NAME",
+        help: "with --record: public, private or shared; private by default. With --state: whose of several states"
     ) { text throws(UsageError) in try DatabaseOptions.anyDatabase.convert(text) }
     static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 
@@ -26,13 +31,15 @@ enum DeviceCommand: Command {
         Operand.store, Operand(name: "USER", help: "the user's name"),
         Operand(name: "DEVICE", help: "the name of a device of the user"),
     ]
-    static let options: [any OptionDescription] = [record, zone, database, owner, Option.at, Option.json]
+    static let options: [any OptionDescription] = [record, zone, database, owner, state, Option.at, Option.json]
     static let examples = [
         "strata device Notes.strata anna phone",
         "strata device Notes.strata anna phone --record milk --zone Notes --at 12",
+        "strata device Notes.strata anna phone --state engine.json",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if let file = arguments[state] { return try run(arguments, stateIn: file, output) }
         let name = arguments[record]
         if name == nil, arguments[zone] != nil || arguments[database] != nil {
             throw UsageError("--zone and --database are for --record")
@@ -55,6 +62,21 @@ enum DeviceCommand: Command {
             try arguments[Option.json] ? output.writeJSON(view) : DeviceReport(view).write(to: output)
             guard let record = view.record else { return .success }
             return [.madeIt, .given].contains(record.verdict) ? .success : .no
+        }
+    }
+
+    private static func run(_ arguments: Arguments, stateIn file: String, _ output: Output) throws -> ExitCode {
+        if arguments[record] != nil || arguments[zone] != nil || arguments[owner] != nil {
+            throw UsageError("--record, --zone and --owner are not for --state")
+        }
+        let state = try SyncStateFile.read(file, scope: arguments[database])
+        return try StateAccess.read(arguments, by: name, output) { access in
+            // A device that has only fetched is in no commit.
+            let user = try NamedPlace(access.store).requireUser(arguments.operands[1])
+            let actor = Actor(user: user, device: arguments.operands[2])
+            let report = try SyncStateReport(state, of: actor, in: access)
+            try arguments[Option.json] ? output.writeJSON(report) : SyncStateText(report).write(to: output)
+            return report.reasonUnused == nil ? .success : .no
         }
     }
 }

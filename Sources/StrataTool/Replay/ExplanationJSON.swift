@@ -34,11 +34,26 @@ enum ExplanationJSON {
         Key("rules", "the rules that decided the request as a whole", each: rule) { $0.why.rules }
         Key("facts", "relevant facts of the state", each: fact) { $0.why.facts }
         Key("items", "each save and delete of the request", each: item) { $0.why.items }
+        Key("syncEngine", "the send it belongs to", as: sync, if: "if a sync engine sent it") { $0.why.sync }
         Key("notes", "what cannot be determined, in words") { $0.why.notes }
         Key(
             "events", "the commit's events, as for a commit", each: EventJSON.shape,
             if: "if `outcome` is `withoutRequest`"
         ) { line in line.told.flatMap { told in told.decoded.map { EventJSON.lines(of: $0, in: told) } } }
+    }
+
+    private static let sync = Shape<SyncEngineSend>("A send of a sync engine") {
+        Key("scope", "of the engine's database: `private`, `shared`") { $0.scope.name }
+        Key("groupID", "the operation group of the send") { $0.groupID }
+        Key("groupName", "its name, may be empty") { $0.groupName }
+        Key("place", "the place of this request in the list, from 0") { $0.place }
+        Key("requests", "the requests of the group that are in the log, in its order", each: request) { $0.requests }
+    }
+
+    private static let request = Shape<SyncEngineSend.Request>("A request of a sync engine") {
+        Key("offset", "of its commit, or of the audit of its refusal") { $0.offset }
+        Key("operationKind", "as for a commit") { "\($0.kind)" }
+        Key("refused", "true if nothing of it was accepted") { $0.isRefused }
     }
 
     private static let rule = Shape<ExplanationRule>("A rule of an explanation") {
@@ -67,6 +82,9 @@ enum ExplanationJSON {
         Key("base", "that the client named", if: "if it did") { $0.base }
         Key("stored", "of the version that the store had", if: "if that was the reason") { $0.stored }
         Key("made", "of the version that the save created", if: "if it was accepted") { $0.made }
+        Key("pending", "true if the engine sends it again", if: "if a sync engine sent it and it failed") {
+            $0.staysPending
+        }
         Key("conflict", "three states of the record", as: conflict, if: "if it met another version") { $0.conflict }
     }
 

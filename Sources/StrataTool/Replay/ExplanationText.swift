@@ -4,6 +4,9 @@ import StrataStore
 
 /// Writes the explanation of an answer for people.
 struct ExplanationText {
+    /// The number of requests of a sync engine that are listed.
+    private static let maximumRequests = 9
+
     private let why: Explanation
 
     init(_ why: Explanation) { self.why = why }
@@ -16,6 +19,7 @@ struct ExplanationText {
         if let code = why.code { output.write(": " + AuditText.code(code.rawValue)) }
         try output.endLine()
         try line(summary, to: output)
+        if let sync = why.sync { try write(sync, to: output) }
         if let message = why.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
         try write(why.rules, to: output)
         try write(why.facts, to: output)
@@ -53,6 +57,18 @@ struct ExplanationText {
         }
     }
 
+    private func write(_ sync: SyncEngineSend, to output: Output) throws {
+        let name = sync.groupName.nonempty.map { " \"\(Printable.escaped($0))\"" } ?? ""
+        try line("sent by the sync engine of \(why.actor.shownText), \(sync.scope.name)", to: output)
+        let requests = sync.requests.map { "\($0.offset)" + ($0.isRefused ? " refused" : "") }
+        let first = max(0, min(sync.place - Self.maximumRequests / 2, requests.count - Self.maximumRequests))
+        let shown = requests[first...].prefix(Self.maximumRequests).joined(separator: ", ")
+        try line(
+            "request \(sync.place + 1) of \(requests.count) in the group \(Printable.escaped(sync.groupID))\(name): "
+                + (first > 0 ? "…, " : "") + shown + (first + Self.maximumRequests < requests.count ? ", …" : ""),
+            to: output)
+    }
+
     // MARK: Items
 
     private func write(_ item: Explanation.Item, to output: Output) throws {
@@ -74,6 +90,12 @@ struct ExplanationText {
             try line(base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""), to: output)
         }
         try write(item.facts, to: output)
+        if let staysPending = item.staysPending {
+            try line(
+                staysPending
+                    ? "the change stays pending: the engine sends it again"
+                    : "the change is no longer pending: the app must add it again", to: output)
+        }
         if let conflict = item.conflict { try write(conflict, to: output) }
     }
 

@@ -1,5 +1,7 @@
 import CloudKit
 import Foundation
+import StrataModel
+import StrataStore
 import StrataSystem
 import Testing
 
@@ -146,6 +148,32 @@ struct SyncStateTests {
         engine.state.add(
             pendingRecordZoneChanges: (0..<count).map { _ in .saveRecord(world.id(UUID().uuidString)) })
         #expect(engine.state.content.withLock { $0.encoded().count } <= 100 * count)
+    }
+
+    @Test("B404 requests are in the log with the operation ID of the engine and the group of the options")
+    func logged() async throws {
+        let group = CKOperationGroup()
+        group.name = "Upload"
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: world.zone))])
+        world.add("a", to: phone, engine)
+        try await engine.sendChanges(.init(operationGroup: group))
+        let headers = try (1...world.store.offset).compactMap { offset in
+            try world.store.store.log.commit(at: offset).map { try Envelope(decoding: $0.payload).header }
+        }
+        let sent = headers.filter { $0.groupID == group.operationGroupID }
+        #expect(sent.map(\.operationKind) == [.modifyZones, .modifyRecords])
+        #expect(sent.allSatisfy { $0.operationID == "cksyncengine.private" && $0.groupName == "Upload" })
+        #expect(sent.allSatisfy { $0.qualityOfService == .utility })
+    }
+
+    @Test("B438 the errors that explanations call retried are those that the engine retries")
+    func retriedCodes() {
+        let codes = (1...UInt64(40)).map { Refusal.Code(rawValue: $0) }.filter { !$0.description.hasPrefix("error ") }
+        #expect(codes.count > 20)
+        for code in codes {
+            guard let number = CKError.Code(rawValue: Int(code.rawValue)) else { continue }
+            #expect(CKError(number, message: "").isRetriedBySyncEngine == code.isRetriedBySyncEngine, "\(code)")
+        }
     }
 
     @Test("B449 a state of another store or scope counts as none, and the description says so")

@@ -126,6 +126,43 @@ import Testing
         #expect(!only.output.contains("device tablet"))
     }
 
+    @Test("A failed save of a sync engine names the engine, the other requests of the send, and what is pending")
+    func syncEngine() throws {
+        let offsets = try fixture.change { store in
+            func send(_ request: Request, _ actor: Actor) throws -> Answer {
+                try store.modify(
+                    request, as: actor,
+                    operation: .init(
+                        id: SyncState.operationID(of: .private), groupID: "5B7C", groupName: "Upload"))
+            }
+            var first = RequestBuilder(DatabaseID(.private))
+            first.save(RecordID("cake", zone: StateFixture.notes), type: "Note")
+            let offset = try #require(try send(first.request, StateFixture.phone).offset)
+            // Once more without the tag, and from a device whose send is another.
+            _ = try send(first.request, StateFixture.phone)
+            _ = try send(first.request, StateFixture.tablet)
+            try store.noteConsole(ConsoleNote("something that is written"))
+            return (offset, store.offset - 1)
+        }
+        let result = try explain("\(offsets.1)")
+        #expect(result.output.contains("    sent by the sync engine of anna on phone, private\n"), "\(result)")
+        #expect(
+            result.output.contains(
+                "    request 2 of 2 in the group 5B7C \"Upload\": \(offsets.0), \(offsets.1) refused\n"), "\(result)")
+        #expect(result.output.contains("    the change is no longer pending: the app must add it again\n"), "\(result)")
+        let why = try #require(try fixture.objects("explain", fixture.name, "\(offsets.1)").first)
+        try PromisedKeys.expect(why, follows: "An explanation")
+        let send = try #require(why["syncEngine"] as? [String: Any])
+        try PromisedKeys.expect(send, follows: "A send of a sync engine")
+        #expect(send["place"] as? Int == 1 && send["groupName"] as? String == "Upload")
+        let requests = try #require(send["requests"] as? [[String: Any]])
+        for request in requests { try PromisedKeys.expect(request, follows: "A request of a sync engine") }
+        #expect(requests.map { $0["refused"] as? Bool } == [false, true])
+        let item = try #require((why["items"] as? [[String: Any]])?.first)
+        #expect(item["pending"] as? Bool == false)
+        #expect(try !explain("\(conflict)").output.contains("sync engine"))
+    }
+
     @Test("Of a commit without a request it tells what the commit did, and that nothing else is known")
     func withoutRequest() throws {
         let fixture = try StoreFixture.small()
