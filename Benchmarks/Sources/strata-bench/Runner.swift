@@ -67,6 +67,7 @@ struct Runner {
             SharingWorkload.name, SharingWorkload.Part.allCases.map(\.rawValue),
             { SharingWorkload(size: $0, folder: $1) }
         ),
+        (SyncWorkload.name, SyncWorkload.Part.allCases.map(\.rawValue), { SyncWorkload(size: $0, folder: $1) }),
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
         (ToolWorkload.name, ToolWorkload.Part.allCases.map(\.rawValue), { ToolWorkload(size: $0, folder: $1) }),
         (ReplayWorkload.name, ReplayWorkload.Part.allCases.map(\.rawValue), { ReplayWorkload(size: $0, folder: $1) }),
