@@ -1,4 +1,5 @@
 import Foundation
+import StrataModel
 
 extension CKSyncEngine {
     /// A change of a record that has not been sent.
@@ -29,6 +30,24 @@ extension CKSyncEngine {
 }
 
 extension CKSyncEngine.PendingRecordZoneChange: PendingChange {
+    /// The ID of the record, hashed and compared without the detours of an object.
+    struct Key: Hashable, Sendable {
+        fileprivate let id: CKRecord.ID
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.id === right.id
+                || isSameText(left.id.recordName, right.id.recordName)
+                    && (left.id.zoneID === right.id.zoneID || left.id.zoneID.model == right.id.zoneID.model)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(id.recordName)
+            hasher.combine(id.zoneID.model.name)
+        }
+    }
+
+    var key: Key { Key(id: itemID) }
+
     var itemID: CKRecord.ID {
         switch self {
         case .saveRecord(let id), .deleteRecord(let id): id
@@ -42,6 +61,8 @@ extension CKSyncEngine.PendingRecordZoneChange: PendingChange {
 }
 
 extension CKSyncEngine.PendingDatabaseChange: PendingChange {
+    var key: CKRecordZone.ID { itemID }
+
     var itemID: CKRecordZone.ID {
         switch self {
         case .saveZone(let zone): zone.zoneID

@@ -35,9 +35,7 @@ extension CKSyncEngine {
 
         /// Adds changes. A change of the same kind keeps its place; one of the other kind goes (B420).
         public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
-            change(sends: true) { content in
-                pendingRecordZoneChanges.reduce(false) { content.recordChanges.add($1) || $0 }
-            }
+            change(sends: true) { $0.recordChanges.add(pendingRecordZoneChanges) }
         }
 
         /// Removes changes of the same kind and record.
@@ -49,9 +47,7 @@ extension CKSyncEngine {
 
         /// Adds changes of zones, by the same rules as changes of records.
         public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
-            change(sends: true) { content in
-                pendingDatabaseChanges.reduce(false) { content.databaseChanges.add($1) || $0 }
-            }
+            change(sends: true) { $0.databaseChanges.add(pendingDatabaseChanges) }
         }
 
         /// Removes changes of the same kind and zone.

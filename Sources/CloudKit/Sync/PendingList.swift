@@ -1,7 +1,8 @@
 /// A save or a delete of an item.
 protocol PendingChange: Sendable {
-    associatedtype ItemID: Hashable & Sendable
-    var itemID: ItemID { get }
+    /// Equal for the changes of one item.
+    associatedtype Key: Hashable & Sendable
+    var key: Key { get }
     var isSave: Bool { get }
 }
 
@@ -16,7 +17,7 @@ struct PendingList<Change: PendingChange>: Sendable {
 
     /// Removed entries leave gaps until they are half of all.
     private(set) var entries: [Entry?] = []
-    private var places: [Change.ItemID: Int] = [:]
+    private var places: [Change.Key: Int] = [:]
     private static var minimumGaps: Int { 64 }
 
     var isEmpty: Bool { places.isEmpty }
@@ -24,9 +25,18 @@ struct PendingList<Change: PendingChange>: Sendable {
     var changes: [Change] { entries.compactMap { $0?.change } }
 
     /// Returns true if the list changed.
+    mutating func add(_ changes: [Change]) -> Bool {
+        places.reserveCapacity(places.count + changes.count)
+        return changes.reduce(false) { add($1) || $0 }
+    }
+
+    /// Returns true if the list changed.
     mutating func add(_ change: Change) -> Bool {
-        let id = change.itemID
-        if let place = places[id], let entry = entries[place] {
+        let key = change.key
+        let next = entries.count
+        // One search for both: a new key gets the next place.
+        let place = { (place: inout Int) in place }(&places[key, default: next])
+        if place < next, let entry = entries[place] {
             if entry.change.isSave == change.isSave {
                 let hasNews = entry.isInFlight && !entry.isAddedAgain
                 entries[place]?.change = change
@@ -34,8 +44,8 @@ struct PendingList<Change: PendingChange>: Sendable {
                 return hasNews
             }
             entries[place] = nil
+            places[key] = next
         }
-        places[id] = entries.count
         entries.append(Entry(change: change))
         closeGaps()
         return true
@@ -44,7 +54,7 @@ struct PendingList<Change: PendingChange>: Sendable {
     /// Removes a change of the same kind and item. Returns true if there was one.
     mutating func remove(_ change: Change) -> Bool {
         guard let place = place(of: change) else { return false }
-        places[change.itemID] = nil
+        places[change.key] = nil
         entries[place] = nil
         closeGaps()
         return true
@@ -69,7 +79,7 @@ struct PendingList<Change: PendingChange>: Sendable {
     }
 
     private func place(of change: Change) -> Int? {
-        guard let place = places[change.itemID], entries[place]?.change.isSave == change.isSave else { return nil }
+        guard let place = places[change.key], entries[place]?.change.isSave == change.isSave else { return nil }
         return place
     }
 
@@ -77,7 +87,7 @@ struct PendingList<Change: PendingChange>: Sendable {
         guard entries.count > Self.minimumGaps, entries.count > 2 * places.count else { return }
         entries.removeAll { $0 == nil }
         for (place, entry) in entries.enumerated() {
-            if let entry { places[entry.change.itemID] = place }
+            if let entry { places[entry.change.key] = place }
         }
     }
 }
