@@ -279,6 +279,8 @@ def sharing(kind, body, names):
         fields, at = keyed(body, at + 2)
         if 4 in fields:
             event["joined"] = tag(varint(fields[4], 0)[0])
+        if 8 in fields:
+            event["accessEnded"] = tag(varint(fields[8], 0)[0])
         event["gone"] = 6 in fields
     else:
         number, at = varint(body, at)

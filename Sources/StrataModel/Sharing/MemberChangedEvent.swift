@@ -11,13 +11,16 @@ package struct MemberChangedEvent: StatedEvent {
     /// The version of the event by which the user joined, or got access back after none; nil for this event. It begins
     /// a life of the membership, whose tokens end with it.
     package var joined: Version?
+    /// The version of the earlier event by which the user's access ended; nil while there is access, or if this event
+    /// ends it.
+    package var ended: Version?
     /// True if the user is no longer a member.
     package var isGone: Bool
     package var original: Version?
 
     package init(
         user: UInt64, share: UInt64, zone: UInt64, permission: SharePermission, role: ShareRole,
-        joined: Version? = nil, isGone: Bool = false, original: Version? = nil
+        joined: Version? = nil, ended: Version? = nil, isGone: Bool = false, original: Version? = nil
     ) {
         self.user = user
         self.share = share
@@ -25,12 +28,14 @@ package struct MemberChangedEvent: StatedEvent {
         self.permission = permission
         self.role = role
         self.joined = joined
+        self.ended = ended
         self.isGone = isGone
         self.original = original
     }
 
     private static let joined: UInt64 = 4
-    private static let end: UInt64 = 6
+    private static let gone: UInt64 = 6
+    private static let ended: UInt64 = 8
 
     package func encode(into writer: inout ByteWriter) throws {
         writer.appendVarint(user)
@@ -41,7 +46,8 @@ package struct MemberChangedEvent: StatedEvent {
         writer.appendMeasured { writer in
             writer.appendField(CommonField.original, original?.packed ?? 0)
             writer.appendField(Self.joined, joined?.packed ?? 0)
-            writer.appendField(Self.end, isGone ? 1 : 0)
+            writer.appendField(Self.gone, isGone ? 1 : 0)
+            writer.appendField(Self.ended, ended?.packed ?? 0)
         }
     }
 
@@ -57,7 +63,8 @@ package struct MemberChangedEvent: StatedEvent {
             switch field.key {
             case CommonField.original: original = try field.version()
             case Self.joined: joined = try field.version()
-            case Self.end: isGone = try field.number("the end of a membership", atMost: 1) == 1
+            case Self.gone: isGone = try field.number("the end of a membership", atMost: 1) == 1
+            case Self.ended: ended = try field.version()
             default: try field.skip()
             }
         }

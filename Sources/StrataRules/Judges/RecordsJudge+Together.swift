@@ -184,7 +184,10 @@ extension RecordsJudge {
         guard let shared = resolved.zones[zoneIndex].shared,
             sources.count + body.saves.count > judging.limits.owningReferences
         else { return sources.count }
-        return try sources.count { try shared.permission(ofRecord: $0, in: view.fold.fork) != nil }
+        return try sources.count { name in
+            let source = RecordKey(zone: zone, name: name)
+            return try shared.permission(ofRecordIn: view.fold.fork.hierarchicalShare(of: source)) != nil
+        }
     }
 
     // MARK: Deletes

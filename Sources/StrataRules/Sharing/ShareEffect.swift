@@ -45,7 +45,8 @@ struct ShareEffect {
         try commit.append(
             MemberChangedEvent(
                 user: ordinal, share: share, zone: zone, permission: member.permission, role: member.role,
-                joined: isBack ? nil : known?.joined, isGone: isGone))
+                joined: isBack ? nil : known?.joined,
+                ended: isGone || member.permission == .none ? known?.ended : nil, isGone: isGone))
     }
 
     /// The parts of a state that the views need to find a share.

@@ -89,7 +89,7 @@ struct MemberFeed {
         // The content is not complete, or deletions of it have begun: it is read as that of a new share.
         case (true, true): phase = [.content, .end].contains(resume?.phase) ? .content : .changes
         // Access that began after the target belongs to the next fetch.
-        case (true, false) where member.changed.offset > reading.target.offset: return true
+        case (true, false) where member.joined.offset > reading.target.offset: return true
         case (true, false): phase = .content
         case (false, true): phase = .end
         case (false, false): return true
@@ -209,8 +209,7 @@ struct MemberFeed {
         _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase, _ reading: Reading
     ) -> Bool {
         if phase != .end || version <= reading.baseVersion { return false }
-        let endedWithShare = event.isGone && version.offset == member.changed.offset && member.isGone
-        return !endedWithShare || member.permission == .none
+        return !event.isGone || version.offset != member.ended?.offset
     }
 
     /// Returns true if a record was in the share when the member had seen it last.
@@ -218,7 +217,7 @@ struct MemberFeed {
         _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
     ) throws -> Bool {
         guard let root = share.root else { return false }
-        let isOfThisFetch = reading.target.offset < member.changed.offset
+        let isOfThisFetch = reading.target.offset < member.ended?.offset ?? 0
         let record = RecordKey(zone: share.record.zone, name: name)
         return try ([reading.base] + (isOfThisFetch ? [reading.target.offset] : [])).contains {
             try $0 >= member.joined.offset && feed.snapshot.isBelow(root, record, asOf: $0, trees)
@@ -235,7 +234,7 @@ struct MemberFeed {
         return try zone.shares.contains { share in
             guard reading.known[share.share] != nil else {
                 let member = shared.memberships.first { $0.share == share.share }
-                return member.map { $0.changed.offset <= feed.end } ?? false
+                return member.map { $0.joined.offset <= feed.end } ?? false
             }
             let last = try trees.withRecord(share.record) { try RecordStateView($0, in: 0..<$0.count).version.offset }
             if let last, last > target, last <= feed.end { return true }

@@ -343,6 +343,9 @@ extension EventJSON {
         Key("joined", "version of the event by which the user joined", if: "unless it is this event") {
             $0.event.joined
         }
+        Key("accessEnded", "version of the event by which the access ended", if: "that was an earlier event") {
+            $0.event.ended
+        }
         Key("gone", "true if the user is no longer a member") { $0.event.isGone }
     }
 

@@ -44,15 +44,16 @@ package struct Membership: Sendable, Hashable {
     package let joined: Version
     /// The version of the last change: of the permission, or the end.
     package let changed: Version
+    /// The version of the event by which the access ended; nil while there is access.
+    package let ended: Version?
     package let isGone: Bool
 
     /// True if the user sees what is shared: the permission may be none.
     package var givesAccess: Bool { !isGone && permission != .none }
 
-    /// Returns true if the member may have seen what is shared when an event happened. Of an access that ended, only
-    /// the end is known.
+    /// Returns true if the member saw what is shared when an event happened, in the last life of the membership.
     package func gaveAccess(at version: Version) -> Bool {
-        joined <= version && (givesAccess || version < changed)
+        joined <= version && (ended.map { version < $0 } ?? true)
     }
 
     init(_ row: UnsafeRawBufferPointer) throws {
@@ -71,6 +72,7 @@ package struct Membership: Sendable, Hashable {
         role = event.role
         joined = event.joined ?? version
         isGone = event.isGone
+        ended = event.isGone || event.permission == .none ? event.ended ?? version : nil
     }
 }
 

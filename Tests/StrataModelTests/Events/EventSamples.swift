@@ -63,8 +63,9 @@ enum EventSamples {
             ),
             (
                 MemberChangedEvent(
-                    user: 1, share: 3, zone: 2, permission: .readWrite, role: .privateUser, joined: life, isGone: true,
-                    original: life), "01 03 02 03 03 0f 0204 81808002 0404 81808002 060101"
+                    user: 1, share: 3, zone: 2, permission: .readWrite, role: .privateUser, joined: life, ended: life,
+                    isGone: true, original: life),
+                "01 03 02 03 03 15 0204 81808002 0404 81808002 060101 0804 81808002"
             ),
             (
                 MemberChangedEvent(user: 1, share: 3, zone: 2, permission: .none, role: .administrator),

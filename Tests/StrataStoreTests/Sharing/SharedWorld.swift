@@ -35,7 +35,7 @@ final class SharedWorld {
     private(set) var records: [String: (parent: String?, version: Version)] = [:]
     private(set) var shares: [UInt64: PlainShare] = [:]
     /// The memberships of users, by share.
-    private(set) var members: [String: [UInt64: (permission: SharePermission, joined: Version)]] = [:]
+    private(set) var members: [String: [UInt64: (permission: SharePermission, joined: Version, ended: Version?)]] = [:]
     /// What each user ever saw.
     private(set) var everSeen: [String: Set<String>] = [:]
 
@@ -220,25 +220,30 @@ final class SharedWorld {
         shares[number]?.participants.append(
             ShareParticipant(id: user, user: user, role: role, permission: permission, hasAccepted: true))
         try saveShare(number)
-        let index = try commit.append(event(user, number, permission, role, joined: known?.joined))
-        members[user, default: [:]][number] = (permission, known?.joined ?? version(index))
+        let ended = permission == .none ? known?.ended : nil
+        let index = try commit.append(event(user, number, permission, role, joined: known?.joined, ended: ended))
+        members[user, default: [:]][number] = (
+            permission, known?.joined ?? version(index), permission == .none ? ended ?? version(index) : nil
+        )
     }
 
     func leave(_ user: String, _ number: UInt64) throws {
         guard let known = members[user]?.removeValue(forKey: number) else { return }
         shares[number]?.participants.removeAll { $0.user == user }
         if shares[number]?.isEnded == false { try saveShare(number) }
-        var event = event(user, number, known.permission, .privateUser, joined: known.joined)
+        var event = event(user, number, known.permission, .privateUser, joined: known.joined, ended: known.ended)
         event.isGone = true
         try commit.append(event)
     }
 
     private func event(
-        _ user: String, _ number: UInt64, _ permission: SharePermission, _ role: ShareRole, joined: Version?
+        _ user: String, _ number: UInt64, _ permission: SharePermission, _ role: ShareRole, joined: Version?,
+        ended: Version?
     ) -> MemberChangedEvent {
         let ordinal = UInt64(Self.users.firstIndex(of: user) ?? 0) + 1
         return MemberChangedEvent(
-            user: ordinal, share: number, zone: 1, permission: permission, role: role, joined: joined)
+            user: ordinal, share: number, zone: 1, permission: permission, role: role, joined: joined,
+            ended: ended)
     }
 
     /// Ends a share for everybody.

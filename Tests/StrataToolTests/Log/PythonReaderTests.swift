@@ -63,7 +63,8 @@ import Testing
                     ).event(),
                     MemberChangedEvent(
                         user: 1, share: 1, zone: 1, permission: .readWrite, role: .administrator,
-                        joined: Version(offset: 3, eventIndex: 1), isGone: true
+                        joined: Version(offset: 3, eventIndex: 1), ended: Version(offset: 4, eventIndex: 0),
+                        isGone: true
                     ).event(),
                     SharedRecordEvent(RecordKey(zone: 1, name: "list"), type: 1, share: 1, isGone: true).event(),
                 ]

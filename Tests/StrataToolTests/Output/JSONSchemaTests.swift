@@ -44,7 +44,8 @@ import Testing
                         share: 1, record: RecordKey(zone: 1, name: "Share-1"), root: "note-1", urlToken: "abc"
                     ).event(),
                     MemberChangedEvent(
-                        user: 1, share: 1, zone: 1, permission: .readOnly, role: .privateUser, joined: version
+                        user: 1, share: 1, zone: 1, permission: .readOnly, role: .privateUser, joined: version,
+                        ended: version
                     ).event(),
                     SharedRecordEvent(RecordKey(zone: 1, name: "note-1"), type: 1, share: 1).event(),
                     Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
