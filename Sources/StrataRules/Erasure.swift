@@ -43,9 +43,8 @@ struct Erasure {
     func append(to commit: inout CommitBuilder) throws {
         for event in events { try commit.append(event) }
         for (zone, names) in living.sorted(by: { $0.key < $1.key }) {
-            var going = try goingWith(names, in: zone)
+            let going = try goingWith(names, in: zone)
             let shares = try endedShares(by: names + going.map(\.name), in: zone)
-            going += shares.map(\.record).filter { !known.contains($0) && !going.contains($0) }
             for record in going {
                 guard let header = try view.header(record) else { continue }
                 try commit.append(

@@ -26,6 +26,8 @@ struct LinkGraph {
     private let view: RulesView
     /// The number of records that one delete may visit through loose references; nil outside the public database.
     private let looseLimit: Int?
+    /// True if the share of a root goes with it (B325).
+    private let followsShares: Bool
     /// Records whose stored references no longer count.
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
@@ -33,7 +35,8 @@ struct LinkGraph {
     /// The names of the records that a cascade has visited; their indices are the numbers in the other lists.
     private(set) var names: [String] = []
     private var numbers: [RecordKey: Int] = [:]
-    /// The records that hold each record with `deleteSelf`, in the order of names; nil until they are loaded.
+    /// The records that hold each record with `deleteSelf`, in the order of names, and the share of a root; nil until
+    /// they are loaded.
     private var owned: [[Int]?] = []
     /// The records that hold each record as their parent, in the order of names. Records without children are left out.
     private var children: [Int: [String]] = [:]
@@ -42,6 +45,7 @@ struct LinkGraph {
         self.zone = zone
         self.view = view
         looseLimit = scope == .public ? limits.owningReferences : nil
+        followsShares = scope == .private && view.hasShares
     }
 
     private func key(_ name: String) -> RecordKey { RecordKey(zone: zone, name: name) }
@@ -84,7 +88,10 @@ struct LinkGraph {
         let stored = try view.linkedRecords(to: key(names[number]))
         let orphans = sources(of: names[number], .parent, stored: stored.children)
         if !orphans.isEmpty { children[number] = orphans }
-        let found = sources(of: names[number], .deleting, stored: stored.owned).map { self.number(of: $0) }
+        var found = sources(of: names[number], .deleting, stored: stored.owned).map { self.number(of: $0) }
+        if followsShares, let share = try view.share(rootedAt: key(names[number])) {
+            found.append(self.number(of: share.record.name))
+        }
         owned[number] = found
         return found
     }

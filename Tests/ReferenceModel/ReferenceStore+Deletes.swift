@@ -10,7 +10,7 @@ extension ReferenceStore.Judgement {
                 left.append(deletes[index])
                 continue
             }
-            for name in withShares(cascade(of: deletes[index]), in: deletes[index].zone) {
+            for name in cascade(of: deletes[index]) {
                 var place = deletes[index]
                 place.name = name
                 if !going.contains(place) { going.append(place) }
@@ -46,7 +46,7 @@ extension ReferenceStore.Judgement {
     /// Returns the record and its cascade: nearest first, then by name; records with loose references come last.
     func cascade(of place: ReferencePlace) -> [ReferenceName] {
         let records = records[place.zone] ?? [:]
-        var names = heldCascade(of: place.name, records)
+        var names = heldCascade(of: place.name, in: place.zone, records)
         var room = store.limits.owningReferences
         var next = 0
         while next < names.count, room > 0, !store.bends(.looseReferencesStay), !store.bends(.cascadeIgnored) {
@@ -54,7 +54,7 @@ extension ReferenceStore.Judgement {
             next += 1
             let loose = records.filter { $0.value.looseOwners.contains(target) }.keys.sorted()
             for name in loose.prefix(store.limits.owningReferences) where room > 0 && !names.contains(name) {
-                let branch = heldCascade(of: name, records)
+                let branch = heldCascade(of: name, in: place.zone, records)
                 let cost = min(branch.count, room)
                 room -= cost
                 guard branch.count <= cost else { continue }
@@ -70,7 +70,7 @@ extension ReferenceStore.Judgement {
     }
 
     private func heldCascade(
-        of first: ReferenceName, _ records: [ReferenceName: ReferenceRecord]
+        of first: ReferenceName, in zone: ReferenceName, _ records: [ReferenceName: ReferenceRecord]
     ) -> [ReferenceName] {
         var names = [first]
         var next = 0
@@ -80,6 +80,9 @@ extension ReferenceStore.Judgement {
             if store.bends(.cascadeStopsAfterOneLevel), next > 1 { break }
             for name in records.keys.sorted() where records[name]?.heldOwners.contains(owner) == true {
                 if !names.contains(name) { names.append(name) }
+            }
+            if !asker.isMember, let share = self.zone(zone)?.share(ofRoot: owner), !names.contains(share) {
+                names.append(share)
             }
         }
         return names

@@ -113,18 +113,6 @@ extension RecordsJudge {
         }
         return try storedRecord(name, zoneIndex)?.parent()
     }
-
-    /// Adds the records of shares whose roots are deleted to the cascades of these deletes (B325).
-    func deleteSharesOfRoots(_ indices: [Int], _ zoneIndex: Int) throws {
-        guard resolved.scope == .private, try concernsHierarchies(zoneIndex) else { return }
-        let zone = resolved.zones[zoneIndex].ordinal
-        for index in indices where deletes[index].refusal == nil {
-            for name in deletes[index].cascade {
-                guard let share = try view.share(rootedAt: RecordKey(zone: zone, name: name)) else { continue }
-                deletes[index].cascade.append(share.record.name)
-            }
-        }
-    }
 }
 
 extension LinkChange {

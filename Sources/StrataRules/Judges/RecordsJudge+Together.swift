@@ -253,7 +253,6 @@ extension RecordsJudge {
                         rule: .neededParent))
             }
         }
-        try deleteSharesOfRoots(wanted, zoneIndex)
         for index in wanted where deletes[index].refusal == nil && deletes[index].cascade.count > 1 {
             trace?.add(.cascade, "delete \(index)", "\(deletes[index].cascade.count - 1) records go with it")
         }

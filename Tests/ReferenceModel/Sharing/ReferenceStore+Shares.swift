@@ -285,12 +285,6 @@ extension ReferenceStore.Judgement {
             return ReferencePlace(owner: "", zone: place.zone, name: ReferenceName(root))
         }
     }
-
-    /// Names with the shares of which they are roots.
-    func withShares(_ names: [ReferenceName], in zone: ReferenceName) -> [ReferenceName] {
-        let shares = names.compactMap { self.zone(zone)?.share(ofRoot: $0) }
-        return names + shares.filter { !names.contains($0) }
-    }
 }
 
 /// How the model names the URLs of shares: a store has hashes of the same.
