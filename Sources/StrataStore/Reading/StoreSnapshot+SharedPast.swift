@@ -7,7 +7,7 @@ import StrataViews
 extension StoreSnapshot {
     /// Returns true if a member could read a state of a record while it was the newest (B356).
     ///
-    /// Of a member's permission, only the last change is known. A state that was replaced before that change is
+    /// Only the last change of a member's permission is known. A state that was replaced before that change is
     /// therefore not visible, except to the member who wrote it.
     func wasVisible(_ record: Record, in shared: SharedZone, _ trees: Snapshot) throws -> Bool {
         if record.header.modifiedBy == shared.member { return true }

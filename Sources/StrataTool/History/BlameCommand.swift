@@ -7,10 +7,10 @@ enum BlameCommand: Command {
     static let details =
         "For each field, and for the links to parent and share, it prints the commit that set the current value, the "
         + "time, the user and device, and the value. For a share it also prints which commit invited each participant, "
-        + "gave the permission, and had the invitation accepted. A save that sends the same value again does not count. If history "
-        + "was compacted, or an older version is not known, it prints the oldest commit known to have had the value, "
-        + "and 'or before' after it. Without options that name the zone it searches all zones. Only commits that "
-        + "touched the record are read. Exits with 1 if the record does not exist, or did not exist at that time."
+        + "gave the permission, and had the invitation accepted. A save that sends the same value again does not "
+        + "count. If history was compacted, or an older version is not known, it prints the oldest commit known to "
+        + "have had the value, and 'or before' after it. Without options that name the zone it searches all zones. "
+        + "Only commits that touched the record are read. Exits with 1 if the record does not exist, or did not exist at that time."
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
     static let options: [any OptionDescription] = RecordTimelineTarget.options + [Option.at, Option.json]

@@ -8,7 +8,8 @@ enum ShowCommand: Command {
     static let details =
         "In addition to what 'strata log' prints: the position of the commit in its file, how it is stored, the chain "
         + "value before it, the shape of its request, and each field that was sent or declared. Values are not "
-        + "printed, except for the participants and permissions of a share. Exits with 1 if there is no commit at that offset."
+        + "printed, except for the participants and permissions of a share. Exits with 1 if there is no commit at "
+        + "that offset."
 
     static let operands = [Operand.store, CommitOperand.operand]
     static let options: [any OptionDescription] = [Option.json]

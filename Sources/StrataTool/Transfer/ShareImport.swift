@@ -3,7 +3,8 @@ import StrataRules
 import StrataStore
 import StrataViews
 
-/// Makes the shares of an export again once their records are saved: the owner saves and invites, the participants join.
+/// Makes the shares of an export again once their records are saved: the owner saves and invites, and the participants
+/// join.
 struct ShareImport {
     /// A share that waits for its records.
     struct Pending {

@@ -163,7 +163,7 @@ import Testing
     func orderOfSections() throws {
         let page = try ReportedPage(in: try VersionedStore.varied().world.directory)
         let found = page.text.matches(of: /<section id="([a-z]+)"/).map { String($0.1) }
-        #expect(found == ["overview", "timeline", "records", "refusals", "churn", "sizes", "segments"])
+        #expect(found == ["overview", "timeline", "records", "refusals", "churn", "shares", "sizes", "segments"])
         let links = page.text.matches(of: /<li><a href="#([a-z]+)"/).map { String($0.1) }
         #expect(links == found)
     }
