@@ -1,4 +1,5 @@
 import Foundation
+import StrataStore
 
 /// The classes of CloudKit that can be archived.
 public protocol _CKArchived: NSSecureCoding {}

@@ -48,7 +48,7 @@ extension SyncCore {
             let found =
                 known.first { $0.subscriptionID == chosenSubscription }
                 ?? known.first { ($0 as? CKDatabaseSubscription).map { $0.recordType == nil } ?? false }
-            let ownID = database.databaseScope == .shared ? "cksyncengine.shared" : "cksyncengine.private"
+            let ownID = SyncState.operationID(of: database.databaseScope == .shared ? .shared : .private)
             let subscription =
                 found ?? CKDatabaseSubscription(subscriptionID: chosenSubscription ?? ownID)
             if found == nil {

@@ -33,7 +33,7 @@ package struct SyncState: Sendable {
         self.scope = scope
     }
 
-    /// The ID with which all requests of an engine are in the log; those of one send share an operation group.
+    /// The operation ID of an engine's requests; those of one send share an operation group.
     package static func operationID(of scope: InternedName.Scope) -> String { "cksyncengine.\(scope)" }
 
     // MARK: Encoding
@@ -108,13 +108,13 @@ package struct SyncState: Sendable {
 
     /// - Throws: ``StrataError``: `newerFormat` for the bytes of a later release, otherwise `malformed`.
     package init(decoding bytes: [UInt8]) throws {
-        if let version = bytes.first, version > Self.version, bytes.count > 9 {
-            throw StrataError(
-                .newerFormat, "The state of the sync engine was made by another release.",
-                .init(expected: "\(Self.version)", found: "\(version)"))
-        }
         self = try ChecksummedBytes.open(bytes, "a state", atMost: .max) { reader, _ in
             let version = try reader.read(UInt8.self, "a state's version")
+            if version > Self.version {
+                throw StrataError(
+                    .newerFormat, "The state of the sync engine was made by another release.",
+                    .init(expected: "\(Self.version)", found: "\(version)"))
+            }
             guard version == Self.version else {
                 throw reader.malformed("a state's version", expected: "\(Self.version)", found: "\(version)")
             }

@@ -24,7 +24,7 @@ struct PlayedDeliveries: Sendable {
 
 extension TreeReading {
     /// Returns the ordinal of a device; nil for a device without an ordinal.
-    func device(_ actor: Actor) throws -> UInt64? {
+    package func device(_ actor: Actor) throws -> UInt64? {
         guard let user = try ordinal(of: .user(actor.user)) else { return nil }
         return try ordinal(of: .device(user: user, actor.device))
     }

@@ -13,8 +13,9 @@ enum DeviceCommand: Command {
         + "device saved, and how far it was notified, is always in the log. With --record: whether the device knows "
         + "the newest state of a record, and if not, why. The headers of all commits are read. It can run while "
         + "another program writes to the store. With --state: what the device's CKSyncEngine has to send, how far its "
-        + "change tokens lag, and what its next fetch would bring. Exits with 1 if the user or the device does not "
-        + "exist, if the device does not know the record, or if an engine would not use the state."
+        + "change tokens lag, and what its next fetch would bring; the device need not be in the log. Exits with 1 if "
+        + "the user or, without --state, the device does not exist, if the device does not know the record, or if an "
+        + "engine would not use the state."
 
     static let record = Option.text("--record", "NAME", help: "report whether the device knows this record's state")
     static let zone = Option.text("--zone", "NAME", help: "with --record: its zone; the default zone by default")
@@ -23,7 +24,8 @@ enum DeviceCommand: Command {
         help: "show this state of the device's CKSyncEngine, as the app encoded it: JSON, a property list or bytes")
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
-        help: "with --record: public, private or shared; private by default. With --state: whose of several states"
+        help: "with --record: public, private or shared; private by default; with --state: the database of the state "
+            + "to show, if FILE has several"
     ) { text throws(UsageError) in try DatabaseOptions.anyDatabase.convert(text) }
     static let owner = Option.text("--owner", "NAME", help: "with --database shared: the owner of the record's zone")
 
@@ -42,7 +44,7 @@ enum DeviceCommand: Command {
         if let file = arguments[state] { return try run(arguments, stateIn: file, output) }
         let name = arguments[record]
         if name == nil, arguments[zone] != nil || arguments[database] != nil {
-            throw UsageError("--zone and --database are for --record")
+            throw UsageError("--zone is for --record, and --database for --record or --state")
         }
         guard (arguments[owner] != nil) == (arguments[database] == .shared) else {
             throw UsageError(
@@ -74,6 +76,9 @@ enum DeviceCommand: Command {
             // A device that has only fetched is in no commit.
             let user = try NamedPlace(access.store).requireUser(arguments.operands[1])
             let actor = Actor(user: user, device: arguments.operands[2])
+            if try access.store.snapshot().trees.device(actor) == nil {
+                Diagnostics.note("the log has no device '\(actor.device)' of \(user)", by: name)
+            }
             let report = try SyncStateReport(state, of: actor, in: access)
             try arguments[Option.json] ? output.writeJSON(report) : SyncStateText(report).write(to: output)
             return report.reasonUnused == nil ? .success : .no

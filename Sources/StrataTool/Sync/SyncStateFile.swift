@@ -32,10 +32,13 @@ struct SyncStateFile {
 
     private func error(_ path: String, _ fitting: [SyncState], _ scope: InternedName.Scope?) -> StrataError {
         if !fitting.isEmpty {
-            let scopes = Set(fitting.map(\.scope.name)).sorted().joined(separator: " and ")
+            let scopes = Set(fitting.map(\.scope.name)).sorted()
             return StrataError(
-                .invalidArgument, "The file has several states of sync engines; --database selects one.",
-                .init(path: path, expected: "one", found: "\(fitting.count), of \(scopes)"))
+                .invalidArgument,
+                scopes.count == 1
+                    ? "The file has several states of one database's sync engine; save one of them to its own file."
+                    : "The file has several states of sync engines; --database selects those of a database.",
+                .init(path: path, expected: "one", found: "\(fitting.count), of \(scopes.joined(separator: " and "))"))
         }
         if let other = states.first, let scope {
             return StrataError(
@@ -63,6 +66,7 @@ struct SyncStateFile {
     private mutating func search(_ data: Data, depth: Int) {
         guard depth < Self.maximumDepth else { return }
         if data.starts(with: Data("bplist".utf8)) || data.starts(with: Data("<".utf8)) {
+            if BinaryPropertyList(data).hasSet { return attempt(data) }
             // An encoder writes any bytes as they are, so a damaged list may still be a list.
             let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
             if let list { return search(list, depth: depth + 1) }

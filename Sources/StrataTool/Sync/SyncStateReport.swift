@@ -5,7 +5,7 @@ import StrataViews
 /// The state of a device's sync engine beside its store: what it has to send, what it has fetched, and what its next
 /// fetch would bring.
 struct SyncStateReport {
-    /// The number of changes in a zone.
+    /// The number of changed zones of a database, or of changed records of a zone.
     struct Fetch {
         var changed = 0
         var deleted = 0
@@ -83,7 +83,8 @@ struct SyncStateReport {
     private static func zones(of state: SyncState, _ feeds: Feeds) throws -> [Zone] {
         var zones: [Zone] = []
         var places: [ZoneID: Int] = [:]
-        func change(_ id: ZoneID, _ body: (inout Zone) throws -> Void) throws {
+        func change(_ zone: ZoneID, _ body: (inout Zone) throws -> Void) throws {
+            let id = feeds.named(zone)
             let place = places[id] ?? zones.count
             if place == zones.count {
                 places[id] = place
@@ -122,6 +123,11 @@ struct SyncStateReport {
                 }
             }
             self.present = present
+        }
+
+        /// Returns a zone as feeds name it: without its owner if that is the user.
+        func named(_ zone: ZoneID) -> ZoneID {
+            zone.owner == UserRecord.name(of: actor.user) ? ZoneID(zone.name) : zone
         }
 
         /// The default zone is always there, though no feed names it.

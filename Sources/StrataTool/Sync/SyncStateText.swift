@@ -57,7 +57,10 @@ struct SyncStateText {
         }
         if zone.saveCount + zone.deleteCount > 0 {
             var text = "\(zone.saveCount.counted("save")), \(zone.deleteCount.counted("delete"))"
-            if !zone.isThere, zone.change == nil || zone.change == .delete { text += "; they fail without the zone" }
+            if !zone.isThere, zone.change == nil || zone.change == .delete {
+                let fail = zone.saveCount + zone.deleteCount == 1 ? "it fails" : "they fail"
+                text += "; \(fail) without the zone"
+            }
             lines.append([zone.change == nil ? "to send" : "", text])
         }
         lines.append(["token", zone.token == nil ? "none" : Self.text(of: zone.token)])

@@ -1,6 +1,7 @@
 import Foundation
 import StrataModel
 import StrataStore
+import StrataSystem
 import StrataViews
 import Testing
 
@@ -62,7 +63,7 @@ import Testing
             result.output.contains(
                 """
                 zone Gone  does not exist
-                    to send  0 saves, 1 delete; they fail without the zone
+                    to send  0 saves, 1 delete; it fails without the zone
                     token    none
 
                 """), "\(result)")
@@ -131,8 +132,24 @@ import Testing
         #expect(!result.output.contains("next fetch"))
         let stranger = try run(state, user: "bert")
         #expect(stranger.code == 1 && stranger.output.contains("not used: it is of the user _"), "\(stranger)")
+        try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
+        let signedOut = try run(state)
+        #expect(signedOut.code == 1 && signedOut.errors.contains("There is no account on this device."), "\(signedOut)")
         #expect(try run(state, user: "nobody").errors.contains("The store knows no user 'nobody'."))
         #expect(try run(state, "--record", "milk").code == 2)
+    }
+
+    @Test("A device that is not in the log, and the user's own name in a zone")
+    func names() throws {
+        let file = try write(Data(state.encoded()))
+        let mistyped = try fixture.run("device", fixture.name, "anna", "phnoe", "--state", file)
+        #expect(mistyped.code == 0 && mistyped.errors.contains("note: the log has no device 'phnoe' of anna"))
+        var own = state
+        let zone = ZoneID("Work", owner: UserRecord.name(of: "anna"))
+        own.recordChanges = [(RecordID("tea", zone: zone), true)]
+        let result = try run(own)
+        #expect(result.code == 0 && result.output.contains("zone Work\n"), "\(result)")
+        #expect(result.output.components(separatedBy: "does not exist").count == 2, "\(result)")
     }
 
     // MARK: Files
@@ -170,6 +187,9 @@ import Testing
         let words = ["device", fixture.name, "anna", "phone", "--state", file]
         let unclear = try fixture.run(words)
         #expect(unclear.code == 3 && unclear.errors.contains("found 2, of private and shared"), "\(unclear)")
+        let same = try write(try JSONEncoder().encode([both[0], both[0]]), "same")
+        let twice = try fixture.run(words.dropLast() + [same])
+        #expect(twice.code == 3 && twice.errors.contains("save one of them to its own file"), "\(twice)")
         let chosen = try fixture.run(words + ["--database", "shared"])
         #expect(chosen.lines.first == "sync engine of anna on phone, shared of anna  at offset 7", "\(chosen)")
         #expect(try fixture.run(words + ["--database", "public"]).errors.contains("has no state of that database's"))
@@ -194,7 +214,29 @@ import Testing
         }
         #expect(try error(bytes + [0])?.code == .malformed)
         #expect(try error(bytes)?.code == nil)
-        #expect(try error([2] + bytes.dropFirst())?.code == .newerFormat)
+        var later = ByteWriter()
+        later.append(bytes: [2] + bytes.dropFirst().dropLast(4))
+        #expect(try error(ChecksummedBytes.seal(later))?.code == .newerFormat)
+        #expect(try error([2] + bytes.dropFirst())?.code == .malformed)
+        #expect(try error(Data("{\"sync\": {\"data\": \"AAAAAAAAAAAAAAAAAAAAAAAA".utf8))?.code == .malformed)
+    }
+
+    @Test("A damaged property list is no trap, also if it has a set")
+    func damagedList() throws {
+        let list = PropertyListEncoder()
+        list.outputFormat = .binary
+        let bytes = [UInt8](try list.encode([Kept(engine: .init(data: Data(state.encoded())))]))
+        var refused = 0
+        for place in bytes.indices {
+            // An array becomes a set, and every bit is flipped in some byte of each kind.
+            for mask in [0x60, 1 << UInt8(place % 8)] as [UInt8] {
+                var damaged = bytes
+                damaged[place] ^= mask
+                let file = fixture.directory.path(try write(Data(damaged)))
+                do { _ = try SyncStateFile.read(file, scope: nil) } catch is StrataError { refused += 1 }
+            }
+        }
+        #expect(refused > bytes.count)
     }
 
     @Test("Foreign files are told what they are")

@@ -1,14 +1,12 @@
-import Foundation
-
 /// The kinds of the objects in a binary property list. Other bytes have none.
-struct BinaryPropertyList {
+package struct BinaryPropertyList {
     private static let trailerBytes = 32
     private let bytes: [UInt8]
 
-    init(_ data: Data) { bytes = [UInt8](data) }
+    package init(_ bytes: some Sequence<UInt8>) { self.bytes = [UInt8](bytes) }
 
-    /// True if an object is a set.
-    var hasSet: Bool { markers.contains { $0 & 0xF0 == 0xC0 } }
+    /// True if an object is a set: Foundation ends the process instead of reading the list.
+    package var hasSet: Bool { markers.contains { $0 & 0xF0 == 0xC0 } }
 
     /// The first bytes of all objects, which encode their kinds.
     private var markers: [UInt8] {
