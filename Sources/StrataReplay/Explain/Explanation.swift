@@ -78,8 +78,8 @@ package struct Explanation: Sendable {
         package internal(set) var facts: [Fact] = []
         /// The conflict of a save that was made from another state than the stored one.
         package internal(set) var conflict: RecordConflict?
-        /// True if the change failed but stays pending in the sync engine that sent it; nil if no engine sent it, or if
-        /// it did not fail.
+        /// True if the change failed but stays pending in the sync engine that sent it; nil if it did not fail, or if
+        /// no engine has it among its changes.
         package fileprivate(set) var staysPending: Bool?
 
         /// True if the item was refused only because another item of its zone was.
@@ -106,7 +106,10 @@ package struct Explanation: Sendable {
         let commit = try ExplainedCommit(offset, in: store)
         var explanation = try of(commit, in: store)
         explanation.sync = try SyncEngineSend(commit, in: store)
-        guard explanation.sync != nil else { return explanation }
+        // Subscriptions are never pending in an engine.
+        guard explanation.sync != nil, [.modifyRecords, .modifyZones].contains(explanation.operation) else {
+            return explanation
+        }
         for place in explanation.items.indices {
             let code = explanation.items[place].code ?? explanation.code
             explanation.items[place].staysPending = code?.isRetriedBySyncEngine

@@ -15,7 +15,7 @@ package struct SyncEngineSend: Sendable {
 
     /// The number of commits before and after a request that are searched for the others. Groups have no index; an
     /// engine sends one request after another, so others are close.
-    private static let maximumCommits: UInt64 = 1_024
+    package static let maximumCommits: UInt64 = 1_024
 
     /// The database of the engine.
     package let scope: InternedName.Scope
@@ -24,6 +24,8 @@ package struct SyncEngineSend: Sendable {
     package private(set) var requests: [Request] = []
     /// The place of the explained request.
     package private(set) var place = 0
+    /// True if the log has commits that were not searched.
+    package let isCut: Bool
 
     /// Returns nil if the commit has no request of a sync engine.
     init?(_ commit: ExplainedCommit, in store: Store) throws {
@@ -35,6 +37,7 @@ package struct SyncEngineSend: Sendable {
         let offset = commit.commit.offset
         let first = max(store.log.floor.offset, offset - min(offset, Self.maximumCommits + 1)) + 1
         let last = min(store.offset, offset + Self.maximumCommits)
+        isCut = first > store.log.floor.offset + 1 || last < store.offset
         var cursor = try store.log.read(from: first)
         while let next = try cursor.next(), next.offset <= last {
             guard let request = try Self.request(in: next, like: header) else { continue }

@@ -47,7 +47,7 @@ enum ExplanationJSON {
         Key("groupID", "the operation group of the send") { $0.groupID }
         Key("groupName", "its name, may be empty") { $0.groupName }
         Key("place", "the place of this request in the list, from 0") { $0.place }
-        Key("requests", "the requests of the group that are in the log, in its order", each: request) { $0.requests }
+        Key("requests", "those of the group among the 1,024 commits before and after", each: request) { $0.requests }
     }
 
     private static let request = Shape<SyncEngineSend.Request>("A request of a sync engine") {

@@ -63,8 +63,9 @@ struct ExplanationText {
         let requests = sync.requests.map { "\($0.offset)" + ($0.isRefused ? " refused" : "") }
         let first = max(0, min(sync.place - Self.maximumRequests / 2, requests.count - Self.maximumRequests))
         let shown = requests[first...].prefix(Self.maximumRequests).joined(separator: ", ")
+        let count = "\(requests.count)" + (sync.isCut ? " within \(SyncEngineSend.maximumCommits) commits" : "")
         try line(
-            "request \(sync.place + 1) of \(requests.count) in the group \(Printable.escaped(sync.groupID))\(name): "
+            "request \(sync.place + 1) of \(count) in the group \(Printable.escaped(sync.groupID))\(name): "
                 + (first > 0 ? "…, " : "") + shown + (first + Self.maximumRequests < requests.count ? ", …" : ""),
             to: output)
     }

@@ -163,6 +163,32 @@ import Testing
         #expect(try !explain("\(conflict)").output.contains("sync engine"))
     }
 
+    @Test("Changes that an engine sends again are pending, and subscriptions never are")
+    func pendingChanges() throws {
+        let offsets = try fixture.change { store in
+            func refused(_ request: Request) throws -> UInt64 {
+                _ = try? store.modify(
+                    request, as: StateFixture.phone,
+                    operation: .init(id: SyncState.operationID(of: .private), groupID: "5B7C"))
+                try store.noteConsole(ConsoleNote("something that is written"))
+                return store.offset
+            }
+            try store.setAccountStatus(.temporarilyUnavailable, of: "anna")
+            var save = RequestBuilder(DatabaseID(.private))
+            save.save(RecordID("cake", zone: StateFixture.notes), type: "Note")
+            return (
+                try refused(save.request),
+                try refused(
+                    .subscriptions(saving: [NamedSubscription("x", .database, notification: NotificationInfo())]))
+            )
+        }
+        let save = try explain("\(offsets.0)")
+        #expect(save.output.contains("    the change stays pending: the engine sends it again\n"), "\(save)")
+        let subscription = try explain("\(offsets.1)")
+        #expect(subscription.output.contains("sent by the sync engine"), "\(subscription)")
+        #expect(!subscription.output.contains("pending"), "\(subscription)")
+    }
+
     @Test("Of a commit without a request it tells what the commit did, and that nothing else is known")
     func withoutRequest() throws {
         let fixture = try StoreFixture.small()
