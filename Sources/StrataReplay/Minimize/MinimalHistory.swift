@@ -29,6 +29,8 @@ public struct MinimalRequest: Sendable {
 
     /// The shares whose tokens a request to join shares has, in its order; nil for a token of no share.
     let shares: [JoinedShare?]
+    /// The shares that it saved, with the tokens of their URLs.
+    let made: [ShareSavedEvent]
 
     /// True if nothing of the original request was left out.
     public var isWhole: Bool { itemCount == originalItemCount && fieldCount == originalFieldCount }
@@ -36,8 +38,9 @@ public struct MinimalRequest: Sendable {
     init(
         _ asked: RebuiltRequest, judgedAs request: Request, _ judged: AlternateTimeline.Judged,
         whole: (items: Int, fields: Int), shares: [JoinedShare?]
-    ) {
+    ) throws {
         self.shares = shares
+        made = try judged.written.map { try SavedVersions.shares(of: $0.payload) } ?? []
         (offset, newOffset, actor) = (asked.offset, judged.written?.offset, asked.actor)
         (operation, time, commitID) = (asked.operation, asked.time, asked.commitID)
         (self.request, outcome, saved) = (request, judged.judgment.outcome(of: request), judged.saved)
@@ -73,11 +76,16 @@ public struct MinimalHistory: Sendable {
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
         let pages = try base?.pages ?? PageStore.inMemory()
+        // Tokens depend on the store's ID, and the log may have another one.
+        var (rules, tokens) = (rules, [String: String]())
+        if let id = (log as? SegmentedLog)?.identity.storeID { rules.tokenSeed = id }
         let timeline = AlternateTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
-            _ = try timeline.judge(
-                request.request, as: request.actor, request.operation,
+            let judged = try timeline.judge(
+                request.request.mapping(tokens: tokens), as: request.actor, request.operation,
                 at: .init(time: request.time, id: request.commitID))
+            guard let payload = judged.written?.payload else { continue }
+            for (old, new) in try SavedVersions.movedTokens(from: request.made, to: payload) { tokens[old] = new }
         }
         try timeline.finish()
         try didFinish(pages.snapshot())

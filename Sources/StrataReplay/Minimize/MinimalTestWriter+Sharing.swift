@@ -38,6 +38,7 @@ extension MinimalTestWriter {
         if let list = change.participants { writeParticipants(list, to: variable, id, request) }
         if let permission = change.publicPermission {
             add("\(variable).publicPermission = \(Self.permissions[permission] ?? ".none")")
+            if permission == .none { participants[id] = [:] }
         }
         if let allows = change.allowsAccessRequests { add("\(variable).allowsAccessRequests = \(allows)") }
         if !(change.denied.isEmpty && change.blocked.isEmpty && change.unblocked.isEmpty) {

@@ -243,7 +243,7 @@ final class MinimizationRun {
         let trial = try makeTrial(versions)
         let replayed = try requests.map { request in
             let (judged, answer) = try trial.replay(request)
-            return MinimalRequest(
+            return try MinimalRequest(
                 request.asked, judgedAs: judged, answer, whole: request.wholeCounts,
                 shares: try trial.shares(of: judged))
         }

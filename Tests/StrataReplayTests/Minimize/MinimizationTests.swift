@@ -278,7 +278,7 @@ struct MinimizationTests {
         let history = try minimize(fixture, asked)
         let whole = MinimalHistory(
             requests: try RequestRebuilder.requests(of: fixture.store.log).map { asked in
-                MinimalRequest(
+                try MinimalRequest(
                     asked, judgedAs: asked.request, .init(judgment: .refused(Refusal(.internalError, "Not judged."))),
                     whole: (1, 1), shares: [])
             }, question: asked, floor: 0, startTime: 0, rules: fixture.store.rules, trialCount: 0, isComplete: true)
