@@ -10,9 +10,10 @@ enum ExportCommand: Command {
         + "import' makes a store with the same commits at the same offsets. Each event has its exact bytes in base64, "
         + "and beside them its decoded content where that loses nothing. The first line describes the export and what "
         + "it lacks, such as what --from, --to, --since, --until or --zone leave out. --records writes the records at "
-        + "the end, or at --at, without their history. Asset files and keys of encrypted values are in no export. FILE "
-        + "gets its name once it is complete. It can run while another program writes to the store. For a damaged "
-        + "store it writes the intact part before the damage, to FILE.partial if there is a FILE, and exits with 3."
+        + "the end, or at --at, without their history, with the participants of shares and the users whom these name. "
+        + "Asset files and keys of encrypted values are in no export. FILE gets its name once it is complete. It can "
+        + "run while another program writes to the store. For a damaged store it writes the intact part before the "
+        + "damage, to FILE.partial if there is a FILE, and exits with 3."
 
     static let commits = Option.flag("--commits", help: "write commits (the default)")
     static let records = Option.flag("--records", help: "write the existing records")

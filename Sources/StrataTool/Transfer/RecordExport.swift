@@ -14,7 +14,7 @@ struct RecordExport {
     private var texts: [NameKey: String] = [:]
     private var count: UInt64 = 0
     /// The names of the users whom exported shares name.
-    private var people: Set<String> = []
+    private var people: Set<ExactName> = []
 
     private struct NameKey: Hashable {
         let namespace: Namespace
@@ -50,7 +50,9 @@ struct RecordExport {
                 try write(entry, of: database.id, to: output)
             }
         }
-        for user in people.sorted() { try output.writeJSON((user, try state.person(user)), as: Self.person) }
+        for user in people.map(\.text).sorted() {
+            try output.writeJSON((user, try state.person(user)), as: Self.person)
+        }
         try output.writeJSON(ExportEnd(count: count, last: Position(offset: header.last, chain: chain)))
         if let zone, zoneCount == 0 { throw Refusal(.zoneNotFound, "there is no zone '\(zone)'") }
     }
@@ -78,9 +80,12 @@ struct RecordExport {
             (key: try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) }, value: field.value)
         }
         var share: ShareState?
-        if let index = fields.firstIndex(where: { $0.key == ShareState.key }) {
-            share = ShareState(fields.remove(at: index).value)
-            people.formUnion(share?.users ?? [])
+        if let index = fields.firstIndex(where: { $0.key == ShareState.key }),
+            let state = ShareState(fields[index].value)
+        {
+            share = state
+            fields.remove(at: index)
+            people.formUnion(state.users.map { ExactName(text: $0) })
         }
         let line = Line(
             name: name, type: try text(header.type, of: .recordType) { try $0.recordType(header.type) },
@@ -124,8 +129,9 @@ struct RecordExport {
         Key("fields", "its values") { $0.fields }
     }
 
-    static let person = Shape<(name: String, person: Person)>("A user of an export", "Comes if a share names the user.")
-    {
+    static let person = Shape<(name: String, person: Person)>(
+        "A user of an export", "Present if a share names the user."
+    ) {
         Key("user", "the name of the user") { $0.name }
         Key("nameParts", "the parts of the person's name", as: Person.nameParts) { $0.person }
         Key("emails", "the e-mail addresses") { $0.person.emails }

@@ -169,7 +169,7 @@ struct RecordImport {
             return
         }
         try requireOneOwner()
-        if type == ShareState.recordType || share != nil { try requireShares(name, type, sharing) }
+        if type == ShareState.recordType || share != nil || sharing != nil { try requireShares(name, type, sharing) }
         let id = RecordID(name, zone: place.zone)
         if let sharing {
             count += 1
@@ -186,7 +186,9 @@ struct RecordImport {
     private func requireShares(_ name: String, _ type: String, _ sharing: ShareState?) throws {
         let isShare = type == ShareState.recordType
         let reason =
-            if shares == nil {
+            if !isShare, sharing != nil {
+                "it has participants, and is not a share"
+            } else if shares == nil {
                 isShare ? "it is a share, which only 'strata import' makes again" : "it belongs to a share"
             } else if isShare, sharing == nil {
                 "it is a share without its participants; export the records again"

@@ -97,7 +97,7 @@ struct ShareImport {
         let difference = ShareStateText.changes(from: wanted, to: made).first.map {
             "\($0.name): \($0.new ?? "nothing") instead of \($0.old ?? "nothing")"
         }
-        throw Self.refusal(share, difference ?? "its requests for access differ")
+        throw Self.refusal(share, difference ?? "its participants or requests for access differ")
     }
 
     /// The parts of a state that do not depend on the store, on its owner or on the time.
@@ -112,6 +112,7 @@ struct ShareImport {
             let isOpen = !state.participants[index].hasAccepted && state.participants[index].address != nil
             if isOpen { state.participants[index].user = "" }
         }
+        state.participants.sort { $0.id < $1.id }
         return state
     }
 
@@ -170,7 +171,12 @@ struct ShareImport {
 
     private func modify(_ request: Request, as actor: Actor, of share: Pending) throws {
         do {
-            for result in try store.modify(request, as: actor).result.saves { _ = try result.get() }
+            let failures = try store.modify(request, as: actor).result.saves.compactMap { result -> Refusal? in
+                if case .failure(let refusal) = result { refusal } else { nil }
+            }
+            // The saves fail together, each of the others with an error that has no reason.
+            let failure = failures.first { $0.code != .batchRequestFailed } ?? failures.first
+            if let failure { throw failure }
         } catch let refusal as Refusal { throw Self.refusal(share, refusal.message) }
     }
 }

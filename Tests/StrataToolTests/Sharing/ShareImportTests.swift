@@ -110,7 +110,7 @@ import Testing
         try expectRefusal("share 'Share-1' cannot be made as it was: 'ben' is named in it, and cannot own", as: "ben")
     }
 
-    @Test("What is missing is named")
+    @Test("A missing user, an unknown role and another root are refused by name")
     func missing() throws {
         try sharing.shareHierarchy()
         try sharing.close()
@@ -125,6 +125,21 @@ import Testing
         _ = try export()
         try edit { lines in lines = lines.map { $0.replacing("\"root\":\"list\"", with: "\"root\":\"milk\"") } }
         try expectRefusal("record 'list' cannot be saved as it was: the export does not have its share 'Share-1'")
+        _ = try export()
+        try edit { lines in
+            lines = lines.map { $0.replacing("\"type\":\"cloudkit.share\"", with: "\"type\":\"Item\"") }
+        }
+        try expectRefusal("record 'Share-1' cannot be saved as it was: it has participants, and is not a share")
+    }
+
+    @Test("The reason for which a share is refused is that of the share, not of its root")
+    func reason() throws {
+        try sharing.sharePublicly()
+        try sharing.close()
+        _ = try export()
+        let address = "\"id\":\"id-cleo\",\"address\":\"\",\"addressKind\":\"email\""
+        try edit { lines in lines = lines.map { $0.replacing("\"id\":\"id-cleo\"", with: address) } }
+        try expectRefusal("share 'Share-2' cannot be made as it was: A participant has an address of 1 to")
     }
 
     @Test("The records of a participant keep the export from being imported as one user's")
@@ -143,5 +158,11 @@ import Testing
         _ = try export()
         let result = try run("what-if", "Lists.strata", "--insert", "Out", "--at", "1", "--user", "anna")
         #expect(result.code == 2 && result.errors.contains("only 'strata import' makes again"), "\(result)")
+        try edit { lines in
+            lines = lines.map { $0.replacing("\"type\":\"cloudkit.share\"", with: "\"type\":\"Item\"") }
+        }
+        try edit { lines in lines = lines.map { $0.replacing(",\"share\":\"Share-1\"", with: "") } }
+        let other = try run("what-if", "Lists.strata", "--insert", "Out", "--at", "1", "--user", "anna")
+        #expect(other.code == 2 && other.errors.contains("it has participants, and is not a share"), "\(other)")
     }
 }
