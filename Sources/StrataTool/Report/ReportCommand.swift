@@ -6,12 +6,13 @@ enum ReportCommand: Command {
     static let summary = "write an HTML page that shows what is in a store"
     static let details =
         "Writes one HTML file that needs neither a network nor other files: commits by time, zone and kind, sizes, the "
-        + "records that changed most, refusals and conflicts, a map of the segments, and searchable histories of "
-        + "records. The records are those that --record names, then those that changed most and last, as many as there "
-        + "is room for; the page says what it leaves out. Encrypted values are not decrypted. With --zone it shows "
-        + "only what concerns zones with that name. FILE gets its name once it is complete. The same store gives the "
-        + "same page. It can run while another program writes to the store. For a damaged store the page shows the "
-        + "intact part before the damage and says so, and the command exits with 3."
+        + "records that changed most, refusals and conflicts, a map of the segments, the shares that were made, "
+        + "changed or ended, with their participants, and searchable histories of records. The records are those that "
+        + "--record names, then those that changed most and last, as many as there is room for; the page says what it "
+        + "leaves out. Encrypted values are not decrypted. With --zone it shows only what concerns zones with that "
+        + "name. FILE gets its name once it is complete. The same store gives the same page. It can run while another "
+        + "program writes to the store. For a damaged store the page shows the intact part before the damage and says "
+        + "so, and the command exits with 3."
 
     static let zone = Option.text("--zone", "NAME", help: "only what concerns zones with this name")
     static let record = Option<String>(

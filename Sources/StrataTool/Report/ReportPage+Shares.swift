@@ -38,7 +38,8 @@ extension ReportPage {
     private func row(_ share: ReportShares.Share) -> ReportMarkup {
         let zone = share.record.zone
         let root = share.root.map { record($0, zone: zone) } ?? "the whole zone"
-        let made: ReportMarkup = share.made.map { "\(count: $0)" } ?? "earlier"
+        let unknown: ReportMarkup = content.scan.shares.hasForgotten ? "not known" : "earlier"
+        let made: ReportMarkup = share.made.map { "\(count: $0)" } ?? unknown
         let ended: ReportMarkup = share.ended.map { "\(count: $0)" } ?? ""
         return """
             <tr><th scope="row">\(record(share.record.name, zone: zone))<small>\(content.zoneName(zone)) \
@@ -51,10 +52,10 @@ extension ReportPage {
     private func participants(of share: ReportShares.Share) -> ReportMarkup {
         guard let state = share.state else { return "<span class=\"faint\">not in these commits</span>" }
         var parts = state.participants.prefix(Self.mostParticipants).map { entry -> ReportMarkup in
-            "<li>\(entry.subject ?? "the first user of a one-time URL") <small>\(entry.text)</small></li>"
+            "<li>\(entry.nameText) <small>\(entry.text)</small></li>"
         }
         let rest = state.participants.count - parts.count
-        if rest > 0 { parts.append("<li class=\"faint\">\(rest) others</li>") }
+        if rest > 0 { parts.append("<li class=\"faint\">\(rest.counted("other"))</li>") }
         if state.publicPermission != .none {
             parts.append("<li>everybody with the URL <small>\(state.publicPermission.name)</small></li>")
         }

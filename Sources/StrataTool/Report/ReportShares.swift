@@ -25,6 +25,8 @@ struct ReportShares {
     private(set) var leftCount: UInt64 = 0
     /// True if there are more shares than are listed.
     private(set) var isCut = false
+    /// True if what is known of shares that changed long ago was dropped.
+    private(set) var hasForgotten = false
     private var shares: [RecordKey: Share] = [:]
 
     /// The share that changed last first.
@@ -59,7 +61,9 @@ struct ReportShares {
         }
         guard shares.count > Self.mostTold else { return }
         isCut = true
-        if shares.count > Self.mostTold * 8 { shares = Dictionary(uniqueKeysWithValues: told.map { ($0.record, $0) }) }
+        guard shares.count > Self.mostTold * 8 else { return }
+        shares = Dictionary(uniqueKeysWithValues: told.map { ($0.record, $0) })
+        hasForgotten = true
     }
 
     private mutating func add(_ saved: RecordSavedEvent, _ names: KnownNames, at offset: UInt64) {

@@ -75,7 +75,9 @@ struct ReportVersion {
             if CommitPatchText.isShareState(change.key, names),
                 let parts = ShareStateText.changes(from: old, to: change.after)
             {
-                return parts.map { Change(key: $0.name, before: $0.old.map { .text($0) } ?? .none, after: $0.new) }
+                // With a token, every reader of the page could join.
+                return parts.filter { $0.name != ShareStateText.tokenName }
+                    .map { Change(key: $0.name, before: $0.old.map { .text($0) } ?? .none, after: $0.new) }
             }
             let before: Change.Before =
                 switch change.before {

@@ -42,9 +42,9 @@ struct SharePart {
 
     /// The part in words, escaped for display.
     var text: String {
-        let name = subject.map { Printable.escaped($0) } ?? "the first user of a one-time URL"
+        let name = ShareParticipant.nameText(subject)
         return switch id.kind {
-        case .token: "URL token"
+        case .token: ShareStateText.tokenName
         case .publicPermission: "public"
         case .accessRequests: "access requests"
         case .role: "participant \(name)"

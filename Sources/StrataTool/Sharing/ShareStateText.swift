@@ -2,6 +2,8 @@ import StrataModel
 
 /// Describes the changes of a share's participants in words, in place of the bytes that a share's record keeps.
 enum ShareStateText {
+    static let tokenName = "URL token"
+
     /// A difference between two states of a share, in words. Nil stands for nothing.
     struct Change {
         let name: String
@@ -33,7 +35,7 @@ enum ShareStateText {
         func compare(_ name: String, _ old: String?, _ new: String?) {
             if old != new { changes.append(Change(name: name, old: old, new: new)) }
         }
-        compare("URL token", before?.urlToken, after?.urlToken)
+        compare(tokenName, before?.urlToken, after?.urlToken)
         compare("public", before?.publicPermission.name, after?.publicPermission.name)
         compare("access requests", before?.requestsText, after?.requestsText)
         let (left, right) = (before?.participants ?? [], after?.participants ?? [])
@@ -67,7 +69,11 @@ extension ShareState {
 
 extension ShareParticipant {
     /// The participant's user name or address, escaped for display.
-    var nameText: String { subject.map { Printable.escaped($0) } ?? "the first user of a one-time URL" }
+    var nameText: String { Self.nameText(subject) }
+
+    static func nameText(_ subject: String?) -> String {
+        subject.map { Printable.escaped($0) } ?? "the first user of a one-time URL"
+    }
 
     /// The participant's user name or address; nil if the first user of a one-time URL becomes the participant.
     var subject: String? { user.nonempty ?? address?.text }

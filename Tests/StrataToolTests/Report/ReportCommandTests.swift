@@ -21,7 +21,7 @@ import Testing
         let page = try ReportedPage(in: world.directory)
         try Self.expectSound(page)
         #expect(page.result.errors.isEmpty)
-        for id in ["overview", "timeline", "sizes", "churn", "refusals", "segments", "records"] {
+        for id in ["overview", "timeline", "sizes", "churn", "refusals", "segments", "shares", "records"] {
             #expect(page.text.contains("<section id=\"\(id)\""), "\(id)")
             #expect(page.text.contains("<a href=\"#\(id)\">"), "\(id)")
         }

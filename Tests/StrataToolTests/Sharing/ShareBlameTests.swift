@@ -60,7 +60,7 @@ import Testing
 
     @Test("blame of a compacted history says that the parts may be older")
     func compacted() throws {
-        #expect(try fixture.run("compact", fixture.name, "--before", "9", "--apply").code == 0)
+        try fixture.change { _ = try $0.compact(before: 9) }
         let found = try rows()
         #expect(found.contains { $0.hasPrefix("participant bert|") && $0.contains("or before") }, "\(found)")
         #expect(found.contains("permission of bert|9|read and write"), "\(found)")

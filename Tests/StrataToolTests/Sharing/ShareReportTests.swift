@@ -65,4 +65,39 @@ import Testing
         #expect(joined.before.contains("invited") && joined.after.contains("accepted"), "\(joined)")
         #expect(!history.versions.contains { $0.changes.contains { $0.key == "cloudkit.share" } })
     }
+
+    @Test("The page has no token, with which anyone could join a public share")
+    func tokens() throws {
+        let token = try fixture.change { try #require(try $0.snapshot().trees.share(1)).urlToken }
+        #expect(token.count == 25)
+        #expect(try !page().text.contains(token))
+    }
+
+    @Test("Of a share that was dropped for others it is not known when it was made")
+    func forgotten() throws {
+        try fixture.change { store in
+            for number in 1...170 {
+                var names = RequestNames()
+                let zone = names.ordinal(of: StateFixture.notes)
+                let share = RecordKey(zone: zone, name: "Other-\(number)")
+                var root = ModifyRecordsRequest.Save(
+                    RecordKey(zone: zone, name: "root-\(number)"), type: names.ordinal(ofType: "List"))
+                root.share = .set(share)
+                let body = ModifyRecordsRequest(
+                    saves: [
+                        root,
+                        ModifyRecordsRequest.Save(
+                            share, type: names.ordinal(ofType: ShareState.recordType),
+                            sharing: ShareChange(root: "root-\(number)", participants: [])),
+                    ])
+                let request = Request(database: DatabaseID(.private), names: names, .modifyRecords(body))
+                for save in try store.modify(request, as: StateFixture.phone).result.saves { _ = try save.get() }
+            }
+            try fixture.edit(ShareChange(allowsAccessRequests: true), to: store)
+        }
+        let section = try page().section("shares")
+        let rows = section.components(separatedBy: "<tr>")
+        let row = try #require(rows.first { $0.contains(">Share-1</span>") })
+        #expect(row.contains("<td class=\"n\">not known</td>"), "\(row)")
+    }
 }

@@ -105,8 +105,7 @@ import Testing
             let result = try fixture.run([words[0], fixture.name] + words.dropFirst())
             #expect(result.code == 0, "\(result)")
         }
-        let compacted = try run("compact", "--before", "8", "--apply")
-        #expect(compacted.code == 0, "\(compacted)")
+        try fixture.change { _ = try $0.compact(before: 8) }
         #expect(try run("shares").output == shares)
         #expect(try run("verify", "--deep").code == 0)
         let access = ["access", fixture.name, "milk", "--user", "bert", "--owner", "anna", "--zone", "Notes"]
@@ -128,12 +127,17 @@ import Testing
     @Test("dump prints the bytes of the events of shares, and an export after compaction has the base's")
     func bytes() throws {
         let dump = try run("dump", "--offset", "8")
-        #expect(dump.code == 0 && dump.output.contains("kind 65, member changed"), "\(dump)")
-        #expect(try run("compact", "--before", "8", "--apply").code == 0)
+        #expect(dump.code == 0 && dump.output.contains("payload, compressed"), "\(dump)")
+        let events = try #require(try fixture.objects("show", fixture.name, "8").first?["events"] as? [[String: Any]])
+        #expect(events.contains { $0["kind"] as? Int == 65 }, "\(events)")
+        try fixture.change { _ = try $0.compact(before: 8) }
         #expect(try run("dump").code == 0)
         #expect(try run("export", "shares.jsonl").code == 0)
         #expect(try fixture.run("import", "Copy.strata", "shares.jsonl").code == 0)
         #expect(try fixture.run("shares", "Copy.strata").output == run("shares").output)
-        #expect(try fixture.run("verify", "Copy.strata", "--deep").code == 0)
+        let verified = try fixture.run("verify", "Copy.strata", "--deep")
+        // No export has the files of assets.
+        #expect(verified.lines.first?.hasPrefix("log ok: ") == true, "\(verified)")
+        #expect(verified.output.contains("assets damaged: 1 of 1 file\n"), "\(verified)")
     }
 }
