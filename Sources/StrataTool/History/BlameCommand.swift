@@ -6,11 +6,12 @@ enum BlameCommand: Command {
     static let summary = "show which commit last set each field of a record"
     static let details =
         "For each field, and for the links to parent and share, it prints the commit that set the current value, the "
-        + "time, the user and device, and the value. For a share it also prints which commit invited each participant, "
-        + "gave the permission, and had the invitation accepted. A save that sends the same value again does not "
-        + "count. If history was compacted, or an older version is not known, it prints the oldest commit known to "
-        + "have had the value, and 'or before' after it. Without options that name the zone it searches all zones. "
-        + "Only commits that touched the record are read. Exits with 1 if the record does not exist, or did not exist at that time."
+        + "time, the user and device, and the value. For a share: the commits that set its URL's token, its public "
+        + "permission and access requests, and that invited each participant, set the permission, and accepted. A save "
+        + "that sends the same value again does not count. If history was compacted, or an older version is not known, "
+        + "it prints the oldest commit known to have had the value, and 'or before' after it. Without options that "
+        + "name the zone it searches all zones. Only commits that touched the record are read. Exits with 1 if the "
+        + "record does not exist, or did not exist at that time."
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
     static let options: [any OptionDescription] = RecordTimelineTarget.options + [Option.at, Option.json]

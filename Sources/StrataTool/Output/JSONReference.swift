@@ -70,7 +70,11 @@ enum JSONReference {
         var written: Set<String> = []
         for (title, shapes) in sections {
             page += "\n## \(title)\n"
-            for shape in shapes { write(shape.description, to: &page, &written) }
+            for shape in shapes {
+                let name = shape.description.name
+                if written.contains(name) { page += "\n[\(name)](#\(anchor(of: name)))\n" }
+                write(shape.description, to: &page, &written)
+            }
         }
         return page + "\n## Contents of values\n\n\(ValueContent.reference)\n"
     }

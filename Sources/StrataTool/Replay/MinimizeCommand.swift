@@ -12,10 +12,10 @@ enum MinimizeCommand: Command {
         + "matches the predicate, as it does at the end of the store, or at the moment that --at names. It leaves out "
         + "whatever it can: commits, their items, invitations and permissions of shares, and with --keys the keys that "
         + "they save, until nothing more can be removed. Each trial judges the remaining requests by the rules; a "
-        + "change tag that was never created is replaced by the one before it. It prints the remaining commits. --out saves them as a store, and --test as "
-        + "a Swift test that does the same through CloudKit's API, each device with the records that it held, and "
-        + "fails. If interrupted, it prints what it has found by then. Exits with 1 if the predicate does not hold at "
-        + "the end, or if more could be removed. The store is only read."
+        + "change tag that was never created is replaced by the one before it. It prints the remaining commits. --out "
+        + "saves them as a store, and --test as a Swift test that does the same through CloudKit's API, each device "
+        + "with the records that it held, and fails. If interrupted, it prints what it has found by then. Exits with 1 "
+        + "if the predicate does not hold at the end, or if more could be removed. The store is only read."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note", isRequired: true),
     ]

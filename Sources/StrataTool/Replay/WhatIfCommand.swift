@@ -169,10 +169,7 @@ enum WhatIfCommand: Command {
     }
 
     private static func offset(_ text: some StringProtocol, of option: String) throws(UsageError) -> UInt64 {
-        guard let number = UInt64(text), (1...Version.maximumOffset).contains(number) else {
-            throw UsageError("\(option) takes the offset of a commit, not '\(text)'")
-        }
-        return number
+        try Option<UInt64>.number(option, "OFFSET", 1...Version.maximumOffset, help: "").convert(String(text))
     }
 
     private static func dropped(_ text: String) throws(UsageError) -> RerunChange {
