@@ -184,10 +184,12 @@ extension RecordsJudge {
         guard let shared = resolved.zones[zoneIndex].shared,
             sources.count + body.saves.count > judging.limits.owningReferences
         else { return sources.count }
-        return try sources.count { name in
-            let source = RecordKey(zone: zone, name: name)
-            return try shared.permission(ofRecordIn: view.fold.fork.hierarchicalShare(of: source)) != nil
+        var visibleCount = 0
+        for name in sources where visibleCount <= judging.limits.owningReferences {
+            let share = try view.fold.fork.hierarchicalShare(of: RecordKey(zone: zone, name: name))
+            if shared.permission(ofRecordIn: share) != nil { visibleCount += 1 }
         }
+        return visibleCount
     }
 
     // MARK: Deletes

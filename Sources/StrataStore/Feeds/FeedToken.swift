@@ -225,7 +225,7 @@ extension FeedToken {
 
     /// Checks what the token knows of a member's shares in the zone.
     ///
-    /// - Throws: ``Refusal`` if the member left all of them, or one that the token knows, and joined again (B363).
+    /// - Throws: ``Refusal`` if the access to one of them, or to the zone, ended and began again (B363).
     func check(_ zone: SharedZone, expiredBefore: UInt64) throws {
         var reached = position.offset
         if case .sharesBefore(let progress) = progress {
@@ -234,10 +234,13 @@ extension FeedToken {
             }
             if progress.base > 0 { reached = progress.base }
         }
-        let lives = Dictionary(zone.memberships.map { ($0.share, $0.joined) }) { $1 }
-        guard knownShares.allSatisfy({ lives[$0.share] == $0.joined }) else {
-            throw Self.expired("you left a share and joined it again")
+        let members = Dictionary(zone.memberships.map { ($0.share, $0) }) { $1 }
+        // A token never knows a share that had ended before: it would be told what came into the share since.
+        let areCurrent = knownShares.allSatisfy { known in
+            guard let member = members[known.share], member.joined == known.joined else { return false }
+            return member.ended.map { $0.offset > reached } ?? true
         }
+        guard areCurrent else { throw Self.expired("your access to a share ended and began again") }
         // Follows memberships that overlap, from that time to now.
         while true {
             let next = zone.memberships.filter {
@@ -245,7 +248,7 @@ extension FeedToken {
             }
             if next.contains(where: { !$0.isGone }) { return }
             guard let end = next.map(\.changed.offset).max() else {
-                throw Self.expired("you left the zone and joined it again")
+                throw Self.expired("your access to the zone ended and began again")
             }
             reached = end
         }

@@ -21,7 +21,11 @@ struct MemberFeed {
         var page: ZoneFeedPage
         var base: UInt64
         var target: Position
-        /// The shares that the member knows, with the versions by which the member joined them.
+        /// All memberships in the zone, by share.
+        let members: [UInt64: Membership]
+        /// The shares that the member knows, with the versions by which the member joined them. Those to which the
+        /// member has access are among them from the first page on: a record that one of them shows is not reported as
+        /// deleted, so the end of that access must be noticed.
         var known: [UInt64: Version]
         var resume: FeedToken.ShareProgress?
         var deleted: Set<[UInt8]> = []
@@ -42,8 +46,7 @@ struct MemberFeed {
 
     func page(since token: FeedToken?) throws -> ZoneFeedPage {
         var reading = try reading(token)
-        let numbers = Set(reading.known.keys).union(shared.current.map(\.share))
-        for number in numbers.sorted() where number >= reading.resume?.share ?? 0 {
+        for number in reading.known.keys.sorted() where number >= reading.resume?.share ?? 0 {
             guard try read(number, &reading) else {
                 reading.page.token = feed.token(reading.target, .sharesBefore(reading.last), knowing: reading.list)
                 reading.page.moreComing = true
@@ -63,36 +66,32 @@ struct MemberFeed {
         case .sharesBefore(let progress)?: (base, target, resume) = (progress.base, token?.position ?? target, progress)
         default: throw FeedToken.expired("it belongs to a share of the whole zone")
         }
-        let known = Dictionary((token?.knownShares ?? []).map { ($0.share, $0.joined) }) { $1 }
+        var known = Dictionary((token?.knownShares ?? []).map { ($0.share, $0.joined) }) { $1 }
+        for member in shared.current where known[member.share] == nil { known[member.share] = member.joined }
         let start = FeedToken.ShareProgress(
             base: base, share: 0, phase: .begins, through: Version(offset: base, eventIndex: 0))
         return Reading(
             page: ZoneFeedPage(token: feed.token(target, .whole, knowing: [])), base: base, target: target,
-            known: known,
-            resume: resume, last: resume ?? start)
+            members: Dictionary(shared.memberships.map { ($0.share, $0) }) { $1 }, known: known, resume: resume,
+            last: resume ?? start)
     }
 
     // MARK: One share
 
     /// Returns false once the page is full.
     private func read(_ number: UInt64, _ reading: inout Reading) throws -> Bool {
-        guard let member = shared.memberships.first(where: { $0.share == number }),
-            let share = try trees.share(number)
-        else {
+        guard let member = reading.members[number], let share = try trees.share(number) else {
             reading.known[number] = nil
             return true
         }
-        let hasAccess = shared.hierarchies[number] != nil
         let resume = reading.resume.flatMap { $0.share == number ? $0 : nil }
-        var phase: Phase
-        switch (hasAccess, reading.known[number] != nil) {
-        // The content is not complete, or deletions of it have begun: it is read as that of a new share.
-        case (true, true): phase = [.content, .end].contains(resume?.phase) ? .content : .changes
-        // Access that began after the target belongs to the next fetch.
-        case (true, false) where member.joined.offset > reading.target.offset: return true
-        case (true, false): phase = .content
-        case (false, true): phase = .end
-        case (false, false): return true
+        let phase: Phase
+        if shared.hierarchies[number] == nil {
+            phase = .end
+        } else {
+            // Access that began after the target belongs to the next fetch.
+            if member.joined.offset > reading.target.offset { return true }
+            phase = member.joined.offset > reading.base ? .content : .changes
         }
         var start = phase == .changes ? reading.baseVersion : Version(offset: 0, eventIndex: Self.lastEvent)
         if let resume, resume.phase == phase { start = resume.through }
@@ -100,7 +99,6 @@ struct MemberFeed {
         reading.last = .init(base: reading.base, share: number, phase: isNew ? .begins : phase, through: start)
         if isNew {
             guard try takeShare(share, phase, &reading) else { return false }
-            if phase == .content { reading.known[number] = member.joined }
             reading.last.phase = phase
         }
         var goesOn = true
@@ -126,7 +124,11 @@ struct MemberFeed {
 
     /// Takes the share's own record; returns false if the page is full.
     private func takeShare(_ share: ShareSavedEvent, _ phase: Phase, _ reading: inout Reading) throws -> Bool {
-        if phase == .end { return takeDeletion(of: share.record.name, ShareState.recordType, &reading) }
+        if phase == .end {
+            // A later share can have the name.
+            if try zone.visible.includes(share.record, in: trees) { return true }
+            return takeDeletion(of: share.record.name, ShareState.recordType, &reading)
+        }
         return try trees.withRecord(share.record) { state in
             let version = try RecordStateView(state, in: 0..<state.count).version.offset
             guard version <= reading.target.offset, phase == .content || version > reading.base else { return true }
@@ -146,7 +148,7 @@ struct MemberFeed {
     ) throws -> Bool {
         defer { changes.removeAll(keepingCapacity: true) }
         var keys = KeyList()
-        for change in changes { keys.append(change.event.record.viewKey) }
+        for change in changes { keys.append { $0 += change.event.record.viewKey } }
         return try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
             let (version, event) = changes[index]
             let goesOn: Bool
@@ -173,7 +175,7 @@ struct MemberFeed {
         if event.isGone, version <= max(member.joined, reading.baseVersion) { return true }
         // Content that went can be known by another share, whose end left it out while this share had it.
         if phase == .content, reading.base == 0 { return true }
-        if isDoubtful(event, version, member, phase, reading), !(try wasKnown(name, share, member, reading)) {
+        if isDoubtful(event, version, member, phase), !(try wasKnown(name, share, member, reading)) {
             return true
         }
         if try zone.visible.includes(event.record, in: trees) { return true }
@@ -203,24 +205,23 @@ struct MemberFeed {
 
     // MARK: Records that the member may never have seen
 
-    /// Returns true if a record may have come after the base, while the member saw nothing of the share: only after the
-    /// end of the access, since access that comes back begins a new life of the membership.
+    /// Returns true if a record may have come into a share after the end of the access.
     private func isDoubtful(
-        _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase, _ reading: Reading
+        _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase
     ) -> Bool {
-        if phase != .end || version <= reading.baseVersion { return false }
-        return !event.isGone || version.offset != member.ended?.offset
+        guard phase == .end, let ended = member.ended else { return false }
+        return version.offset > ended.offset || version.offset == ended.offset && !event.isGone
     }
 
-    /// Returns true if a record was in the share when the member had seen it last.
+    /// Returns true if a record was in the share when the member had seen it last, or could have.
     private func wasKnown(
         _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
     ) throws -> Bool {
-        guard let root = share.root else { return false }
-        let isOfThisFetch = reading.target.offset < member.ended?.offset ?? 0
+        guard let root = share.root, let ended = member.ended, ended.offset > 0 else { return false }
         let record = RecordKey(zone: share.record.zone, name: name)
-        return try ([reading.base] + (isOfThisFetch ? [reading.target.offset] : [])).contains {
-            try $0 >= member.joined.offset && feed.snapshot.isBelow(root, record, asOf: $0, trees)
+        return try Set([reading.base, reading.target.offset, ended.offset - 1]).contains {
+            try $0 >= member.joined.offset && $0 < ended.offset
+                && feed.snapshot.isBelow(root, record, asOf: $0, trees)
         }
     }
 
@@ -232,10 +233,7 @@ struct MemberFeed {
         if target >= feed.end { return false }
         if reading.known.keys.contains(where: { shared.hierarchies[$0] == nil }) { return true }
         return try zone.shares.contains { share in
-            guard reading.known[share.share] != nil else {
-                let member = shared.memberships.first { $0.share == share.share }
-                return member.map { $0.joined.offset <= feed.end } ?? false
-            }
+            if let joined = reading.known[share.share], joined.offset > target { return joined.offset <= feed.end }
             let last = try trees.withRecord(share.record) { try RecordStateView($0, in: 0..<$0.count).version.offset }
             if let last, last > target, last <= feed.end { return true }
             var hasChange = false

@@ -123,6 +123,29 @@ struct ParticipantTests {
         #expect(try store.memberships(of: "cleo")[0].joined > joined)
     }
 
+    @Test("B363 Access that comes back after none begins a new life, and its end stays when the member leaves later")
+    func lives() throws {
+        func ben() throws -> Membership { try #require(try store.memberships(of: "ben").first) }
+        #expect(try invite(.user("ben")) == nil)
+        try store.join([store.state().urlToken], as: "ben")
+        let first = try ben()
+        #expect(first.ended == nil)
+        #expect(try invite(.user("ben", .none)) == nil)
+        let none = try ben()
+        #expect(none.joined == first.joined && none.ended == none.changed)
+        #expect(try invite(.user("ben", .readOnly)) == nil)
+        let back = try ben()
+        #expect(back.joined == back.changed && back.joined > none.changed && back.ended == nil)
+        #expect(try invite(.user("ben")) == nil)
+        #expect(try ben().joined == back.joined)
+        #expect(try invite(.user("ben", .none)) == nil)
+        let end = try ben().changed
+        #expect(try invite() == nil)
+        let gone = try ben()
+        #expect(gone.isGone && gone.ended == end && gone.changed > end && gone.joined == back.joined)
+        #expect(gone.gaveAccess(at: back.joined) && !gone.gaveAccess(at: end) && !gone.gaveAccess(at: first.joined))
+    }
+
     @Test("B341 A share has 100 participants, and nobody twice")
     func limits() throws {
         let many = (1...99).map { ShareChange.Participant.email("user\($0)@example.com") }

@@ -8,7 +8,7 @@ import Testing
 /// Members who only follow feeds, while records, shares and memberships change: B355, B360 to B363.
 @Suite("Feeds of the shared database over random histories", .timeLimit(.minutes(5)))
 struct SharedFeedModelTests {
-    @Test("Each member ends with exactly what is visible", arguments: seeds(60))
+    @Test("Each member ends with exactly what is visible", arguments: seeds(60) + [237, 425, 911])
     func histories(_ seed: UInt64) throws {
         var play = try SharedPlay(seed: seed)
         for round in 0..<4 {
