@@ -15,7 +15,8 @@ struct SharedZoneChange {
         let database = try trees.databaseOrdinal(ofZone: zone) ?? 0
         let row = try trees.zoneRow(database, zone)
         for member in memberships {
-            offset = max(offset, member.changed.offset)
+            // What changes after the end of the access, such as a role, does not concern the member.
+            offset = max(offset, (member.ended ?? member.changed).offset)
             guard member.givesAccess, let row, let share = try trees.share(member.share), !share.isEnded else {
                 continue
             }

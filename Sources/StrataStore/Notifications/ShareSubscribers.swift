@@ -49,7 +49,7 @@ struct ShareSubscribers {
         case .member(let event):
             // A member without permission sees nothing: neither the beginning nor the end.
             let isVisible = event.permission != .none || event.joined != nil && !event.isGone
-            return isVisible ? Array((entries[event.user] ?? [:]).values) : []
+            return isVisible && event.ended == nil ? Array((entries[event.user] ?? [:]).values) : []
         case .sharedRecord(let share, _): return members(of: [share], at: happening.version)
         case .record(let record, _, _, _):
             let shares = (ofRecords[record] ?? []).union(ofZones[happening.zone] ?? [])

@@ -134,6 +134,49 @@ struct SharedFeedTests {
         #expect(try changes(since: third) == ["+Share-1", "+c", "+r", "-Share-2", "-d", "-q"])
     }
 
+    @Test("B361 a token that claims to know a share whose access ended before is refused")
+    func forged() throws {
+        try world.write { try world.set(.readWrite, of: "ben", in: 2) }
+        let known = try page().token.knownShares
+        try world.write { try world.leave("ben", 1) }
+        try world.write { try world.save("secret", parent: "r") }
+        var token = try page(since: page().token).token
+        #expect(token.knownShares.map(\.share) == [2])
+        token.knownShares = known
+        #expect(try expires(token))
+    }
+
+    @Test("B361 the record of a share that ended comes as changed if a later share has its name")
+    func reusedName() throws {
+        try world.write { try world.set(.readWrite, of: "ben", in: 2) }
+        let token = try page().token
+        try world.write { try world.end(1) }
+        try world.write { try world.share(root: "r", record: "Share-1") }
+        try world.write { try world.set(.readWrite, of: "ben", in: 3) }
+        #expect(try changes(since: token) == ["+Share-1", "+c", "+r"])
+    }
+
+    @Test("B340 B365 what changes after the end of the access is neither pushed nor in the feed of the database")
+    func afterTheEnd() async throws {
+        try world.subscribe("ben")
+        _ = try await world.missed("ben")
+        var token = try database().token
+        func news() async throws -> [String] {
+            let next = try database(since: token)
+            token = next.token
+            return [String](repeating: "changed", count: next.changed)
+                + [String](repeating: "deleted", count: next.deleted) + (try await world.missed("ben"))
+        }
+        try world.write { try world.set(.none, of: "ben", in: 1) }
+        #expect(try await news() == ["deleted", "s"])
+        for role in [ShareRole.administrator, .privateUser] {
+            try world.write { try world.set(.none, of: "ben", in: 1, role: role) }
+            #expect(try await news().isEmpty, "\(role)")
+        }
+        try world.write { try world.leave("ben", 1) }
+        #expect(try await news().isEmpty)
+    }
+
     @Test("B360 the zone comes when something visible changes, and goes with the last share")
     func databaseFeed() throws {
         var token = try database().token

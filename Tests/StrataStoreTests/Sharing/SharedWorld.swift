@@ -174,9 +174,10 @@ final class SharedWorld {
     }
 
     @discardableResult
-    func share(root: String?, publicPermission: SharePermission = .none) throws -> UInt64 {
+    func share(root: String?, publicPermission: SharePermission = .none, record: String? = nil) throws -> UInt64 {
         let number = UInt64(shares.count) + 1
-        var share = PlainShare(root: root, record: root == nil ? ShareState.zoneWideName : "Share-\(number)")
+        let name = root == nil ? ShareState.zoneWideName : record ?? "Share-\(number)"
+        var share = PlainShare(root: root, record: name)
         share.publicPermission = publicPermission
         shares[number] = share
         try saveShare(number, isNew: true)
