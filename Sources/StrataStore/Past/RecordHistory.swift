@@ -82,6 +82,18 @@ package final class RecordHistory: Sendable {
         }
     }
 
+    /// Returns the offset of the first commit after an offset that touched a record; nil if none did.
+    func nextTouch(of record: RecordKey, after offset: UInt64) throws -> UInt64? {
+        var readThrough = offset
+        while true {
+            let page = try log.touches(
+                record: Array(record.name.utf8), in: record.zone, after: readThrough, limit: 1)
+            if let touch = page.touches.first { return touch.offset }
+            guard page.moreComing else { return nil }
+            readThrough = page.readThrough
+        }
+    }
+
     // MARK: The base
 
     /// Returns the encoded state of a record at the horizon, and true if its values were erased later; nil if it did

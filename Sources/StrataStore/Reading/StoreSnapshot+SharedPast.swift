@@ -5,21 +5,19 @@ import StrataViews
 
 /// The past of records as members of shares may see it (docs/rules.md §5.13).
 extension StoreSnapshot {
-    /// Returns true if a member could read a state of a record while it was the newest (B356).
-    ///
-    /// Only the last change of a member's permission is known. A state that was replaced before that change is
-    /// therefore not visible, except to the member who wrote it.
+    /// Returns true if a member could read a state of a record while it was the newest (B356), either when it became
+    /// visible or when it was replaced.
     func wasVisible(_ record: Record, in shared: SharedZone, _ trees: Snapshot) throws -> Bool {
         if record.header.modifiedBy == shared.member { return true }
         let key = RecordKey(zone: shared.zone, name: record.id.name)
+        let start = max(record.version.offset, context.history.floor)
+        let next = try context.history.nextTouch(of: key, after: start)
+        let last = next.map { $0 - 1 } ?? trees.foldedOffset(ViewTree.records)
         return try shared.current.contains { membership in
-            guard let share = try trees.share(membership.share) else { return false }
-            let offset = max(record.version.offset, membership.changed.offset, context.history.floor)
-            guard try context.history.state(of: key, asOf: offset, trees)?.version == record.version else {
-                return false
-            }
+            let first = max(start, membership.joined.offset)
+            guard first <= last, let share = try trees.share(membership.share) else { return false }
             guard let root = share.root, !isSameText(share.record.name, key.name) else { return true }
-            return try isBelow(root, key, asOf: offset, trees)
+            return try isBelow(root, key, asOf: first, trees) || isBelow(root, key, asOf: last, trees)
         }
     }
 

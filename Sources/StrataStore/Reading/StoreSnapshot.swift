@@ -120,7 +120,10 @@ public struct StoreSnapshot: Sendable {
         _ = try access.zone(id.zone, in: place, trees, names)
         let record = try Record(id.name, bytes, try origin(place, id.zone, trees))
         if let shared = access.shared?.zone {
-            return try access.mayRead(record) && wasVisible(record, in: shared, trees) ? record : nil
+            if try access.mayRead(record), try wasVisible(record, in: shared, trees) { return record }
+            // A save can hide its own record, so its answer has what the member knows anyway.
+            return unreadable == .withoutFields && record.header.modifiedBy == shared.member
+                ? record.withoutFields : nil
         }
         return try readable(record, &access, unreadable).get()
     }

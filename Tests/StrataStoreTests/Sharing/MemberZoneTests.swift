@@ -75,7 +75,7 @@ struct MemberZoneTests {
     @Test("Each door closes when the share or the zone ends", arguments: SharedDoor.doors, [true, false])
     func ending(_ door: SharedDoor, _ endsZone: Bool) throws {
         try expectClosing(door) {
-            guard endsZone else { return try world.save([], deleting: ["Share-1"], as: "anna") }
+            guard endsZone else { return _ = try world.save([], deleting: ["Share-1"], as: "anna") }
             try store.modify(.zones(deleting: [world.own]), as: anna)
         }
     }

@@ -98,7 +98,10 @@ struct SharedStore {
             name, parent: parent, share: share, fields: ["photo": .asset(photo.value), "pin": pin, "n": .int64(1)])
     }
 
-    func save(_ items: [Item], deleting: [String] = [], as user: String, on device: String = "phone") throws {
+    @discardableResult
+    func save(
+        _ items: [Item], deleting: [String] = [], as user: String, on device: String = "phone"
+    ) throws -> RequestResult {
         var names = RequestNames()
         let place = names.ordinal(of: user == "anna" ? own : SharedDoor.zone)
         var body = ModifyRecordsRequest(policy: .allKeys)
@@ -114,7 +117,9 @@ struct SharedStore {
         body.deletes = deleting.map { RecordKey(zone: place, name: $0) }
         let database = user == "anna" ? DatabaseID(.private) : SharedDoor.shared
         let request = Request(database: database, names: names, .modifyRecords(body))
-        try requireDone(store.modify(request, as: Actor(user: user, device: device)).result)
+        let result = try store.modify(request, as: Actor(user: user, device: device)).result
+        try requireDone(result)
+        return result
     }
 
     /// Accepts a share, the first one by default.
