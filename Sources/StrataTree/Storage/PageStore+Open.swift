@@ -39,5 +39,22 @@ extension PageStore {
         try files.syncDirectory(directory)
     }
 
+    /// Leaves the directory as it was before an opening that failed: restores the renamed page file, or else removes
+    /// the new one.
+    ///
+    /// - Parameter hadFile: true if there was a page file before.
+    package static func undoOpening(in directory: String, hadFile: Bool, files: any FileSystem) throws {
+        if try files.exists(setAsidePath(directory)) {
+            try files.rename(setAsidePath(directory), to: viewsPath(directory))
+        } else if try !hadFile && files.exists(viewsPath(directory)) {
+            try files.remove(viewsPath(directory))
+        }
+    }
+
+    /// Returns true if the directory has a page file.
+    package static func hasFile(in directory: String, files: any FileSystem) throws -> Bool {
+        try files.exists(viewsPath(directory))
+    }
+
     private static func setAsidePath(_ directory: String) -> String { viewsPath(directory) + ".damaged" }
 }

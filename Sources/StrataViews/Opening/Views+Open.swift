@@ -29,6 +29,20 @@ extension Views {
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
         options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
+        let hadFile = try PageStore.hasFile(in: directory, files: platform.files)
+        do {
+            return try open(log, store, in: directory, platform, options, progress: progress)
+        } catch let error as StrataError where error.code == .newerFormat {
+            // The store of a later release stays as that release left it.
+            try PageStore.undoOpening(in: directory, hadFile: hadFile, files: platform.files)
+            throw error
+        }
+    }
+
+    private static func open(
+        _ log: any EventLog, _ store: Identifier, in directory: String, _ platform: Platform,
+        _ options: PageStoreOptions, progress: (Replay.Progress) -> Void
+    ) throws -> OpenedViews {
         var opened = try openPages(log, store: store, in: directory, platform, options)
         do { _ = try opened.checkpoint.map { try digests(noted: $0.opaque) } } catch let reason as StrataError {
             try PageStore.setAside(in: directory, files: platform.files)
