@@ -35,6 +35,8 @@ final class Notifier: @unchecked Sendable {
         /// Everything up to here has been examined, and the devices concerned were notified; the maximum if none
         /// listens.
         var seenThrough: UInt64 = 0
+        /// True if there may be something new to note about a device.
+        var hasNews = false
     }
 
     /// A device that starts to listen, and the last commit published at that time.
@@ -79,7 +81,8 @@ final class Notifier: @unchecked Sendable {
 
     /// Starts to listen for a device; pushes that it missed come first.
     func listen(_ actor: Actor) -> PushQueue {
-        let box = PushQueue(actor) { [weak self] box in self?.leave(box) }
+        let box = PushQueue(
+            actor, onNews: { [weak self] in self?.newsCame() }, onClose: { [weak self] in self?.leave($0) })
         let isStopping = state.withLock { state in
             if !state.isStopping { state.arrivals.append(Arrival(box: box, offset: publication.offset)) }
             return state.isStopping
@@ -230,7 +233,7 @@ final class Notifier: @unchecked Sendable {
     /// Returns the milliseconds to wait if nothing is published; nil to wait indefinitely.
     private func pause(_ published: UInt64) -> Int? {
         if position < published { return Self.retryMilliseconds << failuresInRow }
-        return boxes.isEmpty && unnoted.isEmpty ? nil : Self.markMilliseconds
+        return unnoted.isEmpty && !state.withLock(\.hasNews) ? nil : Self.markMilliseconds
     }
 
     /// Does one round of work; returns the published offset that it followed to.
@@ -361,6 +364,8 @@ final class Notifier: @unchecked Sendable {
 
     private func writeMarks() {
         lastMarks = .now
+        // A mark that cannot be written sets it again.
+        state.withLock { $0.hasNews = false }
         for user in boxes.keys { writeMarks(of: user) }
     }
 
@@ -427,6 +432,11 @@ final class Notifier: @unchecked Sendable {
         boxes[ExactName(text: box.actor.user), default: []].append(box)
         // The mailbox may have been closed before it was added.
         if box.isClosed { depart(box) }
+    }
+
+    private func newsCame() {
+        state.withLock { $0.hasNews = true }
+        publication.alarm()
     }
 
     private func leave(_ box: PushQueue) {

@@ -20,11 +20,26 @@ public final class PushQueue: Sendable {
 
     let actor: Actor
     private let state = Lock(State())
+    private let onNews: @Sendable () -> Void
     private let onClose: @Sendable (PushQueue) -> Void
 
-    init(_ actor: Actor, onClose: @escaping @Sendable (PushQueue) -> Void) {
+    /// - Parameter onNews: called when there is something new to note about the device.
+    init(
+        _ actor: Actor, onNews: @escaping @Sendable () -> Void, onClose: @escaping @Sendable (PushQueue) -> Void
+    ) {
         self.actor = actor
+        self.onNews = onNews
         self.onClose = onClose
+    }
+
+    private func change<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, isNews) = state.withLock { state in
+            let hadNews = state.hasNews
+            let value = body(&state)
+            return (value, state.hasNews && !hadNews)
+        }
+        if isNews { onNews() }
+        return value
     }
 
     // MARK: The device
@@ -34,7 +49,7 @@ public final class PushQueue: Sendable {
     public func next() async -> Push? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (push, isReady): (Push?, Bool) = state.withLock { state in
+                let (push, isReady): (Push?, Bool) = change { state in
                     if state.isClosed || Task.isCancelled { return (nil, true) }
                     if let push = Self.takeFirst(&state) { return (push, true) }
                     state.reader?.resume(returning: nil)
@@ -49,7 +64,7 @@ public final class PushQueue: Sendable {
     }
 
     /// Returns the next push if one is waiting, for a caller that knows that all pushes have arrived.
-    package func takeWaiting() -> Push? { state.withLock { $0.isClosed ? nil : Self.takeFirst(&$0) } }
+    package func takeWaiting() -> Push? { change { $0.isClosed ? nil : Self.takeFirst(&$0) } }
 
     private static func takeFirst(_ state: inout State) -> Push? {
         guard !state.waiting.isEmpty else { return nil }
@@ -79,7 +94,7 @@ public final class PushQueue: Sendable {
 
     /// - Parameter isNews: true if the log must note that the device listens.
     func begin(seenThrough: UInt64, badge: UInt64, isNews: Bool) {
-        state.withLock { state in
+        change { state in
             (state.seenThrough, state.badge) = (seenThrough, badge)
             if isNews { state.hasNews = true }
         }
@@ -87,7 +102,7 @@ public final class PushQueue: Sendable {
 
     /// Sets the number that the next push counts on from.
     func setBadge(_ badge: UInt64) {
-        state.withLock { state in
+        change { state in
             state.badge = badge
             state.hasNews = true
         }
@@ -95,7 +110,7 @@ public final class PushQueue: Sendable {
 
     /// Adds a push. A device that has just left does not get it, but the push counts for the note about the device.
     func offer(_ push: Push) {
-        let reader = state.withLock { state -> (CheckedContinuation<Push?, Never>, Push)? in
+        let reader = change { state -> (CheckedContinuation<Push?, Never>, Push)? in
             if let index = state.waiting.firstIndex(where: { $0.key == push.key }) {
                 state.waiting[index] = push.merged(with: state.waiting[index])
             } else {
@@ -121,7 +136,7 @@ public final class PushQueue: Sendable {
         }
     }
 
-    func noteIsLost() { state.withLock { $0.hasNews = true } }
+    func noteIsLost() { change { $0.hasNews = true } }
 
     /// True once no more pushes will come.
     public var isClosed: Bool { state.withLock { $0.isClosed } }

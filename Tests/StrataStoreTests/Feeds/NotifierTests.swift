@@ -289,8 +289,34 @@ struct NotifierTests {
         #expect(await drain(box, box.waitingCount) == ["all: database"])
     }
 
+    @Test("News about a device are announced once until they are noted, and not while nothing comes")
+    func news() async {
+        let announced = Lock(0)
+        let box = PushQueue(phone.actor, onNews: { announced.withLock { $0 += 1 } }, onClose: { _ in })
+        func offer(_ offset: UInt64) {
+            box.offer(
+                Push(
+                    subscriptionID: "s\(offset)", user: "anna", scope: .private, subject: .database,
+                    version: Version(offset: offset, eventIndex: 0), firstOffset: offset))
+        }
+        box.begin(seenThrough: 4, badge: 0, isNews: false)
+        offer(5)
+        offer(6)
+        box.advance(to: 6)
+        #expect(announced.withLock { $0 } == 0 && box.takeNews() == nil)
+        _ = await box.next()
+        #expect(box.takeWaiting() != nil)
+        #expect(announced.withLock { $0 } == 1 && box.takeNews()?.through == 6)
+        box.noteIsLost()
+        box.noteIsLost()
+        #expect(announced.withLock { $0 } == 2)
+        box.setBadge(3)
+        #expect(announced.withLock { $0 } == 2 && box.takeNews()?.badge == 3)
+        #expect(box.takeWaiting() == nil && announced.withLock { $0 } == 2)
+    }
+
     @Test func `What comes for a device that has just left is not noted as told`() async throws {
-        let box = PushQueue(phone.actor) { _ in }
+        let box = PushQueue(phone.actor, onNews: {}, onClose: { _ in })
         func push(_ offset: UInt64) -> Push {
             Push(
                 subscriptionID: "s\(offset)", user: "anna", scope: .private, subject: .database,
