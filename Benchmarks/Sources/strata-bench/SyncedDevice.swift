@@ -153,6 +153,8 @@ final class CalledPair: Sendable {
     }
 
     func begin() async throws {
+        // The engines have one too, so that the store does the same work for both users.
+        _ = try await receiver.save(CKDatabaseSubscription(subscriptionID: "changes"))
         _ = try await sender.modifyRecordZones(saving: [CKRecordZone(zoneID: SyncedRecords.zone)], deleting: [])
         _ = try await fetch()
     }

@@ -32,21 +32,20 @@ extension CKSyncEngine {
 extension CKSyncEngine.PendingRecordZoneChange: PendingChange {
     /// The ID of the record, hashed and compared without the detours of an object.
     struct Key: Hashable, Sendable {
-        fileprivate let id: CKRecord.ID
+        private let id: CKRecord.ID
+        /// The ID's hash, so that a search reads the names of equal IDs only, and a growing table none.
+        private let number: Int
+
+        fileprivate init(_ id: CKRecord.ID) { (self.id, number) = (id, id.hash) }
 
         static func == (left: Self, right: Self) -> Bool {
-            left.id === right.id
-                || isSameText(left.id.recordName, right.id.recordName)
-                    && (left.id.zoneID === right.id.zoneID || left.id.zoneID.model == right.id.zoneID.model)
+            left.number == right.number && left.id.isSame(as: right.id)
         }
 
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(id.recordName)
-            hasher.combine(id.zoneID.model.name)
-        }
+        func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
 
-    var key: Key { Key(id: itemID) }
+    var key: Key { Key(itemID) }
 
     var itemID: CKRecord.ID {
         switch self {

@@ -65,6 +65,8 @@ final class SyncScheduler: Sendable {
 
     /// Notes that the state changed since it was last reported.
     func stateChanged() {
+        // Most changes come while a report is due, and need no look at the clock.
+        if state.withLock({ $0.stateDue != nil || $0.isStopped }) { return }
         let due = clock.nowMicroseconds() + Self.gathering
         let isFirst = state.withLock { state in
             guard state.stateDue == nil, !state.isStopped else { return false }

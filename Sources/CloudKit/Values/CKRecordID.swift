@@ -34,8 +34,12 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     func model(for me: String) -> RecordID { RecordID(recordName, zone: zoneID.model(for: me)) }
 
     public override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? CKRecordID else { return false }
-        return other === self
+        (object as? CKRecordID).map(isSame) ?? false
+    }
+
+    /// Returns true if both IDs name the same record.
+    final func isSame(as other: CKRecordID) -> Bool {
+        other === self
             || recordName.utf8.elementsEqual(other.recordName.utf8)
                 && (zoneID === other.zoneID || zoneID.model == other.zoneID.model)
     }
