@@ -23,6 +23,7 @@ let package = Package(
         .target(name: "StrataModel"),
         .target(name: "StrataSystem", dependencies: ["CLZ4", "CSodium", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
+        .target(name: "StrataReplication", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
         .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
@@ -74,7 +75,8 @@ let package = Package(
             exclude: ["commands.txt"]),
 
         .target(
-            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication"],
+            path: "Tests/Support",
             exclude: ["read_log.py"]),
         .executableTarget(
             name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport"],
@@ -100,8 +102,13 @@ let package = Package(
             name: "StrataSystemTests", dependencies: ["StrataModel", "StrataSystem", "CStrata", "TestSupport"]),
         .testTarget(
             name: "StrataLogTests",
-            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport", "crash-child"],
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "TestSupport", "crash-child",
+            ],
             resources: [.copy("Golden")]),
+        .testTarget(
+            name: "StrataReplicationTests",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "TestSupport"]),
         .testTarget(
             name: "StrataTreeTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
@@ -213,7 +220,10 @@ if Context.environment["STRATA_STRICT"] == "1" {
         target.cSettings = (target.cSettings ?? []) + [.enableWarning("all"), .treatAllWarnings(as: .error)]
         // Optimised where it halves the time of the tests, which is not in the upper layers; assertions are kept. Each
         // as a whole: file by file the compiler would do much of it several times.
-        let lowerLayers = ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "TestSupport"]
+        let lowerLayers = [
+            "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
+            "TestSupport",
+        ]
         if lowerLayers.contains(target.name), Context.environment["STRATA_LEFT_OUT"] == nil {
             let flags = ["-O", "-assert-config", "Debug", "-whole-module-optimization", "-num-threads", "2"]
             target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))

@@ -62,6 +62,20 @@ extension SimulatedDisk {
         }
     }
 
+    package func hardLink(_ source: String, to target: String) throws {
+        try call(.rename, target, "link") { state, _ in
+            let (from, to) = (SimulatedNames.normal(source), SimulatedNames.normal(target))
+            try state.checkPath(from, "link")
+            try state.checkPath(to, "link")
+            try state.checkIsFile(from, source, "link")
+            guard state.names.files[to] == nil, !state.names.directories.contains(to) else {
+                throw StrataError.systemCall("link", path: target, errno: EEXIST)
+            }
+            try state.checkWritable(target, "link")
+            if let file = state.names.files[from] { state.names.add(to, file) }
+        }
+    }
+
     package func remove(_ path: String) throws {
         try call(.remove, path, "unlink") { state, _ in
             let name = SimulatedNames.normal(path)

@@ -28,7 +28,7 @@ package enum LogFormat {
     package static let minimumSegmentBytes = 64 << 10
     package static let maximumSegmentBytes = 1 << 30
 
-    static let containerIdentifierMaximumBytes = 255
+    package static let containerIdentifierMaximumBytes = 255
 
     static func padded(_ count: Int) -> Int { (count + frameAlignment - 1) & ~(frameAlignment - 1) }
 

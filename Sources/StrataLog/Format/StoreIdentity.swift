@@ -14,7 +14,7 @@ package struct StoreIdentity: Sendable, Equatable {
     /// In microseconds since 1970.
     package let created: Int64
 
-    init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
+    package init(storeID: Identifier, containerIdentifier: String, created: Int64) throws {
         guard (1...LogFormat.containerIdentifierMaximumBytes).contains(containerIdentifier.utf8.count) else {
             throw StrataError(
                 .invalidArgument, "A container identifier must have 1 to 255 bytes.",

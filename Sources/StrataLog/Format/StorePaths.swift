@@ -11,6 +11,8 @@ package struct StorePaths: Sendable {
 
     package var identity: String { store + "/STORE" }
     package var lock: String { store + "/LOCK" }
+    /// In a copy of a replicated log, how far it has read.
+    package var replica: String { store + "/REPLICA" }
     package var log: String { store + "/log" }
     package var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }

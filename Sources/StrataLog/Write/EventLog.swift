@@ -22,12 +22,36 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     var assignsNextOffset: Bool { get }
     /// The maximum length of a commit's payload.
     var maximumCommitBytes: Int { get }
+    /// True if other processes append too, so that the end moves at any time.
+    var isShared: Bool { get }
+    /// The segments on this machine that keep the log's commits; nil if there are none.
+    var segments: SegmentedLog? { get }
+
+    /// Brings a shared log up to date: returns an end that has every commit acknowledged to anyone before the call.
+    ///
+    /// - Throws: ``StrataError`` if that cannot be confirmed; what is known can still be read.
+    func confirmEnd() throws -> Position
+
+    /// Finds out what became of an append to a shared log whose outcome is unknown, and returns the end. After that,
+    /// its commits follow the position that it expected, or they never will.
+    ///
+    /// - Throws: ``AppendFailure/unknown(_:)`` if that is still unknown after `milliseconds`, or until the log is
+    ///   opened again.
+    func settle(milliseconds: Int) throws(AppendFailure) -> Position
+
+    /// Begins to follow the other writers of a shared log. Called once.
+    ///
+    /// - Parameter body: called after others' commits were added, on any thread.
+    func follow(_ body: @escaping @Sendable () -> Void) throws
 
     /// Does the work on a commit that needs no place in the log, on the caller's thread. Without this call,
     /// ``append(_:expecting:)`` does it.
     func prepare(_ commit: inout NewCommit) throws
 
     /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
+    ///
+    /// The expectation is checked before the times of the commits. After a conflict, the log has everything up to the
+    /// end that the conflict names.
     ///
     /// If commits with the same ids already follow `expecting`, they count as appended: repeating an append whose
     /// outcome was unknown is safe.
@@ -66,6 +90,15 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
 }
 
 extension EventLog {
+    package var isShared: Bool { false }
+    package var segments: SegmentedLog? { nil }
+    package func confirmEnd() throws -> Position { end }
+    package func settle(milliseconds: Int) throws(AppendFailure) -> Position {
+        throw .unknown(
+            StrataError(.outcomeUnknown, "The outcome of the last append is found when the log is opened again."))
+    }
+    package func follow(_ body: @escaping @Sendable () -> Void) throws {}
+
     package func readBase() throws -> BaseReader? { nil }
 
     /// Filters all touches of the zone.
@@ -101,7 +134,8 @@ package enum AppendFailure: Error, Sendable {
     case conflict(Position)
     /// Nothing was written.
     case notWritten(StrataError)
-    /// The outcome is unknown; the log refuses writes until it is opened again.
+    /// The outcome is unknown. A shared log refuses other writes until it is settled, other logs until they are opened
+    /// again.
     case unknown(StrataError)
     /// A payload is longer than the limit; nothing was written.
     case tooLarge(limit: Int)

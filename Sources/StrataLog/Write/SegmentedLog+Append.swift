@@ -17,6 +17,17 @@ extension SegmentedLog {
         try append(commits, expecting: expecting, isDurable: false)
     }
 
+    /// Checks everything about commits that does not depend on their place in the log.
+    package func validate(_ commits: [NewCommit]) throws(AppendFailure) {
+        for commit in commits { _ = try touches(of: commit) }
+    }
+
+    /// Returns the positions of the commits after `expecting` that have the ids of `commits`, up to the first that does
+    /// not.
+    package func positions(of commits: [NewCommit], after expecting: Position) throws -> [Position] {
+        try catalog.positions(of: commits.map(\.id), after: expecting)
+    }
+
     private func append(
         _ commits: [NewCommit], expecting: Position, isDurable: Bool
     ) throws(AppendFailure) -> Appended {
@@ -61,7 +72,7 @@ extension SegmentedLog {
         to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         let known: [Position]
-        do { known = try catalog.positions(of: commits.map(\.id), after: expecting) } catch {
+        do { known = try positions(of: commits, after: expecting) } catch {
             throw .notWritten(error as? StrataError ?? StrataError(.inputOutput, "Reading failed.", cause: error))
         }
         guard let last = known.last else { throw .conflict(writer.end) }

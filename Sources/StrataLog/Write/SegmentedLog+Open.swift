@@ -6,11 +6,13 @@ extension SegmentedLog {
     ///
     /// - Parameters:
     ///   - path: the store's directory; its parent must exist.
+    ///   - original: the identity of the store of which this is a copy. Commits at the end that files beside the log
+    ///     record may then be missing; ``RecoveryReport/missingEnd`` reports them. Nil for the store itself.
     ///   - touches: finds the touches of a payload; by default, payloads are envelopes.
     /// - Throws: ``StrataError``; damage is never truncated here.
     package static func open(
-        at path: String, options: LogOptions = LogOptions(), platform: Platform = Platform(),
-        touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+        at path: String, copyOf original: StoreIdentity? = nil, options: LogOptions = LogOptions(),
+        platform: Platform = Platform(), touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> SegmentedLog {
         try options.validate()
         let paths = StorePaths(path)
@@ -26,7 +28,8 @@ extension SegmentedLog {
         platform.files = try platform.files.anchored(at: paths.store)
         let lock = try StoreLock(paths, platform.files)
         do {
-            let opener = LogOpener(paths: paths, options: options, platform: platform, touches: touches)
+            let opener = LogOpener(
+                paths: paths, original: original, options: options, platform: platform, touches: touches)
             return try opener.open(lock)
         } catch {
             lock.release()
@@ -53,6 +56,7 @@ extension SegmentedLog {
 /// The steps of opening, with the lock held.
 private struct LogOpener {
     let paths: StorePaths
+    let original: StoreIdentity?
     let options: LogOptions
     let platform: Platform
     let touches: TouchFunction
@@ -63,6 +67,7 @@ private struct LogOpener {
         try makeNamesDurable()
         let witnesses = try EndWitness.all(paths, files)
         let directory = try LogDirectory.load(paths, files)
+        try checkOriginal(directory.identity)
         var report = RecoveryReport()
         guard var newest = directory.segments.last else {
             throw StrataError(
@@ -126,7 +131,7 @@ private struct LogOpener {
         into index: inout SegmentIndex, report: inout RecoveryReport
     ) throws -> SegmentEnd {
         if let sealed = SegmentEnd(ofSealed: segment) {
-            try checkEnd(sealed.end, directory, witnesses)
+            try checkEnd(sealed.end, directory, witnesses, into: &report)
             return sealed
         }
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
@@ -139,7 +144,7 @@ private struct LogOpener {
             report.replayedCommits += 1
         }
         // Before any change: the bytes after the end may be all that is left of the missing commits.
-        try checkEnd(found.end, directory, witnesses)
+        try checkEnd(found.end, directory, witnesses, into: &report)
         index.extend(to: found.position)
         if case .torn(let limit, let error) = found.kind {
             let writer = SegmentWriter(
@@ -158,8 +163,23 @@ private struct LogOpener {
         return found
     }
 
-    private func checkEnd(_ end: Position, _ directory: LogDirectory, _ witnesses: [EndWitness]) throws {
+    private func checkOriginal(_ identity: StoreIdentity) throws {
+        guard let original, identity.storeID != original.storeID else { return }
+        throw StrataError(
+            .invalidArgument, "The directory has another store than the sequencer; choose another directory.",
+            .init(path: paths.store, expected: "\(original.storeID)", found: "\(identity.storeID)"))
+    }
+
+    private func checkEnd(
+        _ end: Position, _ directory: LogDirectory, _ witnesses: [EndWitness], into report: inout RecoveryReport
+    ) throws {
         try directory.checkEnd(end, paths)
+        if original != nil {
+            // The others have what is missing.
+            let missing = witnesses.beyond(end.offset, of: directory.identity.storeID).map(\.position)
+            report.missingEnd = missing.max { $0.offset < $1.offset }
+            return
+        }
         let error = witnesses.lostEnd(after: end.offset, of: directory.identity.storeID) {
             try LogReader.open(at: paths.store, requiresWholeEnd: false, platform: platform) { _ in [] }
         }
@@ -220,9 +240,11 @@ private struct LogOpener {
     private func create() throws {
         try files.makeDirectory(paths.log)
         try refuseOrphans()
-        let identity = try StoreIdentity(
-            storeID: platform.random.nextIdentifier(), containerIdentifier: options.containerIdentifier,
-            created: platform.time.nowMicroseconds())
+        let identity =
+            try original
+            ?? StoreIdentity(
+                storeID: platform.random.nextIdentifier(), containerIdentifier: options.containerIdentifier,
+                created: platform.time.nowMicroseconds())
         let maker = SegmentMaker(paths: paths, platform: platform, storeID: identity.storeID)
         try maker.make(after: .start, time: Int64.min, spare: nil).file.close()
         try files.syncDirectory(paths.store)

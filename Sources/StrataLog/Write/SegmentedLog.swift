@@ -62,6 +62,7 @@ package final class SegmentedLog: EventLog {
     package var floor: Position { catalog.read { $0.floor.position } }
     package var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
     package var assignsNextOffset: Bool { true }
+    package var segments: SegmentedLog? { self }
 
     package func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
     package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }

@@ -21,6 +21,10 @@ package protocol FileSystem: Sendable {
     /// Creates one directory; an existing one is not an error.
     func makeDirectory(_ path: String) throws
     func rename(_ source: String, to target: String) throws
+    /// Gives a file another name, in one step and without overwriting.
+    /// - Throws: `.alreadyExists` if there is something of that name; `.invalidArgument` if this file system has no
+    ///   such call.
+    func hardLink(_ source: String, to target: String) throws
     func remove(_ path: String) throws
     /// Returns the names in a directory, unordered, without `.` and `..`.
     func list(_ directory: String) throws -> [String]
@@ -43,6 +47,9 @@ extension FileSystem {
     package func anchored(at directory: String) throws -> any FileSystem { self }
     package func checkAnchor() throws {}
     package func openDirectory(_ path: String) throws -> (any File)? { nil }
+    package func hardLink(_ source: String, to target: String) throws {
+        throw StrataError(.invalidArgument, "These files cannot have a second name.", .init(path: source))
+    }
 
     /// Replaces the content of `path` with `bytes`: after a crash it is the old or the new content, and on return the
     /// new content is durable.

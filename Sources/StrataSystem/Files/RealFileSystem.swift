@@ -85,6 +85,13 @@ package struct RealFileSystem: FileSystem {
         }
     }
 
+    package func hardLink(_ source: String, to target: String) throws {
+        let (old, new) = (place(source), place(target))
+        guard linkat(old.directory, old.name, new.directory, new.name, 0) == 0 else {
+            throw StrataError.systemCall("link", path: target, errno: errno)
+        }
+    }
+
     package func remove(_ path: String) throws {
         let (directory, name, _) = place(path)
         guard unlinkat(directory, name, 0) == 0 else {

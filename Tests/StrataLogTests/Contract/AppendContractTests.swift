@@ -80,7 +80,7 @@ struct AppendContractTests {
         // Large payloads only once each: reading short pieces of megabytes proves nothing more.
         let limit =
             switch kind {
-            case .stutteringDisk, .hostileMemory: 64 << 10
+            case .stutteringDisk, .hostileMemory, .hostileReplicated: 64 << 10
             default: Int.max
             }
         let fixture = try LogFixture(kind, touches: LogFixture.noTouches)

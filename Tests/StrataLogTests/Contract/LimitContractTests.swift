@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Contract of every log: the longest payload")
 struct LimitContractTests {
-    @Test("The longest payload goes in, in memory and in segments")
+    @Test("The longest payload goes in, in memory, in segments and through a sequencer")
     func longest() throws {
-        for kind in [LogKind.simulatedDisk, .memory] {
+        for kind in [LogKind.simulatedDisk, .memory, .replicated] {
             let fixture = try LogFixture(kind, touches: LogFixture.noTouches)
             #expect(fixture.log.maximumCommitBytes == 64 << 20)
             let longest = fixture.makeRaw(64 << 20, isRandom: false)
@@ -23,7 +23,7 @@ struct LimitContractTests {
     @Test(
         "One byte more is refused, prepared or not, and nothing happens",
         arguments: [
-            LogKind.simulatedDisk, .memory, .hostileMemory(seed: 1),
+            LogKind.simulatedDisk, .memory, .hostileMemory(seed: 1), .replicated,
         ])
     func tooLong(kind: LogKind) throws {
         let fixture = try LogFixture(kind, touches: LogFixture.noTouches)

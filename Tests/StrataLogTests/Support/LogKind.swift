@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataSystem
 import TestSupport
 import Testing
@@ -10,13 +11,18 @@ enum LogKind: Sendable, CaseIterable, CustomTestStringConvertible {
     /// Every segment is sealed as soon as it is closed, or some time later by the log's own thread.
     case sealed, sealing
     case hostileMemory(seed: UInt64)
+    /// A copy in segments of what a sequencer orders.
+    case replicated
+    case hostileReplicated(seed: UInt64)
 
     static let allCases: [LogKind] =
-        [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing]
-        + seeds(8).map { .hostileMemory(seed: $0) }
+        [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing, .replicated]
+        + seeds(8).map { .hostileMemory(seed: $0) } + seeds(8).map { .hostileReplicated(seed: $0) }
 
     /// Those that do nothing that the caller did not ask for.
-    static let predictable: [LogKind] = [.simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing]
+    static let predictable: [LogKind] = [
+        .simulatedDisk, .stutteringDisk, .realDisk, .memory, .sealed, .sealing, .replicated,
+    ]
 
     var testDescription: String {
         switch self {
@@ -27,6 +33,8 @@ enum LogKind: Sendable, CaseIterable, CustomTestStringConvertible {
         case .sealing: "segments on the real disk, sealed meanwhile"
         case .memory: "memory"
         case .hostileMemory(let seed): "hostile memory, seed \(seed)"
+        case .replicated: "a sequencer's entries on a simulated disk"
+        case .hostileReplicated(let seed): "a hostile sequencer's entries, seed \(seed)"
         }
     }
 }
@@ -68,8 +76,27 @@ final class LogFixture {
             if case .sealing = kind { try segmented.startSealing { _ in nil } }
         case .memory: log = MemoryLog(touches: touches)
         case .hostileMemory(let seed): log = HostileLog(.everything, seed: seed, touches: touches)
+        case .replicated:
+            log = try Self.replicated(by: MemorySequencer(), options, touches)
+        case .hostileReplicated(let seed):
+            let sequencer = HostileSequencer(MemorySequencer.Sequence(), .everything, seed: seed)
+            log = try Self.replicated(by: sequencer, options, touches)
         }
         self.directory = directory
+    }
+
+    private static func replicated(
+        by sequencer: any Sequencer, _ options: LogOptions, _ touches: @escaping TouchFunction
+    ) throws -> ReplicatedLog {
+        for _ in 0..<100 {
+            do {
+                // Patience for a few tries only, so that unknown outcomes occur.
+                return try ReplicatedLog.open(
+                    at: "/Notes.strata", sequencer: sequencer, options: .init(outcomeMilliseconds: 60), log: options,
+                    platform: Platform(files: SimulatedDisk()), touches: touches)
+            } catch let error as StrataError where [.inputOutput, .outcomeUnknown].contains(error.code) { continue }
+        }
+        throw Mismatch("the log never opens")
     }
 
     /// A log that somebody else made.

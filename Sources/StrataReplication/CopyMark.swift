@@ -1,0 +1,77 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// The place up to which a copy of a log has read the entries of its sequencer: the content of `REPLICA`
+/// (docs/replication.md §5).
+///
+/// It is written once the copy has synced what it names. Without it, all entries are read again and compared with the
+/// copy.
+struct CopyMark: Equatable {
+    private static let magic: UInt32 = 0x7052_7453  // "StRp" in the order of the bytes
+    private static let version: UInt16 = 1
+    private static let byteCount = 64
+
+    var number: UInt64
+    /// The last valid entry up to `number`, and the end of the log after it.
+    var entry: Identifier
+    var position: Position
+
+    static let start = CopyMark(number: 0, entry: .zero, position: .start)
+
+    /// Reads the mark; returns nil unless it is intact and fits the copy.
+    static func read(_ paths: StorePaths, _ files: any FileSystem, of copy: SegmentedLog) throws -> CopyMark? {
+        guard try files.exists(paths.replica) else { return nil }
+        let bytes = try files.readAll(paths.replica, atMost: byteCount + 1)
+        guard let mark = try? CopyMark(decoding: bytes, store: copy.identity.storeID),
+            mark.position.offset >= copy.floor.offset, try copy.has(mark.position)
+        else { return nil }
+        return mark
+    }
+
+    func write(_ paths: StorePaths, _ files: any FileSystem, store: Identifier) throws {
+        try files.replace(paths.replica, in: paths.store, with: encoded(store: store))
+    }
+
+    func encoded(store: Identifier) -> [UInt8] {
+        var writer = ByteWriter(reserving: Self.byteCount)
+        writer.append(Self.magic)
+        writer.append(Self.version)
+        writer.append(UInt16(0))
+        writer.append(store)
+        writer.append(number)
+        writer.append(entry)
+        writer.append(position.offset)
+        writer.append(position.chain)
+        writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
+        return writer.bytes
+    }
+
+    init(number: UInt64, entry: Identifier, position: Position) {
+        self.number = number
+        self.entry = entry
+        self.position = position
+    }
+
+    /// - Throws: ``StrataError`` if a byte was changed, or the mark belongs to another store.
+    init(decoding bytes: [UInt8], store: Identifier) throws {
+        self = try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let head = try (
+                reader.read(UInt32.self, "magic"), reader.read(UInt16.self, "version"),
+                reader.read(UInt16.self, "flags")
+            )
+            let storeID = try reader.readIdentifier("store")
+            let mark = CopyMark(
+                number: try reader.read(UInt64.self, "number"), entry: try reader.readIdentifier("entry"),
+                position: Position(
+                    offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value")))
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<reader.position]))
+            guard head == (Self.magic, Self.version, 0), storeID == store,
+                try reader.read(UInt32.self, "checksum") == checksum
+            else { throw reader.malformed("the mark of a copy", expected: "intact") }
+            try reader.expectEnd("the mark of a copy")
+            return mark
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import StrataModel
+import StrataSystem
+
+/// A sequencer in a directory that all processes reach: a file for each entry, named by its number, and linked into
+/// place without overwriting.
+///
+/// ```swift
+/// let sequencer = try DirectorySequencer(at: "/shared/Notes.sequence")
+/// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: sequencer)
+/// ```
+/// The file system must have hard links, and show a file to every process once it is linked. An entry is synced before
+/// it is acknowledged or given to anyone.
+package final class DirectorySequencer: Sequencer {
+    private struct State {
+        /// An entry that is there, and all before it from the floor on.
+        var known: UInt64
+        /// The entries up to here have durable names.
+        var durable: UInt64 = 0
+        /// The folder whose name was synced last.
+        var durableFolder: String?
+        var isClosed = false
+    }
+
+    package let maximumEntryBytes: Int
+    private let path: String
+    private let platform: Platform
+    private let state: Monitor<State>
+
+    private var files: any FileSystem { platform.files }
+    private var drafts: String { path + "/drafts" }
+    private var floorPath: String { path + "/FLOOR" }
+
+    /// Entries are in folders of this many.
+    private static let folderEntries: UInt64 = 4_096
+    private static let pageBytes = 16 << 20
+    private static let firstPauseMilliseconds = 1
+    private static let longestPauseMilliseconds = 32
+
+    /// Opens the directory, or makes it.
+    package init(at path: String, maximumEntryBytes: Int = 8 << 20, platform: Platform = Platform()) throws {
+        self.path = path
+        self.maximumEntryBytes = maximumEntryBytes
+        self.platform = platform
+        state = Monitor(State(known: 0))
+        try files.makeDirectory(path)
+        try files.makeDirectory(path + "/drafts")
+        try files.syncDirectory(path)
+        let floor = try floor()
+        state.withLock { ($0.known, $0.durable) = (floor, floor) }
+    }
+
+    private func folder(of number: UInt64) -> String { path + "/" + Self.digits(number / Self.folderEntries) }
+    private func path(of number: UInt64) -> String { folder(of: number) + "/" + Self.digits(number) }
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: 20 - digits.count) + digits
+    }
+
+    private func exists(_ number: UInt64) throws -> Bool { try files.exists(path(of: number)) }
+
+    // MARK: Appending
+
+    package func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
+        guard entry.count <= maximumEntryBytes else {
+            return .refused(
+                StrataError(
+                    .tooLarge, "The entry is longer than the sequencer allows.",
+                    .init(path: path, expected: "at most \(maximumEntryBytes) bytes", found: "\(entry.count)")))
+        }
+        let number = expecting + 1
+        let draft = drafts + "/\(id)-\(platform.random.nextIdentifier())"
+        do {
+            guard try expecting == floor() || exists(expecting), try !exists(number) else { return .taken }
+            try makeDurable(through: expecting)
+            try files.makeDirectory(folder(of: number))
+            let file = try files.open(draft, .create)
+            defer { file.close() }
+            try file.write(entry, at: 0)
+            try file.sync()
+        } catch {
+            try? files.remove(draft)
+            return .refused(Self.described(error))
+        }
+        defer { try? files.remove(draft) }
+        do {
+            try files.hardLink(draft, to: path(of: number))
+            try syncNames(of: number)
+        } catch let error as StrataError where error.code == .alreadyExists {
+            return .taken
+        } catch {
+            return .unknown(Self.described(error))
+        }
+        state.withLock { ($0.known, $0.durable) = (max($0.known, number), max($0.durable, number)) }
+        state.notifyAll()
+        return .accepted(number)
+    }
+
+    /// Syncs the name of an entry, and that of its folder, which another process may have made and not synced.
+    private func syncNames(of number: UInt64) throws {
+        let folder = folder(of: number)
+        if state.withLock({ $0.durableFolder }) != folder {
+            try files.syncDirectory(path)
+            state.withLock { $0.durableFolder = folder }
+        }
+        try files.syncDirectory(folder)
+    }
+
+    private static func described(_ error: any Error) -> StrataError {
+        error as? StrataError ?? StrataError(.inputOutput, "The sequencer's directory cannot be used.", cause: error)
+    }
+
+    // MARK: Reading
+
+    package func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
+        let start = ContinuousClock.now
+        var pause = Self.firstPauseMilliseconds
+        while true {
+            let found = try entries(after: number)
+            let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
+            if !found.isEmpty || left <= 0 { return found }
+            // Another process may append at any time, and cannot wake this one.
+            let isClosed = state.wait(milliseconds: min(left, pause)) { state -> Bool? in
+                state.isClosed ? true : state.known > number ? false : nil
+            }
+            if isClosed == true { return [] }
+            pause = min(2 * pause, Self.longestPauseMilliseconds)
+        }
+    }
+
+    private func entries(after number: UInt64) throws -> [[UInt8]] {
+        var entries: [[UInt8]] = []
+        var (next, byteCount) = (number + 1, 0)
+        while byteCount < Self.pageBytes, next % Self.folderEntries != 0 || entries.isEmpty, try exists(next) {
+            let bytes = try files.readAll(path(of: next), atMost: maximumEntryBytes + 1)
+            byteCount += bytes.count
+            entries.append(bytes)
+            next += 1
+        }
+        if entries.isEmpty {
+            guard try floor() <= number else {
+                throw StrataError(
+                    .outOfRange, "The sequencer was trimmed past the entry; copy the store from a process that has it.",
+                    .init(path: path, expected: "a number after \(try floor())", found: "\(number + 1)"))
+            }
+            return []
+        }
+        try makeDurable(through: next - 1)
+        state.withLock { $0.known = max($0.known, next - 1) }
+        return entries
+    }
+
+    /// Syncs the names of entries of one folder that another process may not have synced. What is acted on must not be
+    /// lost with that process's machine.
+    private func makeDurable(through number: UInt64) throws {
+        guard state.withLock({ $0.durable < number }) else { return }
+        try syncNames(of: number)
+        state.withLock { $0.durable = max($0.durable, number) }
+    }
+
+    package func last() throws -> UInt64 {
+        var low = state.withLock { $0.known }
+        let floor = try floor()
+        // Entries that were lost must not be reported.
+        if low <= floor { low = floor } else if try !exists(low) { low = floor }
+        var step: UInt64 = 1
+        while try exists(low + step) {
+            low += step
+            step *= 2
+        }
+        // The last one is from `low` to before `low + step`.
+        while step > 1 {
+            step /= 2
+            if try exists(low + step) { low += step }
+        }
+        state.withLock { $0.known = low }
+        return low
+    }
+
+    // MARK: Trimming
+
+    /// Returns the number up to which entries were trimmed.
+    private func floor() throws -> UInt64 {
+        guard try files.exists(floorPath) else { return 0 }
+        let bytes = try files.readAll(floorPath, atMost: 64)
+        guard let number = UInt64(String(decoding: bytes, as: UTF8.self)) else {
+            throw StrataError(.malformed, "The file with the sequencer's floor is damaged.", .init(path: floorPath))
+        }
+        return number
+    }
+
+    package func trim(through number: UInt64) throws -> UInt64 {
+        let (floor, last) = (try floor(), try last())
+        let target = min(number, last)
+        guard target > floor else { return floor }
+        // IMPORTANT: the floor is durable before anything is removed, or entries would look lost.
+        try files.replace(floorPath, in: path, with: Array(String(target).utf8))
+        for number in floor + 1...target where try exists(number) { try files.remove(path(of: number)) }
+        return target
+    }
+
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        state.notifyAll()
+    }
+}

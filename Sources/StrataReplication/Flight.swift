@@ -1,0 +1,19 @@
+import StrataLog
+import StrataModel
+
+/// An entry on its way to the sequencer.
+struct Flight {
+    enum Outcome {
+        /// The entry counts, and its commits have these positions.
+        case appended([Position])
+        /// Another entry was valid first, so this one is void wherever it comes.
+        case lost
+    }
+
+    let id: Identifier
+    let bytes: [UInt8]
+    /// True if the sequencer may have the entry.
+    var mayBeIn = false
+    /// Known once the next valid entry was read.
+    var outcome: Outcome?
+}

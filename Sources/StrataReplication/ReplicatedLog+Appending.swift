@@ -1,0 +1,148 @@
+import StrataLog
+import StrataModel
+
+/// Sends batches to the sequencer, and finds out what became of them.
+extension ReplicatedLog {
+    private static let firstPauseMilliseconds = 20
+    private static let longestPauseMilliseconds = 2_000
+    /// The time after which a sequencer is asked what it has, because it names an entry that cannot be read.
+    private static let doubtMilliseconds = 500
+
+    package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        if commits.isEmpty { return Appended(positions: []) }
+        let limit = maximumCommitBytes
+        guard commits.allSatisfy({ $0.payload.count <= limit }) else { throw .tooLarge(limit: limit) }
+        try copy.validate(commits)
+        if state.withLock({ $0.isClosed }) { throw .notWritten(closedError) }
+        return try turn.withLock { (_) throws(AppendFailure) -> Appended in
+            try finishFlight(milliseconds: options.outcomeMilliseconds)
+            return try appendInTurn(commits, expecting: expecting)
+        }
+    }
+
+    /// Appends as if durably: the sequencer keeps what it accepts.
+    package func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try append(commits, expecting: expecting)
+    }
+
+    package func settle(milliseconds: Int) throws(AppendFailure) -> Position {
+        try turn.withLock { (_) throws(AppendFailure) -> Position in
+            try finishFlight(milliseconds: milliseconds)
+            return state.withLock { $0.position }
+        }
+    }
+
+    /// Settles the append before, if it is not.
+    private func finishFlight(milliseconds: Int) throws(AppendFailure) {
+        guard state.withLock({ $0.flight != nil }) else { return }
+        _ = try outcome(milliseconds: milliseconds)
+    }
+
+    private func appendInTurn(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        let (position, time, previous, refusal) = state.withLock { state in
+            (state.position, copy.endTime, state.entry, state.isClosed ? closedError : state.failure)
+        }
+        if let refusal { throw .notWritten(refusal) }
+        guard expecting == position else { return try appendedBefore(commits, expecting: expecting, end: position) }
+        try checkOrder(commits, after: position, time: time ?? .min)
+        let room = SequencedEntry.count(of: commits, fittingIn: sequencer.maximumEntryBytes)
+        let entry = SequencedEntry(
+            store: identity.storeID, id: copy.platform.random.nextIdentifier(), writer: writer, previous: previous,
+            position: position, content: .commits(Array(commits.prefix(room))))
+        let flight = Flight(id: entry.id, bytes: entry.encoded())
+        let conflict = state.withLock { state -> Position? in
+            guard state.entry == previous else { return state.position }
+            state.flight = flight
+            return nil
+        }
+        if let conflict { throw .conflict(conflict) }
+        switch try outcome(milliseconds: options.outcomeMilliseconds) {
+        case .appended(let positions): return Appended(positions: positions)
+        case .lost: throw .conflict(state.withLock { $0.position })
+        }
+    }
+
+    /// Counts commits that the log has already as appended.
+    private func appendedBefore(
+        _ commits: [NewCommit], expecting: Position, end: Position
+    ) throws(AppendFailure) -> Appended {
+        let known: [Position]
+        do { known = try copy.positions(of: commits, after: expecting) } catch {
+            throw .notWritten(error as? StrataError ?? StrataError(.inputOutput, "Reading failed.", cause: error))
+        }
+        if known.isEmpty { throw .conflict(end) }
+        return Appended(positions: known)
+    }
+
+    private func checkOrder(_ commits: [NewCommit], after end: Position, time: Int64) throws(AppendFailure) {
+        var time = time
+        for commit in commits {
+            guard commit.time >= time else {
+                throw .notWritten(
+                    StrataError(
+                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
+                        .init(path: paths.log, expected: "\(time) or later", found: "\(commit.time)")))
+            }
+            time = commit.time
+        }
+        guard end.offset + UInt64(commits.count) <= Version.maximumOffset else {
+            throw .notWritten(StrataError(.outOfRange, "The log has no more offsets.", .init(offset: end.offset)))
+        }
+    }
+
+    // MARK: The outcome
+
+    /// Sends the entry of the flight until the next valid entry is read, which is this one or makes it void.
+    ///
+    /// - Throws: `.notWritten` if the entry never left; `.unknown` after `milliseconds`, or if no entry can be read any
+    ///   more. The flight then continues.
+    private func outcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
+        let start = ContinuousClock.now
+        var pause = Self.firstPauseMilliseconds
+        var reason: StrataError?
+        while true {
+            let (flight, number) = state.withLock { ($0.flight, $0.number) }
+            guard let flight else { return .lost }
+            if let outcome = flight.outcome {
+                state.withLock { $0.flight = nil }
+                return outcome
+            }
+            let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
+            if left <= 0 { throw .unknown(unsettled(because: reason)) }
+            var wait = min(left, pause)
+            switch sequencer.append(flight.bytes, id: flight.id, expecting: number) {
+            case .accepted: wait = left
+            case .taken: wait = min(left, Self.doubtMilliseconds)
+            case .unknown(let error): reason = error
+            case .refused(let error):
+                guard flight.mayBeIn else {
+                    state.withLock { $0.flight = nil }
+                    throw .notWritten(error)
+                }
+                reason = error
+            }
+            state.withLock { $0.flight?.mayBeIn = true }
+            if try !awaitEntry(after: number, milliseconds: wait) { try checkForLoss() }
+            pause = min(2 * pause, Self.longestPauseMilliseconds)
+        }
+    }
+
+    /// Returns false if no entry after `number` came.
+    private func awaitEntry(after number: UInt64, milliseconds: Int) throws(AppendFailure) -> Bool {
+        do {
+            return try advance(milliseconds: milliseconds) { $0.number > number || $0.flight?.outcome != nil }
+        } catch { throw .unknown(unsettled(because: error as? StrataError)) }
+    }
+
+    /// Notices a sequencer that lost entries: it refuses every expectation of a copy that read them.
+    private func checkForLoss() throws(AppendFailure) {
+        _ = try? checkedLast()
+        if let failure = state.withLock({ $0.failure }) { throw .unknown(unsettled(because: failure)) }
+    }
+
+    private func unsettled(because reason: StrataError?) -> StrataError {
+        StrataError(
+            .outcomeUnknown, "It is not known whether the sequencer has the entry; that is being found out.",
+            .init(path: paths.store), cause: reason ?? state.withLock { $0.interruption })
+    }
+}

@@ -1,0 +1,228 @@
+import StrataLog
+import StrataModel
+
+/// Reads the sequencer's entries and adds them to the copy.
+extension ReplicatedLog {
+    /// The longest wait for an entry in one call of the sequencer.
+    private static let waitMilliseconds = 500
+    /// The pause after the sequencer or the copy failed.
+    private static let pauseMilliseconds = 20
+
+    package func confirmEnd() throws -> Position {
+        let last = try checkedLast()
+        guard try advance(milliseconds: options.outcomeMilliseconds, until: { $0.number >= last }) else {
+            throw StrataError(
+                .outcomeUnknown, "The sequencer does not show entries that it has; try again.",
+                .init(path: paths.store, expected: "entry \(last)", found: "\(state.withLock { $0.number })"),
+                cause: state.withLock { $0.interruption })
+        }
+        return state.withLock { $0.position }
+    }
+
+    /// Returns the number of the sequencer's last entry, and notices a sequencer that lost entries.
+    func checkedLast() throws -> UInt64 {
+        // IMPORTANT: read first, because another thread may read further entries meanwhile.
+        let number = state.withLock { $0.number }
+        let last = try sequencer.last()
+        return try state.withLock { state in
+            if state.failure == nil, last < number { state.failure = Self.lostEntries(last, number) }
+            if let failure = state.failure { throw failure }
+            return last
+        }
+    }
+
+    private static func lostEntries(_ last: UInt64, _ number: UInt64) -> StrataError {
+        StrataError(
+            .brokenSequence, "The sequencer has lost entries that this copy has.",
+            .init(expected: "entry \(number) or a later one", found: "\(last) as the last one"))
+    }
+
+    var closedError: StrataError { StrataError(.closed, "The log has been closed.", .init(path: paths.store)) }
+
+    /// Follows for a while; returns false once that is over for good.
+    func followOnce() -> Bool {
+        do { _ = try advance(milliseconds: Self.waitMilliseconds) { _ in false } } catch { return false }
+        return true
+    }
+
+    private enum Step {
+        case done
+        case read(after: UInt64)
+    }
+
+    /// Reads entries until `isDone`, but not for more than about `milliseconds`; returns whether it is done. One thread
+    /// reads at a time, for all that wait.
+    ///
+    /// - Throws: ``StrataError`` if the log is closed, or no further entry may be read.
+    func advance(milliseconds: Int, until isDone: (State) -> Bool) throws -> Bool {
+        let start = ContinuousClock.now
+        while true {
+            let passed = start.duration(to: .now)
+            let left = max(0, milliseconds - Int(passed / .milliseconds(1)))
+            let step = try state.wait(milliseconds: left) { state -> Step? in
+                if isDone(state) { return .done }
+                if let failure = state.failure { throw failure }
+                if state.isClosed { throw closedError }
+                if state.isReading { return nil }
+                state.isReading = true
+                return .read(after: state.number)
+            }
+            guard case .read(let number) = step else { return step != nil }
+            let count = read(after: number, milliseconds: min(left, Self.waitMilliseconds))
+            if count == nil, left > 0 {
+                state.wait(milliseconds: min(left, Self.pauseMilliseconds)) { $0.isClosed ? () : nil }
+            } else if left == 0, (count ?? 0) == 0 {
+                return state.withLock { isDone($0) }
+            }
+        }
+    }
+
+    /// Reads the next entries, and lets another thread read; returns their number, or nil after a failure. The caller
+    /// has set `isReading`.
+    private func read(after number: UInt64, milliseconds: Int) -> Int? {
+        var (count, failure, hasNews) = (0, nil as StrataError?, false)
+        var isFinal = false
+        do {
+            for bytes in try sequencer.entries(after: number, waitingMilliseconds: milliseconds) {
+                isFinal = true
+                let entry = try SequencedEntry(decoding: bytes)
+                let isNews = try state.withLock { try take(entry, bytes, number + UInt64(count) + 1, &$0) }
+                hasNews = hasNews || isNews
+                count += 1
+                isFinal = false
+            }
+        } catch {
+            let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
+            isFinal = isFinal ? cause.code != .noSpace && cause.code != .inputOutput : cause.code == .outOfRange
+            failure = StrataError(
+                cause.code,
+                isFinal
+                    ? "The copy cannot follow the sequencer any further; it takes no writes."
+                    : "The copy cannot follow the sequencer at present.",
+                .init(offset: cause.context.offset, path: paths.store, found: "entry \(number + UInt64(count) + 1)"),
+                cause: cause)
+        }
+        let watcher = state.withLock { state in
+            state.isReading = false
+            state.interruption = failure
+            if isFinal { state.failure = state.failure ?? failure }
+            return hasNews ? state.watcher : nil
+        }
+        state.notifyAll()
+        watcher?()
+        return failure == nil ? count : nil
+    }
+
+    /// Takes one entry; returns true if it added commits that another process decided.
+    private func take(
+        _ entry: SequencedEntry, _ bytes: [UInt8], _ number: UInt64, _ state: inout State
+    ) throws -> Bool {
+        if case .identity = entry.content, state.entry != .zero {
+            // Two processes found the sequencer empty, and this entry came second.
+            state.number = number
+            return false
+        }
+        guard entry.store == identity.storeID else {
+            throw StrataError(
+                .foreignSegment, "An entry belongs to another store.",
+                .init(expected: "\(identity.storeID)", found: "\(entry.store)"))
+        }
+        guard isValid(entry, state) else {
+            try checkVoid(entry, state)
+            state.number = number
+            return false
+        }
+        let isOwn = state.flight?.id == entry.id
+        if isOwn, state.flight?.bytes != bytes {
+            throw StrataError(
+                .brokenSequence, "The sequencer changed an entry of this process.",
+                .init(offset: state.position.offset + 1))
+        }
+        let positions = try add(entry, after: state)
+        state.number = number
+        state.entry = entry.id
+        state.position = positions.last ?? state.position
+        // Whatever was decided on the entry before is settled: it is this one, or it is void.
+        if state.flight?.outcome == nil { state.flight?.outcome = isOwn ? .appended(positions) : .lost }
+        return !isOwn && !positions.isEmpty
+    }
+
+    /// Returns true if the entry was decided on the last one that is valid.
+    private func isValid(_ entry: SequencedEntry, _ state: State) -> Bool {
+        guard entry.previous == state.entry else { return false }
+        if entry.position == state.position { return true }
+        // The copy has no chain values of compacted commits.
+        return entry.position.offset == state.position.offset && state.position.offset < copy.floor.offset
+    }
+
+    /// Checks that a void entry was decided on an earlier state of the same history.
+    private func checkVoid(_ entry: SequencedEntry, _ state: State) throws {
+        guard entry.position.offset <= state.position.offset else {
+            throw StrataError(
+                .brokenSequence, "An entry was decided on commits that the sequencer did not give.",
+                .init(offset: entry.position.offset, expected: "at most \(state.position)", found: "\(entry.position)"))
+        }
+        guard entry.position.offset >= copy.floor.offset else { return }
+        let chain = entry.position.offset == 0 ? 0 : try copy.chain(at: entry.position.offset)
+        guard chain == entry.position.chain else {
+            throw StrataError(
+                .brokenChain, "An entry was decided on another history than the copy has.",
+                .init(
+                    offset: entry.position.offset, expected: hexadecimal(chain),
+                    found: hexadecimal(entry.position.chain)))
+        }
+    }
+
+    /// Adds the commits of a valid entry that the copy lacks, and compares the others; returns the positions of all.
+    private func add(_ entry: SequencedEntry, after state: State) throws -> [Position] {
+        switch entry.content {
+        case .fence: return []
+        case .identity(let other):
+            guard other == identity else {
+                throw StrataError(
+                    .malformed, "The sequencer changed the identity of the store.",
+                    .init(expected: identity.containerIdentifier, found: other.containerIdentifier))
+            }
+            return []
+        case .commits(let commits):
+            guard state.entry != .zero else {
+                throw StrataError(.malformed, "The first entry of the sequencer is not the identity of a store.")
+            }
+            let isKnown = state.position.offset < copy.end.offset
+            var positions = isKnown ? try known(commits, after: state.position.offset) : []
+            while positions.count < commits.count {
+                do throws(AppendFailure) {
+                    positions += try copy.appendLazily(Array(commits[positions.count...]), expecting: copy.end)
+                        .positions
+                } catch {
+                    switch error {
+                    case .notWritten(let error), .unknown(let error): throw error
+                    case .conflict, .tooLarge:
+                        throw StrataError(.invalidArgument, "The copy does not accept an entry.", cause: error)
+                    }
+                }
+            }
+            return positions
+        }
+    }
+
+    /// Returns the positions of the commits that the copy has already.
+    private func known(_ commits: [NewCommit], after offset: UInt64) throws -> [Position] {
+        var positions: [Position] = []
+        for (index, commit) in commits.enumerated() {
+            let place = offset + UInt64(index) + 1
+            guard place <= copy.end.offset else { break }
+            guard place > copy.floor.offset else {
+                positions.append(place == copy.floor.offset ? copy.floor : Position(offset: place, chain: 0))
+                continue
+            }
+            guard let own = try copy.commit(at: place), own.id == commit.id else {
+                throw StrataError(
+                    .brokenChain, "The copy has another commit than the sequencer.",
+                    .init(offset: place, found: "\(commit.id)"))
+            }
+            positions.append(own.position)
+        }
+        return positions
+    }
+}

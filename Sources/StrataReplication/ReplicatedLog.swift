@@ -1,0 +1,273 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// A log that several processes append to, in the order that a ``Sequencer`` gives them.
+///
+/// Every process keeps all commits in segments of its own, the *copy*. An entry of the sequencer counts if it was
+/// decided on the last entry that counted; all others are void, by the same rule for every copy
+/// (docs/replication.md §2). So offsets have no gaps and are the same everywhere, whatever the sequencer repeats,
+/// delays or reports.
+///
+/// ```swift
+/// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: MemorySequencer(sequence))
+/// let appended = try log.append([commit], expecting: try log.confirmEnd())
+/// ```
+package final class ReplicatedLog: EventLog {
+    package struct Options: Sendable {
+        /// The time after which an append reports that its outcome is unknown.
+        package var outcomeMilliseconds: Int
+        /// The number of entries after which the copy is synced and notes how far it has come.
+        package var notedEntries: UInt64
+
+        package init(outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000) {
+            self.outcomeMilliseconds = outcomeMilliseconds
+            self.notedEntries = notedEntries
+        }
+    }
+
+    /// The position in the sequence, and what else changes with it.
+    struct State {
+        /// The last entry that was read.
+        var number: UInt64
+        /// The last valid entry, and the end of the log after it.
+        var entry: Identifier
+        var position: Position
+        /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
+        var flight: Flight?
+        /// True while a thread reads entries.
+        var isReading = false
+        var isClosed = false
+        /// The reason why entries cannot be read at present.
+        var interruption: StrataError?
+        /// The reason why no further entry may be read: the sequencer and the copy differ, or the copy failed.
+        var failure: StrataError?
+        /// The number that was noted last.
+        var noted: UInt64
+        var watcher: (@Sendable () -> Void)?
+    }
+
+    /// The commits on this machine.
+    package let copy: SegmentedLog
+    let sequencer: any Sequencer
+    let options: Options
+    let identity: StoreIdentity
+    let paths: StorePaths
+    /// Distinguishes the entries of this opening.
+    let writer: Identifier
+    let state: Monitor<State>
+    /// Held during an append: one entry of a process is on its way at a time.
+    let turn = Lock(true)
+    private let follower = WorkerHandle()
+
+    private init(
+        _ copy: SegmentedLog, _ identity: StoreIdentity, _ sequencer: any Sequencer, at path: String,
+        from mark: CopyMark,
+        options: Options
+    ) {
+        self.copy = copy
+        self.identity = identity
+        self.sequencer = sequencer
+        self.options = options
+        paths = StorePaths(path)
+        writer = copy.platform.random.nextIdentifier()
+        state = Monitor(
+            State(number: mark.number, entry: mark.entry, position: mark.position, noted: mark.number))
+    }
+
+    deinit {
+        // A log that is dropped without being closed is closed here; errors are lost.
+        try? close()
+    }
+
+    /// Opens the copy in a directory, or creates it, and brings it up to date. The first opener of an empty sequencer
+    /// gives the store its identity.
+    ///
+    /// - Throws: ``StrataError`` if the sequencer cannot be reached, or does not have the entries that the copy lacks.
+    package static func open(
+        at path: String, sequencer: any Sequencer, options: Options = Options(), log: LogOptions = LogOptions(),
+        platform: Platform = Platform(), touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
+    ) throws -> ReplicatedLog {
+        let identity = try StoreIdentity.shared(by: sequencer, log, platform, options)
+        let copy = try SegmentedLog.open(
+            at: path, copyOf: identity, options: log, platform: platform, touches: touches)
+        do {
+            let mark = try CopyMark.read(StorePaths(path), copy.platform.files, of: copy) ?? .start
+            let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
+            do { try replicated.begin() } catch {
+                // Not closed, because the caller may open the log again on the same sequencer.
+                replicated.state.withLock { $0.isClosed = true }
+                throw error
+            }
+            return replicated
+        } catch {
+            try? copy.close()
+            throw error
+        }
+    }
+
+    /// Reads all entries, and checks that the copy has just their commits and all that it had once.
+    private func begin() throws {
+        _ = try confirmEnd()
+        let position = state.withLock { $0.position }
+        guard position == copy.end else {
+            throw StrataError(
+                .brokenSequence, "The copy has commits that the sequencer does not have.",
+                .init(path: paths.store, expected: "\(copy.end)", found: "\(position)"))
+        }
+        try checkWitnesses(position)
+        // From now on the directory is known to be a copy.
+        try note()
+    }
+
+    private func checkWitnesses(_ position: Position) throws {
+        guard let missing = copy.recovery.missingEnd else { return }
+        guard missing.offset <= position.offset else {
+            throw StrataError(
+                .missingSegment, "Commits are missing that neither the copy nor the sequencer has.",
+                .init(
+                    offset: position.offset + 1, path: paths.log, expected: "commits up to \(missing.offset)",
+                    found: "commit \(position.offset) as the last one"))
+        }
+        guard try missing.offset < copy.floor.offset || copy.has(missing) else {
+            throw StrataError(
+                .brokenChain, "The sequencer has another history than the copy had.",
+                .init(offset: missing.offset, path: paths.log, expected: "\(missing)"))
+        }
+    }
+
+    package func follow(_ body: @escaping @Sendable () -> Void) throws {
+        state.withLock { $0.watcher = body }
+        // The thread keeps the log until it is closed.
+        try follower.start(name: "strata-follow") { [self] in
+            while followOnce() {
+                // A note that fails only costs reading entries again.
+                if state.withLock({ $0.number - $0.noted >= options.notedEntries }) { try? note() }
+            }
+        }
+    }
+
+    package func close() throws {
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        if wasClosed { return }
+        sequencer.close()
+        state.notifyAll()
+        follower.join()
+        // A thread that is reading ends first.
+        state.wait { $0.isReading ? nil : () }
+        let noting = Result { try note() }
+        try copy.close()
+        // The note only saves reading entries again, but a failed sync must be reported.
+        try noting.get()
+    }
+
+    // MARK: The end
+
+    package var isShared: Bool { true }
+    package var segments: SegmentedLog? { copy }
+    package var assignsNextOffset: Bool { true }
+    package var maximumCommitBytes: Int {
+        min(copy.maximumCommitBytes, SequencedEntry.maximumPayloadBytes(in: sequencer.maximumEntryBytes))
+    }
+    package var end: Position { copy.end }
+    package var endTime: Int64? { copy.endTime }
+    package var floor: Position { copy.floor }
+    /// The end: the sequencer keeps what the copy may still lose.
+    package var durableEnd: Position { copy.end }
+
+    package func waitForEnd(past offset: UInt64) async { await copy.waitForEnd(past: offset) }
+
+    /// Makes the copy durable on this machine.
+    package func sync() throws { try copy.sync() }
+
+    /// Syncs the copy, then notes how far it has come, so that opening need not read all entries.
+    private func note() throws {
+        let (mark, noted) = state.withLock { state in
+            (CopyMark(number: state.number, entry: state.entry, position: state.position), state.noted)
+        }
+        // IMPORTANT: the mark comes after the sync, and was read before it.
+        try copy.sync()
+        guard mark.number > noted else { return }
+        try mark.write(paths, copy.platform.files, store: identity.storeID)
+        state.withLock { $0.noted = max($0.noted, mark.number) }
+    }
+
+    // MARK: The copy
+
+    package func prepare(_ commit: inout NewCommit) throws {
+        guard commit.payload.count <= maximumCommitBytes else {
+            throw AppendFailure.tooLarge(limit: maximumCommitBytes)
+        }
+        try copy.prepare(&commit)
+    }
+
+    package func commit(at offset: UInt64) throws -> Commit? { try copy.commit(at: offset) }
+    package func read(from offset: UInt64) throws -> any CommitCursor { try copy.read(from: offset) }
+    package func chain(at offset: UInt64) throws -> UInt32 { try copy.chain(at: offset) }
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try copy.firstOffset(notBefore: time) }
+    package func readBase() throws -> BaseReader? { try copy.readBase() }
+    package func base() throws -> Position? { try copy.base() }
+    package func trim(to offset: UInt64) throws -> Position { try copy.trim(to: offset) }
+
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try copy.touches(zone: zone, after: offset, limit: limit)
+    }
+
+    package func touches(
+        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
+    ) throws -> TouchPage {
+        try copy.touches(record: name, in: zone, after: offset, limit: limit)
+    }
+
+    package func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        try copy.lastTouches(record: name, in: zone, through: last, limit: limit)
+    }
+
+    package func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws {
+        try copy.rewrite(through: offset, lookup: lookup, rewritten)
+    }
+}
+
+extension StoreIdentity {
+    /// Returns the identity that the first entry of a sequencer states, and appends that entry if there is none.
+    static func shared(
+        by sequencer: any Sequencer, _ log: LogOptions, _ platform: Platform, _ options: ReplicatedLog.Options
+    ) throws -> StoreIdentity {
+        let own = try StoreIdentity(
+            storeID: platform.random.nextIdentifier(), containerIdentifier: log.containerIdentifier,
+            created: platform.time.nowMicroseconds())
+        let id = platform.random.nextIdentifier()
+        let entry = SequencedEntry(
+            store: own.storeID, id: id, writer: id, previous: .zero, position: .start, content: .identity(own)
+        ).encoded()
+        let start = ContinuousClock.now
+        var reason: StrataError?
+        var pause = 0
+        repeat {
+            // The first entry may be readable only some time after its number is known.
+            if let first = try sequencer.entries(after: 0, waitingMilliseconds: pause).first {
+                guard case .identity(let identity) = try SequencedEntry(decoding: first).content else {
+                    throw StrataError(
+                        .malformed, "The first entry of the sequencer is not the identity of a store.", .init())
+                }
+                return identity
+            }
+            switch sequencer.append(entry, id: id, expecting: 0) {
+            case .accepted, .taken: break
+            case .unknown(let error): reason = error
+            case .refused(let error): throw error
+            }
+            pause = 50
+        } while start.duration(to: .now) < .milliseconds(options.outcomeMilliseconds)
+        throw StrataError(
+            .outcomeUnknown, "The sequencer does not show the first entry; open the store when it answers.", .init(),
+            cause: reason)
+    }
+}

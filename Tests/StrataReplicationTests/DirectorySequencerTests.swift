@@ -1,0 +1,159 @@
+import Glibc
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+import TestSupport
+import Testing
+
+@Suite("A sequencer in a shared directory")
+struct DirectorySequencerTests {
+    private static let path = "/Notes.sequence"
+    private let disk = SimulatedDisk()
+
+    private func sequencer(on disk: SimulatedDisk? = nil) throws -> DirectorySequencer {
+        try DirectorySequencer(at: Self.path, platform: Platform(files: disk ?? self.disk))
+    }
+
+    private func number(_ answer: SequencerAnswer) -> UInt64? {
+        if case .accepted(let number) = answer { number } else { nil }
+    }
+
+    private func isTaken(_ answer: SequencerAnswer) -> Bool { if case .taken = answer { true } else { false } }
+
+    private static let id = Identifier(high: 1, low: 2)
+
+    @Test("Each number is given once, and every process reads the same entries")
+    func numbers() throws {
+        _ = try sequencer()
+        // Across the border of two folders.
+        let (floor, end) = (4_080, 4_120) as (UInt64, UInt64)
+        disk.setContent(Array("\(floor)".utf8), of: Self.path + "/FLOOR")
+        let (left, right) = (try sequencer(), try sequencer())
+        for number in floor + 1...end {
+            let (writer, other) = number % 2 == 0 ? (left, right) : (right, left)
+            let entry = Array("entry \(number)".utf8)
+            try #require(self.number(writer.append(entry, id: Self.id, expecting: number - 1)) == number)
+            guard number % 10 == 0 else { continue }
+            #expect(isTaken(other.append([1], id: Self.id, expecting: number - 1)))
+            #expect(isTaken(other.append([1], id: Self.id, expecting: number + 1)))
+            #expect(try other.last() == number)
+        }
+        for reader in [left, right, try sequencer()] {
+            var (read, number) = ([[UInt8]](), floor)
+            while case let page = try reader.entries(after: number, waitingMilliseconds: 0), !page.isEmpty {
+                read += page
+                number += UInt64(page.count)
+            }
+            #expect(read == (floor + 1...end).map { Array("entry \($0)".utf8) })
+            #expect(try reader.last() == end)
+        }
+        #expect(try disk.list(Self.path + "/drafts").isEmpty)
+    }
+
+    @Test("Whatever a call fails with, an acknowledged entry stays, and a refused one is not there")
+    func faults() throws {
+        for call in 1...12 {
+            for kind in [SimulatedDisk.CallKind.create, .write, .syncData, .rename, .syncDirectory] {
+                let disk = SimulatedDisk()
+                let sequencer = try sequencer(on: disk)
+                _ = sequencer.append([1], id: Self.id, expecting: 0)
+                disk.fail(kind, at: call, with: .errno(EIO))
+                var acknowledged: [UInt8] = [1]
+                for entry in 2...6 as ClosedRange<UInt8> {
+                    let last = (try? sequencer.last()) ?? 0
+                    guard number(sequencer.append([entry], id: Self.id, expecting: last)) != nil else { continue }
+                    acknowledged.append(entry)
+                }
+                disk.heal()
+                let survivor = disk.afterPowerLoss(seed: UInt64(call), keeping: .nothingUnsynced)
+                let read = try self.sequencer(on: survivor).entries(after: 0, waitingMilliseconds: 0).map { $0[0] }
+                #expect(acknowledged.allSatisfy(read.contains) && read == read.sorted(), "\(kind), call \(call)")
+            }
+        }
+    }
+
+    @Test("An entry that was read is durable, even if its writer has not synced its name")
+    func readIsDurable() throws {
+        let (writer, reader) = (try sequencer(), try sequencer())
+        _ = writer.append([1], id: Self.id, expecting: 0)
+        disk.fail(.syncDirectory, from: 1, with: .errno(EIO))
+        guard case .unknown = writer.append([2], id: Self.id, expecting: 1) else {
+            Issue.record("an entry that may be lost was acknowledged")
+            return
+        }
+        // Nobody may act on it before it is durable.
+        #expect(throws: StrataError.self) { _ = try reader.entries(after: 0, waitingMilliseconds: 0) }
+        disk.heal()
+        #expect(try reader.entries(after: 0, waitingMilliseconds: 0) == [[1], [2]])
+        let survivor = disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        #expect(try sequencer(on: survivor).last() == 2)
+    }
+
+    @Test("An entry is given to no one until its own name and that of its folder are synced", arguments: 1...2)
+    func folderIsSynced(failed: Int) throws {
+        let (writer, other) = (try sequencer(), try sequencer())
+        // The writer makes the folder, and cannot sync its name.
+        disk.fail(.syncDirectory, at: 1, with: .errno(EIO))
+        #expect(number(writer.append([1], id: Self.id, expecting: 0)) == nil)
+        disk.heal()
+        disk.fail(.syncDirectory, at: failed, with: .errno(EIO))
+        let read = try? other.entries(after: 0, waitingMilliseconds: 0)
+        #expect(read ?? [] == [])
+        #expect(number(other.append([1], id: Self.id, expecting: 0)) == nil)
+        disk.heal()
+        #expect(try other.entries(after: 0, waitingMilliseconds: 0) == [[1]])
+    }
+
+    @Test("Trimmed entries are reported as such, and a lost one lowers the last number")
+    func floor() throws {
+        let sequencer = try sequencer()
+        for number in 0..<10 as Range<UInt64> { _ = sequencer.append([UInt8(number)], id: Self.id, expecting: number) }
+        #expect(try sequencer.trim(through: 4) == 4)
+        #expect(try sequencer.trim(through: 2) == 4)
+        #expect(throws: StrataError.self) { _ = try sequencer.entries(after: 3, waitingMilliseconds: 0) }
+        #expect(try sequencer.entries(after: 4, waitingMilliseconds: 0).count == 6)
+        #expect(try self.sequencer().last() == 10)
+        #expect(try sequencer.trim(through: 100) == 10)
+        #expect(number(sequencer.append([1], id: Self.id, expecting: 10)) == 11)
+        try disk.removeFile(Self.path + "/00000000000000000000/00000000000000000011")
+        #expect(try sequencer.last() == 10)
+    }
+
+    @Test("Two logs in real directories write and follow at once")
+    func realDirectory() async throws {
+        let directory = try TestDirectory()
+        let logs = try (0..<2).map { number in
+            try ReplicatedLog.open(
+                at: directory.path("\(number).strata"),
+                sequencer: DirectorySequencer(at: directory.path("Notes.sequence")))
+        }
+        let commitCount = 60
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, log) in logs.enumerated() {
+                group.addTask {
+                    try log.follow {}
+                    let random = SeededRandom(seed: UInt64(index))
+                    var written = 0
+                    while written < commitCount {
+                        let payload = Envelope(events: [Event(.consoleActed, body: random.nextBytes(count: 30)[...])])
+                        let commit = NewCommit(
+                            id: random.nextIdentifier(), time: log.endTime ?? 0, payload: payload.encoded()[...])
+                        do throws(AppendFailure) {
+                            written += try log.append([commit], expecting: log.end).count
+                        } catch {
+                            // The other one was faster, or its time is later.
+                            switch error {
+                            case .conflict, .notWritten: continue
+                            case .unknown, .tooLarge: throw error
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(try logs[0].confirmEnd() == logs[1].confirmEnd())
+        #expect(logs[0].end.offset == UInt64(2 * commitCount))
+        for log in logs { try log.close() }
+    }
+}

@@ -1,0 +1,143 @@
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// A sequencer that behaves as badly as any may, as one process sees it; others see the same sequence through others.
+///
+/// ```swift
+/// let sequencer = HostileSequencer(sequence, .everything, seed: 7)
+/// ```
+package final class HostileSequencer: Sequencer {
+    /// The rates, per thousand calls, of what a sequencer may do.
+    package struct FaultProfile: Sendable {
+        /// The entry goes in, and the answer is lost.
+        package var lostAnswers = 0
+        /// The entry is lost, and so is the answer.
+        package var lostEntries = 0
+        /// The answer is lost, and the entry goes in some calls later, whatever is there by then.
+        package var lateEntries = 0
+        /// The entry goes in twice.
+        package var doubles = 0
+        /// The expectation is ignored.
+        package var ignoredExpectations = 0
+        /// Another writer's entry goes in first, with a commit or as a fence.
+        package var foreignEntries = 0
+        /// Nothing goes in, and the sequencer says so.
+        package var refusals = 0
+        /// An entry whose number is known cannot be read yet.
+        package var hiddenEntries = 0
+        /// Entries cannot be read, or the last number cannot be had.
+        package var unreachable = 0
+
+        package init() {}
+
+        package static let everything: FaultProfile = {
+            var faults = FaultProfile()
+            (faults.lostAnswers, faults.lostEntries, faults.lateEntries) = (60, 60, 60)
+            (faults.doubles, faults.ignoredExpectations, faults.foreignEntries) = (60, 60, 100)
+            (faults.refusals, faults.hiddenEntries, faults.unreachable) = (60, 100, 60)
+            return faults
+        }()
+    }
+
+    private struct State {
+        /// Entries that are on their way, and the number of appends until they arrive.
+        var late: [(entry: [UInt8], calls: UInt64)] = []
+        var isTroubled = true
+    }
+
+    private let sequence: MemorySequencer.Sequence
+    private let inner: MemorySequencer
+    private let faults: FaultProfile
+    private let random: SeededRandom
+    private let state = Lock(State())
+
+    package init(_ sequence: MemorySequencer.Sequence, _ faults: FaultProfile, seed: UInt64) {
+        self.sequence = sequence
+        inner = MemorySequencer(sequence)
+        self.faults = faults
+        random = SeededRandom(seed: seed)
+    }
+
+    /// Behaves from now on, once everything that is late has arrived.
+    package func calm() {
+        let late = state.withLock { state in
+            state.isTroubled = false
+            defer { state.late = [] }
+            return state.late.map(\.entry)
+        }
+        for entry in late { _ = sequence.force(entry) }
+    }
+
+    package var maximumEntryBytes: Int { inner.maximumEntryBytes }
+
+    private func happens(_ perThousand: Int) -> Bool {
+        perThousand > 0 && state.withLock(\.isTroubled) && random.next(below: 1_000) < UInt64(perThousand)
+    }
+
+    private static let lost = StrataError(.outcomeUnknown, "The answer was lost, as configured.")
+
+    package func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
+        deliverLate()
+        if happens(faults.refusals) {
+            return .refused(StrataError(.inputOutput, "The sequencer refused, as configured."))
+        }
+        if happens(faults.foreignEntries), let foreign = foreignEntry(before: entry) {
+            _ = inner.append(foreign, id: id, expecting: expecting)
+        }
+        if happens(faults.lostEntries) { return .unknown(Self.lost) }
+        if happens(faults.lateEntries) {
+            state.withLock { $0.late.append((entry, random.next(below: 6))) }
+            return .unknown(Self.lost)
+        }
+        let answer: SequencerAnswer
+        if happens(faults.ignoredExpectations) {
+            answer = .accepted(sequence.force(entry))
+        } else {
+            answer = inner.append(entry, id: id, expecting: expecting)
+        }
+        if case .accepted = answer, happens(faults.doubles) { _ = sequence.force(entry) }
+        return happens(faults.lostAnswers) ? .unknown(Self.lost) : answer
+    }
+
+    private func deliverLate() {
+        let arrived = state.withLock { state in
+            for index in state.late.indices { state.late[index].calls -= min(1, state.late[index].calls) }
+            defer { state.late.removeAll { $0.calls == 0 } }
+            return state.late.filter { $0.calls == 0 }.map(\.entry)
+        }
+        for entry in arrived { _ = sequence.force(entry) }
+    }
+
+    /// Returns an entry that another writer decides on the same state.
+    private func foreignEntry(before bytes: [UInt8]) -> [UInt8]? {
+        guard var entry = try? SequencedEntry(decoding: bytes), case .commits(let commits) = entry.content else {
+            return nil
+        }
+        (entry.id, entry.writer) = (random.nextIdentifier(), random.nextIdentifier())
+        let payload = Envelope(events: [Event(.consoleActed, body: [])]).encoded()
+        let commit = NewCommit(id: random.nextIdentifier(), time: commits[0].time, payload: payload[...])
+        entry.content = random.next(below: 3) == 0 ? .fence : .commits([commit])
+        return entry.encoded()
+    }
+
+    package func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
+        if happens(faults.unreachable) {
+            throw StrataError(.inputOutput, "The sequencer cannot be reached, as configured.")
+        }
+        if happens(faults.hiddenEntries) { return [] }
+        let entries = try inner.entries(after: number, waitingMilliseconds: milliseconds)
+        return happens(faults.hiddenEntries) ? Array(entries.prefix(1)) : entries
+    }
+
+    package func last() throws -> UInt64 {
+        if happens(faults.unreachable) {
+            throw StrataError(.inputOutput, "The sequencer cannot be reached, as configured.")
+        }
+        return try inner.last()
+    }
+
+    package func trim(through number: UInt64) throws -> UInt64 { try inner.trim(through: number) }
+    package func close() { inner.close() }
+}
