@@ -31,7 +31,8 @@ let package = Package(
         .target(
             name: "StrataStore",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
+                "StrataRules", "StrataQuery",
             ]),
         .target(
             name: "StrataReplay",
@@ -127,8 +128,8 @@ let package = Package(
         .testTarget(
             name: "StrataStoreTests",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore", "ReferenceModel", "TestSupport", "store-child",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
+                "StrataRules", "StrataQuery", "StrataStore", "ReferenceModel", "TestSupport", "store-child",
             ]),
         .testTarget(
             name: "StrataReplayTests",

@@ -30,6 +30,9 @@ package final class HostileSequencer: Sequencer {
         /// Entries cannot be read, or the last number cannot be had.
         package var unreachable = 0
 
+        /// Another writer's entry always goes in before an entry with more commits.
+        package var maximumCommits = Int.max
+
         package init() {}
 
         package static let everything: FaultProfile = {
@@ -83,7 +86,7 @@ package final class HostileSequencer: Sequencer {
         if happens(faults.refusals) {
             return .refused(StrataError(.inputOutput, "The sequencer refused, as configured."))
         }
-        if happens(faults.foreignEntries), let foreign = foreignEntry(before: entry) {
+        if happens(faults.foreignEntries) || hasTooManyCommits(entry), let foreign = foreignEntry(before: entry) {
             _ = inner.append(foreign, id: id, expecting: expecting)
         }
         if happens(faults.lostEntries) { return .unknown(Self.lost) }
@@ -108,6 +111,13 @@ package final class HostileSequencer: Sequencer {
             return state.late.filter { $0.calls == 0 }.map(\.entry)
         }
         for entry in arrived { _ = sequence.force(entry) }
+    }
+
+    private func hasTooManyCommits(_ bytes: [UInt8]) -> Bool {
+        guard faults.maximumCommits < .max, let entry = try? SequencedEntry(decoding: bytes),
+            case .commits(let commits) = entry.content
+        else { return false }
+        return commits.count > faults.maximumCommits
     }
 
     /// Returns an entry that another writer decides on the same state.

@@ -70,11 +70,8 @@ extension Store {
 extension StoreEngine {
     /// Returns the log's files, if it has any.
     private func storedSegments() throws -> [StoredSegment]? {
-        switch log {
-        case let log as SegmentedLog: try log.storedSegments()
-        case let log as FollowerLog: try log.storedSegments()
-        default: nil
-        }
+        if let segments = log.segments { return try segments.storedSegments() }
+        return try (log as? FollowerLog)?.storedSegments()
     }
 
     func compactionPlan(to horizon: UInt64) throws -> CompactionPlan {

@@ -7,6 +7,12 @@ import StrataViews
 extension StoreEngine {
     /// Commits an erasure and carries it out; if that fails in between, the next opening completes it.
     func erase(_ commit: () throws -> Void) throws {
+        guard !log.isShared else {
+            throw StrataError(
+                .invalidArgument,
+                "A store on several machines cannot erase yet: the other copies would keep the values.",
+                .init(path: path))
+        }
         try erasures.withLock { count in
             count += 1
             guard try log.floor.offset == 0 || log.base() != nil else {
@@ -14,7 +20,7 @@ extension StoreEngine {
                     .outOfRange, "The page file could not be rebuilt because the history was compacted without a base.",
                     .init(found: "\(log.floor.offset)"))
             }
-            let segmented = log as? SegmentedLog
+            let segmented = log.segments
             do { try segmented?.beginErasure() } catch { throw explained(error, Self.nothingErased) }
             // An earlier erasure that was not carried out is carried out with this one.
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
@@ -45,7 +51,7 @@ extension StoreEngine {
     /// Completes erasures whose commits are in the log.
     func finishErasures() throws {
         try erasures.withLock { count in
-            guard let offset = try (log as? SegmentedLog)?.unfinishedErasures() else { return }
+            guard let offset = try log.segments?.unfinishedErasures() else { return }
             count += 1
             resumedErasure.withLock { $0 = true }
             do { try carryOutErasures(after: offset) } catch { throw explained(error, Self.unfinishedErasure) }
@@ -69,11 +75,11 @@ extension StoreEngine {
             try pipeline.renewViews(options.pages)
             _ = try assets.collect()
         }
-        try (log as? SegmentedLog)?.endErasures()
+        try log.segments?.endErasures()
     }
 
     private func rewriteBase(_ eraser: RecordEraser) throws {
-        guard let log = log as? SegmentedLog, let erasure = try pipeline.live.rebuilder?.erasedBase(eraser, of: log)
+        guard let log = log.segments, let erasure = try pipeline.live.rebuilder?.erasedBase(eraser, of: log)
         else {
             return
         }

@@ -34,6 +34,7 @@ extension Store {
     ) throws -> DatabaseFeedPage {
         guard database.scope != .public else { throw Refusal.publicChanges }
         let limit = try pageLimit(limit)
+        try catchUp(with: token)
         let (page, offset) = try readingFeed { snapshot in
             try snapshot.reading { trees in
                 let place = try snapshot.names.place(database, actor, in: trees)

@@ -31,6 +31,25 @@ extension Store {
         try engine.notifier.setBadge(badge, of: actor)
     }
 
+    /// Applies everything that was acknowledged to anyone before the call, in a store that other processes write too.
+    ///
+    /// - Throws: ``StrataError`` if the end of the log cannot be confirmed.
+    package func confirm() throws {
+        try gate.requireOpen()
+        try pipeline.catchUp()
+    }
+
+    /// Catches up with the process that gave out a token, if it was ahead of this one.
+    ///
+    /// - Throws: ``Refusal`` if that is impossible now; the token has not expired.
+    func catchUp(with token: FeedToken?) throws {
+        guard log.isShared, let token, token.store == storeID, token.position.offset > pipeline.publication.offset
+        else { return }
+        do { try confirm() } catch let error as StrataError where error.code != .closed {
+            throw Refusal(.serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)")
+        }
+    }
+
     /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {

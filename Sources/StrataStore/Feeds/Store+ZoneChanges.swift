@@ -24,6 +24,7 @@ extension Store {
                 .invalidArguments, "AppDefaultZone does not support getChanges call", rule: .changesOfDefaultZone)
         }
         let limit = try pageLimit(limit)
+        try catchUp(with: token)
         let (page, offset) = try readingFeed { snapshot in
             try snapshot.reading { trees in
                 let place = try snapshot.names.place(database, actor, in: trees)

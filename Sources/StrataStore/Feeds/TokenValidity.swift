@@ -20,6 +20,7 @@ extension Store {
     /// print(standing.zone?.name ?? "a database", standing.refusal?.message ?? "is served")
     /// ```
     package func standing(of token: FeedToken) throws -> TokenValidity {
+        try catchUp(with: token)
         let snapshot = snapshot()
         return try snapshot.reading { trees in
             var standing = TokenValidity()

@@ -47,7 +47,7 @@ final class StoreEngine: Sendable {
         found = Lock(opening)
         self.platform = platform
         storeID =
-            (log as? SegmentedLog)?.identity.storeID ?? (log as? any ReadOnlyLog)?.storeID
+            log.segments?.identity.storeID ?? (log as? any ReadOnlyLog)?.storeID
             ?? platform.random.nextIdentifier()
         var rules = options.rules
         rules.tokenSeed = storeID
@@ -60,7 +60,7 @@ final class StoreEngine: Sendable {
             platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         notifier = Notifier(pipeline, options.queryRules)
         self.assets = assets
-        compactor = (log as? SegmentedLog).flatMap { [pipeline, assets, erasures] log in
+        compactor = log.segments.flatMap { [pipeline, assets, erasures] log in
             path.map {
                 Compactor(
                     log, at: $0, platform, policy: options.history, pipeline: pipeline, assets: assets,
@@ -109,30 +109,33 @@ final class StoreEngine: Sendable {
     }
 
     /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
+    ///
+    /// - Parameter segments: the log's segments.
     static func open(
-        _ log: SegmentedLog, at path: String, _ options: StoreOptions, _ platform: Platform,
-        progress: (Replay.Progress) -> Void
+        _ log: any EventLog, in segments: SegmentedLog, at path: String, _ options: StoreOptions,
+        _ platform: Platform, progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
+        let storeID = segments.identity.storeID
         do {
             let opened = try Views.open(
-                log, store: log.identity.storeID, in: path, platform: platform, options: options.pages,
+                log, store: storeID, in: path, platform: platform, options: options.pages,
                 progress: progress)
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
             let rebuilder = ViewsRebuilder(
-                log: log, store: log.identity.storeID, directory: path, platform: platform, options: options.pages,
+                log: log, store: storeID, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options: options,
                 platform: platform, rebuilder: rebuilder,
-                opening: StoreOpening(recovery: log.recovery, views: opened.finding, reasons: opened.reasons),
+                opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: AssetStore(.directory(AssetPaths(path)), platform),
                 keys: KeyRing(KeyFile(in: path, platform.files), platform.random), at: path)
             do { try engine.finishErasures() } catch let error as StrataError {
                 // A full disk does not prevent opening the store; the next opening tries again.
                 engine.found.withLock { $0?.reasons.append(error) }
             }
-            try log.startSealing { [weak engine] key in try engine?.name(of: key) }
+            try segments.startSealing { [weak engine] key in try engine?.name(of: key) }
             try engine.compactor?.start()
             return engine
         } catch {
@@ -153,7 +156,7 @@ final class StoreEngine: Sendable {
     func close() throws {
         compactor?.stop()
         // Early, because it looks up names in the views.
-        (log as? SegmentedLog)?.stopSealing()
+        log.segments?.stopSealing()
         notifier.stop()
         pipeline.close()
         if path != nil || !(log is any ReadOnlyLog) { assets.end() }

@@ -1,6 +1,9 @@
 import StrataLog
+import StrataModel
 import StrataQuery
+import StrataReplication
 import StrataRules
+import StrataSystem
 import StrataTree
 import StrataViews
 
@@ -32,6 +35,8 @@ public struct StoreOptions: Sendable {
     package var checkpoints: Checkpointer.Policy
     /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
+    /// Orders the commits of all processes that have the store; nil if only this one writes (docs/replication.md).
+    package var sequencer: (any Sequencer)?
     /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
     var buildMemoryBytes = RunSorter.usualMemoryBytes
     /// The limits of the states that are kept for readers of the past.
@@ -97,6 +102,22 @@ public struct StoreOptions: Sendable {
             containerIdentifier: containerIdentifier, createsStore: createsStore)
     }
 
+    /// Opens the log in a store's directory, or creates the store; `segments` are those of the log.
+    func openLog(at path: String, _ platform: Platform) throws -> (log: any EventLog, segments: SegmentedLog) {
+        guard let sequencer else {
+            guard try !platform.files.exists(StorePaths(path).replica) else {
+                throw StrataError(
+                    .invalidArgument,
+                    "The store is a copy of one that several processes write; open it with its sequencer, or to read.",
+                    .init(path: path))
+            }
+            let log = try SegmentedLog.open(at: path, options: log, platform: platform)
+            return (log, log)
+        }
+        let log = try ReplicatedLog.open(at: path, sequencer: sequencer, log: log, platform: platform)
+        return (log, log.copy)
+    }
+
     /// Returns the names of the options that differ.
     func differences(from other: StoreOptions) -> [String] {
         var names: [String] = []
@@ -113,6 +134,7 @@ public struct StoreOptions: Sendable {
         if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }
         if checkpoints != other.checkpoints { names.append("checkpoints") }
         if history != other.history { names.append("history") }
+        if sequencer !== other.sequencer { names.append("sequencer") }
         return names
     }
 }

@@ -22,6 +22,14 @@ final class StoreTable: Sendable {
 
     private let state = Monitor(State())
 
+    /// A log that this process has opened, and its store's `STORE` file.
+    private struct Opened {
+        let log: any EventLog
+        let segments: SegmentedLog
+        let file: any File
+        let identity: FileIdentity
+    }
+
     /// One handle's share in an engine.
     struct Lease: Sendable {
         let engine: StoreEngine
@@ -34,17 +42,15 @@ final class StoreTable: Sendable {
     ) throws -> Lease {
         let paths = StorePaths(path)
         while true {
-            let opened: (log: SegmentedLog, file: any File, identity: FileIdentity)
+            let opened: Opened
             if try platform.files.exists(paths.identity) {
                 let file = try platform.files.open(paths.identity, .read)
                 let identity = try file.identity()
                 if let engine = try join(identity, options, path) {
                     return Lease(engine: engine, identity: identity)
                 }
-                let log = try reserving(identity) {
-                    try SegmentedLog.open(at: path, options: options.log, platform: platform)
-                }
-                opened = (log, file, identity)
+                let log = try reserving(identity) { try options.openLog(at: path, platform) }
+                opened = Opened(log: log.log, segments: log.segments, file: file, identity: identity)
             } else if let made = try make(paths, options, platform) {
                 opened = made
             } else {
@@ -52,7 +58,8 @@ final class StoreTable: Sendable {
             }
             return try reserving(opened.identity) {
                 let engine = try StoreEngine.open(
-                    opened.log, at: path, options, opened.log.platform, progress: progress)
+                    opened.log, in: opened.segments, at: path, options, opened.segments.platform,
+                    progress: progress)
                 set(opened.identity, .open(engine, handles: 1, opened.file))
                 return Lease(engine: engine, identity: opened.identity)
             }
@@ -116,7 +123,7 @@ final class StoreTable: Sendable {
     /// Creates a store while no other thread of this process does; returns nil if another thread was faster.
     private func make(
         _ paths: StorePaths, _ options: StoreOptions, _ platform: Platform
-    ) throws -> (log: SegmentedLog, file: any File, identity: FileIdentity)? {
+    ) throws -> Opened? {
         state.wait { state -> Void? in
             if state.isMaking { return nil }
             state.isMaking = true
@@ -127,12 +134,12 @@ final class StoreTable: Sendable {
             state.notifyAll()
         }
         if try platform.files.exists(paths.identity) { return nil }
-        let log = try SegmentedLog.open(at: paths.store, options: options.log, platform: platform)
+        let (log, segments) = try options.openLog(at: paths.store, platform)
         do {
             let file = try platform.files.open(paths.identity, .read)
             let identity = try file.identity()
             set(identity, .busy)
-            return (log, file, identity)
+            return Opened(log: log, segments: segments, file: file, identity: identity)
         } catch {
             try? log.close()
             throw error

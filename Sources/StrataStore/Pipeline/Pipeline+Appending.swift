@@ -16,26 +16,32 @@ extension Pipeline {
                 position.offset == batch.firstOffset + UInt64(index)
             }
         var snapshot = views.pages.snapshot()
-        do {
-            if let fork = batch.fork, isAsPlanned {
-                snapshot = try publish(batch, fork)
-            } else if !batch.commits.isEmpty {
-                batch.fork = nil
-                snapshot = try recover(from: failure)
-            }
-        } catch {
-            if let rebuilt = rebuilt(after: error) {
-                snapshot = rebuilt
-            } else {
-                // The commits are in the log, but no state shows them, so nothing can be validated any more.
-                refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
-            }
+        if let fork = batch.fork, isAsPlanned {
+            snapshot = following { try publish(batch, fork) }
+        } else if !batch.commits.isEmpty {
+            batch.fork = nil
+            snapshot = following { try recover(from: failure) }
+        }
+        var standing = Standing.confirmed
+        if isShared {
+            noteContention(batch, failure)
+            standing = self.standing(of: batch, positions, failure, &snapshot)
         }
         putBackAudits(of: &batch, written: positions.count)
         // A lazy batch changes nothing, so no reader waits for it.
         if !batch.isLazy { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
-        return answers(batch, positions, failure, showing: snapshot)
+        return answers(batch, positions, failure, standing, showing: snapshot)
+    }
+
+    /// Returns the state that the body publishes, or the newest one if it fails.
+    func following(_ body: () throws -> Snapshot) -> Snapshot {
+        do { return try body() } catch {
+            if let rebuilt = rebuilt(after: error) { return rebuilt }
+            // The commits are in the log, but no state shows them, so nothing can be validated any more.
+            refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
+            return views.pages.snapshot()
+        }
     }
 
     /// Writes all commits, or a prefix, and returns why it stopped. Continues with the rest if the log accepts only a
@@ -68,23 +74,26 @@ extension Pipeline {
     }
 
     /// Makes the views follow a log that differs from the plan. Everything that was decided is decided again.
-    private func recover(from failure: AppendFailure?) throws -> Snapshot {
+    func recover(from failure: AppendFailure?) throws -> Snapshot {
         let known = state.withLock { state in
             state.losses += 1
             return state.end
         }
         let before = views.pages.snapshot()
         if case .unknown(let error) = failure {
-            refuse(error)
+            if isShared { awaitOutcome(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
             try Replay(log: log, pages: views.pages).run(upTo: known.offset)
         } else {
-            try Replay(log: log, pages: views.pages).run()
-            let (end, time) = (log.end, log.endTime)
+            // In this order, because the end of a shared log may move: a time that is too late harms nothing.
+            let end = log.end
+            let time = log.endTime
+            let bytes = try Replay(log: log, pages: views.pages).run(upTo: end.offset)
             state.withLock { state in
                 state.end = end
                 state.endTime = time ?? state.endTime
             }
+            if isShared { noteOthers(end.offset - known.offset, bytes: bytes) }
         }
         let snapshot = views.pages.snapshot()
         try noteCatalog(snapshot, over: before)
@@ -93,7 +102,8 @@ extension Pipeline {
 
     func refuse(_ error: StrataError) {
         state.withLock { state in
-            state.refusal = state.refusal ?? error
+            state.refusal = state.isUnsettled ? error : state.refusal ?? error
+            state.isUnsettled = false
             state.losses += 1
         }
     }
@@ -101,7 +111,8 @@ extension Pipeline {
     // MARK: Answers
 
     private func answers(
-        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, showing snapshot: Snapshot
+        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ standing: Standing,
+        showing snapshot: Snapshot
     ) -> Answers {
         var answers: Answers = []
         answers.reserveCapacity(batch.entries.count)
@@ -134,12 +145,16 @@ extension Pipeline {
                 case .conflict, nil: again.append(entry.submission)
                 }
             case .waiting: again.append(entry.submission)
-            case .poisoned(let error): answer(.failure(error))
+            case .poisoned(let error), .unavailable(let error): answer(.failure(error))
             case .nothing, .repeats, .failed:
-                if mustRetryRest {
-                    again.append(entry.submission)
-                } else {
-                    answer(settled(entry.outcome, snapshot))
+                switch standing {
+                case .confirmed where !mustRetryRest: answer(settled(entry.outcome, snapshot))
+                case .confirmed: again.append(entry.submission)
+                case .outdated(let isConfirmed):
+                    var submission = entry.submission
+                    submission.isConfirmed = submission.isConfirmed || isConfirmed
+                    again.append(submission)
+                case .unconfirmed(let error): answer(.failure(error))
                 }
             }
         }
@@ -162,7 +177,7 @@ extension Pipeline {
                     result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))
             }
         case .failed(let error): return .failure(error)
-        case .commit, .poisoned, .waiting: preconditionFailure("an outcome that is answered elsewhere")
+        case .commit, .poisoned, .unavailable, .waiting: preconditionFailure("an outcome that is answered elsewhere")
         }
     }
 }

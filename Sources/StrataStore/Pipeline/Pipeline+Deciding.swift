@@ -29,7 +29,7 @@ extension Pipeline {
 
     private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
-            if let refusal = state.withLock({ $0.refusal }) { throw Self.unavailable(refusal) }
+            if let refusal = state.withLock({ $0.refusal }) { return .unavailable(unavailable(refusal)) }
             try reader.context.keys.requireKept(submission.request)
             let line = currentLine()
             let time = line.time(platform.time.nowMicroseconds())
@@ -77,8 +77,12 @@ extension Pipeline {
         return .commit(batch.commits.count - 1, decision)
     }
 
-    static func unavailable(_ error: StrataError) -> Refusal {
-        Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
+    private func unavailable(_ error: StrataError) -> Refusal {
+        guard state.withLock({ $0.isUnsettled }) else {
+            return Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
+        }
+        return Refusal(
+            .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)")
     }
 
     /// Fails all requests of the batch.

@@ -39,14 +39,25 @@ extension Pipeline {
 
     /// Takes new views; the line of a thread that is deciding is lost.
     func take(_ new: LiveViews.Replacement) {
+        let end = end(of: new.working.views.pages.snapshot())
         state.withLock { state in
             live.replace(with: new.working)
             state.losses += 1
-            if state.refusal == nil { (state.end, state.endTime) = (log.end, log.endTime ?? state.endTime) }
+            if state.refusal == nil { (state.end, state.endTime) = (end, log.endTime ?? state.endTime) }
             state.indexes.begin(with: new.keeper, new.catalog)
         }
         state.notifyAll()
         wakeBuilder()
+    }
+
+    /// Returns the position of a state at the end of the log. That of a shared log may have moved since it was folded.
+    private func end(of snapshot: Snapshot) -> Position {
+        let (end, offset) = (log.end, snapshot.foldedOffset(ViewTree.records))
+        guard isShared, offset < end.offset else { return end }
+        do { return Position(offset: offset, chain: try log.chain(at: offset)) } catch {
+            refuse(StrataError(.refusingWrites, "The log cannot be read where the views end.", cause: error))
+            return end
+        }
     }
 
     /// Returns the newest views, which are folded again if `broken` is one of their states. The caller has no turn.

@@ -38,7 +38,7 @@ import StrataViews
 /// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
 /// 6. While `indexes.isPublishing`, the published indexes may show more than `indexes.mark` says, and readers of
 ///    indexes wait.
-/// 7. Once `refusal` is set it stays, and nothing more is written.
+/// 7. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it.
 /// 8. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
 ///    and waiting threads are woken without any lock.
 // @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
@@ -56,13 +56,20 @@ final class Pipeline: @unchecked Sendable {
         var isClosed = false
         /// The number of times that a batch did not reach the log as decided. Lines that began before are invalid.
         var losses = 0
-        /// The reason why nothing can be written until the store is opened again.
+        /// The reason why nothing can be written until the store is opened again, or the log is settled.
         var refusal: StrataError?
+        /// True while the refusal is an append to a shared log whose outcome is being found out.
+        var isUnsettled = false
+        /// The last commit of another process that a shared log reported.
+        var reportedOffset: UInt64 = 0
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64
         var indexes: IndexState
         var audits = AuditQueue(AuditPolicy())
+
+        /// True if a shared log has commits of other processes that no state shows yet.
+        var isBehind: Bool { reportedOffset > end.offset && refusal == nil && !isClosed }
 
         /// True if there will be work on the indexes once nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
@@ -73,11 +80,13 @@ final class Pipeline: @unchecked Sendable {
             // Evaluated every time, or it would not notice that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
-                || haveBecomeDue || audits.isDue
+                || haveBecomeDue || audits.isDue || isBehind || isUnsettled
         }
     }
 
     let log: any EventLog
+    /// True if other processes append to the log too (docs/replication.md §6).
+    let isShared: Bool
     /// Replaced by the thread with the turn to append, under the lock of `state`.
     let live: LiveViews
     let rules: Rules
@@ -99,6 +108,7 @@ final class Pipeline: @unchecked Sendable {
         reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy
     ) throws {
         self.log = log
+        isShared = log.isShared
         self.live = live
         self.buildMemoryBytes = buildMemoryBytes
         auditPolicy = audits
@@ -111,6 +121,7 @@ final class Pipeline: @unchecked Sendable {
             try worker.start(name: name) { [self] in run() }
         }
         if indexes.hasBuilds { wakeBuilder() }
+        if isShared { try log.follow { [weak self] in self?.noteOthers() } }
     }
 
     var views: Views { live.views }
@@ -203,7 +214,7 @@ final class Pipeline: @unchecked Sendable {
         // A caller may be working on its own thread.
         state.wait { $0.turns.areFree ? () : nil }
         // A caller on its own thread may have put back what it could not write.
-        let left = state.withLock { $0.queue.take(byteCount: .max) }
+        let left = state.withLock { $0.queue.takeAll() }
         for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
         writeLastAudits()
         completeIndexes()
@@ -216,6 +227,10 @@ final class Pipeline: @unchecked Sendable {
         case requests([Submission], [Admission])
         case indexes
         case audits
+        /// Other processes appended to the log.
+        case others
+        /// The outcome of an append is unknown.
+        case outcome
         /// There is nothing to do yet, but later there will be.
         case pause
         case end
@@ -232,6 +247,10 @@ final class Pipeline: @unchecked Sendable {
                 writeAudits()
                 releaseDeciding()
                 releaseAppending()
+            case .others:
+                applyOthers()
+                returnTurns()
+            case .outcome: settle()
             case .pause: continue
             case .end: return
             }
@@ -260,6 +279,10 @@ final class Pipeline: @unchecked Sendable {
         if state.turns.isDeciding || state.turns.claims > 0 || !log.assignsNextOffset && state.turns.isAppending {
             return nil
         }
+        if state.isBehind, !state.turns.isAppending {
+            state.turns.takeBoth()
+            return .others
+        }
         if !state.queue.isEmpty {
             state.turns.isDeciding = true
             let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
@@ -267,6 +290,10 @@ final class Pipeline: @unchecked Sendable {
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
+        if state.isUnsettled, !state.turns.isAppending {
+            state.turns.takeBoth()
+            return .outcome
+        }
         if state.audits.isDue, state.refusal == nil, !state.turns.isAppending {
             state.turns.takeBoth()
             return .audits
@@ -348,7 +375,7 @@ final class Pipeline: @unchecked Sendable {
     func releaseDeciding() {
         let isAwaited = state.withLock { state in
             state.turns.isDeciding = false
-            return !state.queue.isEmpty || state.isClosed || state.turns.waiters > 0
+            return !state.queue.isEmpty || state.isClosed || state.turns.waiters > 0 || state.isBehind
         }
         if isAwaited { state.notifyAll() }
     }
@@ -370,10 +397,12 @@ final class Pipeline: @unchecked Sendable {
                 state.turns.isAppending = true
                 return .turn
             }
-            let room = Self.maximumBatchBytes - batch.byteCount
-            guard !state.queue.isEmpty, room > 0, log.assignsNextOffset else { return nil }
+            let (room, present) = (Self.maximumBatchBytes - batch.byteCount, batch.entries.count)
+            guard !state.queue.isEmpty, room > 0, present < state.queue.batchCount, log.assignsNextOffset else {
+                return nil
+            }
             defer { state.admissions = [] }
-            return .more(state.queue.take(byteCount: room), state.admissions)
+            return .more(state.queue.take(byteCount: room, present: present), state.admissions)
         }
     }
 }

@@ -63,6 +63,8 @@ struct Batch {
         case nothing(Decision)
         case repeats(UInt64)
         case failed(any Error)
+        /// The store takes no writes; the request was not judged.
+        case unavailable(any Error)
         /// Folding the decision failed: a defect, or a damaged page. The other requests of the batch are decided again.
         case poisoned(any Error)
         /// To be decided again, since the line broke at an earlier request.

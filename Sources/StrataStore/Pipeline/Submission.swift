@@ -9,6 +9,8 @@ struct Submission: Sendable {
     let operation: OperationInfo
     let byteCount: Int
     let reply: Reply<Answer>
+    /// True if the request is judged at an end of a shared log that was confirmed after it came.
+    var isConfirmed = false
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.request = request
@@ -62,6 +64,14 @@ struct SubmissionQueue {
     private var lanes: [Lane] = Array(repeating: Lane(), count: 4)
     private(set) var byteCount = 0
     private(set) var count = 0
+    /// The number of requests that a batch may have: fewer while other processes always append first.
+    private(set) var batchCount = usualBatchCount
+    /// The number of batches in a row that were lost to other processes.
+    private var lossCount = 0
+
+    private static let usualBatchCount = 1 << 20
+    /// The number of losses in a row after which batches are halved.
+    private static let endurance = 3
 
     var isEmpty: Bool { count == 0 }
 
@@ -90,17 +100,36 @@ struct SubmissionQueue {
         }
     }
 
-    /// Takes requests of about `limit` bytes, at least one if any waits.
-    mutating func take(byteCount limit: Int) -> [Submission] {
+    mutating func takeAll() -> [Submission] {
+        var taken: [Submission] = []
+        while !isEmpty { taken += take(byteCount: .max) }
+        return taken
+    }
+
+    /// Notes that another process appended before a batch of `count` requests, which takes less time if it is smaller.
+    mutating func noteLoss(ofBatch count: Int) {
+        lossCount += 1
+        if lossCount >= Self.endurance { batchCount = max(1, count / 2) }
+    }
+
+    /// Notes that a batch was appended.
+    mutating func noteSuccess() {
+        lossCount = 0
+        batchCount = min(2 * batchCount, Self.usualBatchCount)
+    }
+
+    /// Takes requests of about `limit` bytes for a batch that has `present` already; at least one if any waits.
+    mutating func take(byteCount limit: Int, present: Int = 0) -> [Submission] {
         var taken: [Submission] = []
         var bytes = 0
+        let room = batchCount - present
         func order() -> [Int] {
             let hungry = lanes.indices.filter { !lanes[$0].isEmpty && lanes[$0].passedOver >= Self.patience }
             return hungry + lanes.indices.filter { !hungry.contains($0) }
         }
         for lane in order() {
             let takenBefore = taken.count
-            while !lanes[lane].isEmpty, taken.isEmpty || bytes < limit {
+            while !lanes[lane].isEmpty, taken.isEmpty || bytes < limit && taken.count < room {
                 let next = lanes[lane].removeFirst()
                 bytes += next.byteCount
                 taken.append(next)

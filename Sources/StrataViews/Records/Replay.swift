@@ -54,28 +54,31 @@ package struct Replay {
 
     /// Folds the commits that the trees do not have yet. Empty trees begin with the log's base.
     ///
+    /// - Returns: the bytes of the payloads that were read from the log.
     /// - Throws: ``StrataError``; states that were published until then stay.
+    @discardableResult
     package func run(
         upTo limit: UInt64 = .max, progress: (Progress) -> Void = { _ in },
         afterPublishing: (Snapshot) throws -> Void = { _ in }
-    ) throws {
+    ) throws -> Int {
         let end = min(log.end.offset, limit)
         var offset = pages.snapshot().foldedOffset(ViewTree.records)
-        guard offset < end else { return }
+        guard offset < end else { return 0 }
         if offset == 0, log.floor.offset > 0, let base = try log.readBase() {
             let snapshot = try load(base, upTo: end)
             offset = base.horizon.offset
             try afterPublishing(snapshot)
             progress(Progress(offset: offset, end: max(end, offset)))
-            guard offset < end else { return }
+            guard offset < end else { return 0 }
         }
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
         let fold = Fold(pages.fork(), sorter: sorting?.sorter, limits: sorting?.limits ?? .init())
-        var (published, reported, pageCount) = (0, 0, pages.info.pageCount)
+        var (total, published, reported, pageCount) = (0, 0, 0, pages.info.pageCount)
         while let commit = next, commit.offset <= limit {
             try pulse()
             try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
+            total += commit.payload.count
             published += commit.payload.count
             reported += commit.payload.count
             offset = commit.offset
@@ -87,7 +90,7 @@ package struct Replay {
                     progress(Progress(offset: offset, end: max(end, offset), waitingEvents: max(0, waiting - folded)))
                 }
                 try afterPublishing(snapshot)
-                if intervalBytes != nil { return }
+                if intervalBytes != nil { return total }
                 (published, pageCount) = (0, pages.info.pageCount)
             }
             if isLast || reported >= Self.reportedBytes {
@@ -95,6 +98,7 @@ package struct Replay {
                 reported = 0
             }
         }
+        return total
     }
 
     /// Loads the base, which replaces the compacted commits, into empty trees.

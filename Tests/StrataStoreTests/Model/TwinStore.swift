@@ -2,6 +2,7 @@ import ReferenceModel
 import StrataLog
 import StrataModel
 import StrataQuery
+import StrataReplication
 import StrataRules
 import StrataSystem
 import StrataTree
@@ -21,6 +22,11 @@ struct Divergence: Error, CustomStringConvertible {
 struct TwinStore {
     enum Ground: String, CaseIterable, Sendable {
         case memory, hostile, segmented
+        /// Three stores on one hostile sequencer, of which each request goes to any.
+        case replicated
+
+        /// The stores with a log of their own.
+        static let allCases: [Ground] = [.memory, .hostile, .segmented]
     }
 
     let ground: Ground
@@ -31,6 +37,8 @@ struct TwinStore {
     private var disk = SimulatedDisk()
     private var memory: HostileLog?
     private(set) var store: Store
+    /// All stores of the same log; empty if there is only one.
+    private var copies: [Store] = []
     private var versions = VersionTable()
     private var shares = ShareTable()
     private var followers = SharedFollowers()
@@ -51,7 +59,7 @@ struct TwinStore {
 
     init(
         _ ground: Ground, seed: UInt64, mutation: ReferenceStore.Mutation? = nil, recordsRefusals: Bool = true,
-        hasRoles: Bool = false, hasShares: Bool = false
+        hasRoles: Bool = false, hasShares: Bool = false, confirmsEnd: Bool = true
     ) throws {
         self.ground = ground
         self.hasShares = hasShares
@@ -69,8 +77,31 @@ struct TwinStore {
                     gaps: seed % 2 == 0 ? 200 : 0, partialAcceptance: 200, conflicts: 100, refusals: 100,
                     unknownOutcomes: 50), seed: seed)
         case .segmented: memory = nil
+        case .replicated:
+            let sequence = MemorySequencer.Sequence()
+            for number in 0..<3 as Range<UInt64> {
+                let sequencer = HostileSequencer(sequence, .everything, seed: 3 &* seed &+ number)
+                copies.append(try Self.replicated(by: sequencer, clock, options, confirmsEnd: confirmsEnd))
+            }
+            store = copies[0]
+            return
         }
         store = try Self.open(memory, disk, clock, options)
+    }
+
+    private static func replicated(
+        by sequencer: HostileSequencer, _ clock: ManualTime, _ options: StoreOptions, confirmsEnd: Bool
+    ) throws -> Store {
+        let platform = Platform(files: SimulatedDisk(), time: clock)
+        for _ in 0..<1_000 {
+            do {
+                let log = try ReplicatedLog.open(
+                    at: path, sequencer: sequencer, options: .init(outcomeMilliseconds: 30), log: options.log,
+                    platform: platform)
+                return try Store(on: confirmsEnd ? log : UnconfirmedLog(log), options: options, platform: platform)
+            } catch let error as StrataError where [.inputOutput, .outcomeUnknown].contains(error.code) { continue }
+        }
+        throw Divergence(description: "the log never opens")
     }
 
     /// The limits of generated requests, and many segments and checkpoints.
@@ -102,6 +133,7 @@ struct TwinStore {
     }
 
     var log: any EventLog { store.log }
+    private var stores: [Store] { copies.isEmpty ? [store] : copies }
 
     // MARK: Asking
 
@@ -109,10 +141,11 @@ struct TwinStore {
     mutating func step() throws {
         let step = generator.next(for: reference)
         requestCount += 1
+        if !copies.isEmpty { store = copies[dice.next(below: copies.count)] }
         clock.advance(byMicroseconds: step.time - clock.nowMicroseconds())
         let request = shares.translated(versions.translated(step.request))
         let before = reference
-        lastTime = max(lastTime, log.endTime ?? .min)
+        for store in stores { lastTime = max(lastTime, store.log.endTime ?? .min) }
         let time = max(step.time, lastTime)
         let expected = Self.result { () throws(Refusal) in
             try reference.modify(step.request, as: step.actor, time: time)
@@ -158,8 +191,11 @@ struct TwinStore {
 
     /// Each refusal is in the log once, or waits; some are lost where nobody knows what was written.
     func checkAudits() throws {
-        var found = store.pipeline.state.withLock { state in
-            state.audits.waiting.count { $0.event.kind == .requestRefused }
+        var found = stores.reduce(0) { count, store in
+            count
+                + store.pipeline.state.withLock { state in
+                    state.audits.waiting.count { $0.event.kind == .requestRefused }
+                }
         }
         var cursor = try log.read(from: 1)
         while let commit = try cursor.next() {
@@ -178,9 +214,30 @@ struct TwinStore {
 
     private mutating func reopenRefusing() throws {
         lostAnswers += 1
+        if !copies.isEmpty { return try confirm(store) }
         try store.close()
         memory?.reopen()
         store = try Self.open(memory, disk, clock, options)
+    }
+
+    /// Waits until a store of several has the end of the log, without being opened again.
+    private func confirm(_ store: Store) throws {
+        guard eventually({ store.pipeline.acceptsWrites && (try? store.confirm()) != nil }) else {
+            throw Divergence(description: "an outcome stays unknown")
+        }
+    }
+
+    /// Brings all stores up to date, and compares them.
+    func compareCopies() throws {
+        for copy in copies { try confirm(copy) }
+        let digests = try store.snapshot().digests()
+        for copy in copies where try copy.snapshot().digests() != digests || copy.log.end != log.end {
+            throw Divergence(description: "two copies differ")
+        }
+    }
+
+    func close() throws {
+        for store in stores { try store.close() }
     }
 
     /// The request was applied or not, as a whole.
@@ -199,6 +256,7 @@ struct TwinStore {
 
     /// Closes and opens again; sometimes without the views, which are then folded anew.
     mutating func reopen() throws {
+        try compareCopies()
         let digests = try store.snapshot().digests()
         let again = try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16))
         guard try again.pages.snapshot().digests() == digests

@@ -5,8 +5,8 @@ import Testing
 @testable import StrataStore
 
 /// A client of a store in memory, with short ways to ask it things. Copies share the store and its clock.
-struct Client {
-    private final class Home {
+struct Client: Sendable {
+    private final class Home: Sendable {
         let store: Store
         init(_ store: Store) { self.store = store }
         deinit { try? store.close() }

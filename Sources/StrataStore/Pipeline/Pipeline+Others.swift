@@ -1,0 +1,132 @@
+import StrataLog
+import StrataModel
+import StrataRules
+import StrataTree
+import StrataViews
+
+/// Follows the other writers of a shared log (docs/replication.md §6).
+extension Pipeline {
+    /// The time for one attempt to find out what became of an append.
+    private static let settlingMilliseconds = 500
+
+    /// The state on which a batch was judged, as far as it decides requests that wrote nothing.
+    enum Standing {
+        /// At the end of the log.
+        case confirmed
+        /// Before the end of the log: the requests must be judged again, on a state that has everything that was
+        /// acknowledged before they came if `isConfirmed`.
+        case outdated(isConfirmed: Bool)
+        /// The end of the log is not known.
+        case unconfirmed(any Error)
+    }
+
+    /// Called by the log, on any thread.
+    func noteOthers() {
+        let offset = log.end.offset
+        let isNews = state.withLock { state in
+            state.reportedOffset = max(state.reportedOffset, offset)
+            return state.isBehind && !state.turns.isAppending
+        }
+        if isNews { state.notifyAll() }
+    }
+
+    /// Notes commits that were folded from the log without having been decided here. Each has at least one event.
+    func noteOthers(_ commits: UInt64, bytes: Int) {
+        let snapshot = views.pages.snapshot()
+        let hasIndexes = state.withLock { state in
+            state.indexes.publishedEvents += commits
+            if !state.indexes.hasIndexes {
+                // Nothing is compared with an older state later, so none is kept.
+                state.indexes.mark.keeper = IndexCatchUp(snapshot)
+                state.indexes.mark.shownEvents = state.indexes.publishedEvents
+            }
+            return state.indexes.hasIndexes
+        }
+        checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits), hasAllIndexes: !hasIndexes)
+    }
+
+    /// Folds and publishes what others appended. The caller has both turns.
+    func applyOthers() {
+        line = nil
+        let snapshot = following { try recover(from: nil) }
+        publication.announce(snapshot.foldedOffset(ViewTree.records))
+        reader.context.replacements?.forgetUnused()
+    }
+
+    /// Applies everything that was acknowledged to anyone before the call.
+    ///
+    /// - Throws: ``StrataError`` if the end of the log cannot be confirmed.
+    func catchUp() throws {
+        guard isShared else { return }
+        let end = try log.confirmEnd()
+        guard publication.offset < end.offset else { return }
+        guard claimTurns() else { throw state.withLock { $0.refusal } ?? StoreGate.error }
+        defer { returnTurns() }
+        if state.withLock({ $0.end.offset < end.offset }) { applyOthers() }
+    }
+
+    /// Finds out if the answers of a batch that wrote nothing are those of the end of the log. The caller has the turn
+    /// to append.
+    func standing(
+        of batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: inout Snapshot
+    ) -> Standing {
+        // Commits that were accepted confirm the state that they and the other requests were decided on.
+        guard positions.isEmpty, batch.entries.contains(where: { $0.outcome.isJudgment && !$0.submission.isConfirmed })
+        else { return .confirmed }
+        if case .conflict = failure { return .outdated(isConfirmed: false) }
+        do {
+            let end = try log.confirmEnd()
+            if end.offset == state.withLock({ $0.end.offset }) { return .confirmed }
+        } catch {
+            return .unconfirmed(
+                Refusal(.serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)"))
+        }
+        // If an outcome is unknown, settling it applies the rest.
+        guard state.withLock({ $0.refusal == nil }) else { return .outdated(isConfirmed: false) }
+        snapshot = following { try recover(from: nil) }
+        return .outdated(isConfirmed: true)
+    }
+
+    /// Makes batches smaller if other processes always append first, and larger again afterwards.
+    func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
+        guard !batch.isLazy else { return }
+        if case .conflict = failure {
+            state.withLock { $0.queue.noteLoss(ofBatch: batch.entries.count) }
+        } else if failure == nil, !batch.commits.isEmpty {
+            state.withLock { $0.queue.noteSuccess() }
+        }
+    }
+
+    /// Refuses writes until the outcome of an append is known.
+    func awaitOutcome(_ error: StrataError) {
+        state.withLock { state in
+            if state.refusal == nil { (state.refusal, state.isUnsettled) = (error, true) }
+            state.losses += 1
+        }
+    }
+
+    /// Finds out what became of the append whose outcome is unknown. The caller has both turns, and this gives them up.
+    func settle() {
+        let start = ContinuousClock.now
+        let isSettled = (try? log.settle(milliseconds: Self.settlingMilliseconds)) != nil
+        if isSettled {
+            state.withLock { ($0.refusal, $0.isUnsettled) = (nil, false) }
+            applyOthers()
+            wakeBuilder()
+        }
+        returnTurns()
+        let left = Self.settlingMilliseconds - Int(start.duration(to: .now) / .milliseconds(1))
+        // If it cannot be found out now, it is not asked all the time.
+        if !isSettled, left > 0 { state.wait(milliseconds: left) { $0.isClosed ? () : nil } }
+    }
+}
+
+extension Batch.Outcome {
+    /// True for an answer to a request that wrote nothing, which depends on the state.
+    fileprivate var isJudgment: Bool {
+        switch self {
+        case .nothing, .repeats, .failed: true
+        case .commit, .poisoned, .unavailable, .waiting: false
+        }
+    }
+}

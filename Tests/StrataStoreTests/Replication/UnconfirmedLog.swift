@@ -1,0 +1,47 @@
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// A log that claims to be up to date without asking: a canary.
+final class UnconfirmedLog: EventLog {
+    private let log: ReplicatedLog
+
+    init(_ log: ReplicatedLog) { self.log = log }
+
+    func confirmEnd() throws -> Position { log.end }
+
+    var end: Position { log.end }
+    var durableEnd: Position { log.durableEnd }
+    var endTime: Int64? { log.endTime }
+    var floor: Position { log.floor }
+    var assignsNextOffset: Bool { log.assignsNextOffset }
+    var maximumCommitBytes: Int { log.maximumCommitBytes }
+    var isShared: Bool { true }
+    var segments: SegmentedLog? { log.segments }
+    func settle(milliseconds: Int) throws(AppendFailure) -> Position { try log.settle(milliseconds: milliseconds) }
+    /// Follows nothing: other processes' commits are found by conflicts only.
+    func follow(_ body: @escaping @Sendable () -> Void) throws {}
+    func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
+    func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try log.append(commits, expecting: expecting)
+    }
+    func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
+        try log.appendLazily(commits, expecting: expecting)
+    }
+    func sync() throws { try log.sync() }
+    func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
+    func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
+    func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
+    func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
+    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try log.touches(zone: zone, after: offset, limit: limit)
+    }
+    func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
+    func base() throws -> Position? { try log.base() }
+    func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
+    func rewrite(
+        through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
+    ) throws { try log.rewrite(through: offset, lookup: lookup, rewritten) }
+    func close() throws { try log.close() }
+}
