@@ -86,7 +86,8 @@ let package = Package(
             name: "reader-child", dependencies: ["StrataModel", "StrataSystem", "StrataTree"],
             path: "Tests/ReaderChild"),
         .executableTarget(
-            name: "store-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataStore"],
+            name: "store-child",
+            dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataStore"],
             path: "Tests/StoreChild"),
         .executableTarget(
             name: "report-store", dependencies: ["StrataModel", "StrataSystem", "StrataStore"],

@@ -1,6 +1,7 @@
 import Glibc
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataStore
 import StrataSystem
 import Synchronization
@@ -8,6 +9,8 @@ import Synchronization
 // Saves records from several threads and prints what was acknowledged, until it is killed.
 //   usage: store-child STORE FIRST-NUMBER [early | slowly]
 // Each request saves the records N-0 to N-3 and `last`, all with the number N, for the user of its thread.
+//   usage: store-child STORE FIRST-NUMBER shared SEQUENCE [early]
+// Does the same in a copy of the store that a sequencer in a directory orders.
 //   usage: store-child STORE asset SOURCE COPY
 // Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
 //   usage: store-child STORE cut FILE [read]
@@ -146,11 +149,14 @@ func run() throws {
         return try limited(to: mebibytes, arguments[1])
     }
     guard arguments.count >= 3, let first = UInt64(arguments[2]) else { fail("usage: store-child STORE FIRST-NUMBER") }
-    let isEarly = arguments.dropFirst(3).first == "early"
+    let isEarly = arguments.dropFirst(3).last == "early"
     let isSlow = arguments.dropFirst(3).first == "slowly"
     var options = StoreOptions.service
     options.segmentBytes = 64 << 10
     options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
+    if arguments.count >= 5, arguments[3] == "shared" {
+        options.sequencer = try DirectorySequencer(at: arguments[4])
+    }
     let store = try Store.open(at: arguments[1], options: options)
     let next = Atomic(first)
     let threads = try (0..<4).map { thread in
