@@ -156,6 +156,11 @@ let package = Package(
         .testTarget(
             name: "ScenariosSwift5", dependencies: ["CloudKit"], path: "Tests/ScenariosSwift5",
             swiftSettings: [.swiftLanguageMode(.v5)]),
+        // The scenarios of sync engines likewise.
+        .testTarget(
+            name: "SyncSwift5", dependencies: ["StrataModel", "StrataSystem", "StrataStore", "CloudKit"],
+            path: "Tests/SyncSwift5", exclude: ["BenchNotes.swift", "SyncBenchTests.swift"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "StrataToolTests",
             dependencies: [
