@@ -164,6 +164,11 @@ struct SyncWorkload: StoreFolderWorkload {
             }
             return made
         }
+        let seconds: Double = size.isQuick ? 5 : 20
+        // Once a process has used tasks, the runtime looks after its threads every second.
+        try awaiting { try await Task.sleep(for: .milliseconds(1)) }
+        usleep(7_000_000)
+        let withoutEngines = Self.wakeUps(in: seconds)
         // All engines share what the first ones load.
         let first = try engines("first", 10)
         let before = MemoryGauge.anonymousMebibytes
@@ -171,14 +176,14 @@ struct SyncWorkload: StoreFolderWorkload {
         let bytes = (MemoryGauge.anonymousMebibytes - before) * 1_024 / Double(Self.idleEngineCount)
         // The threads of tasks end some seconds after their last work; nothing of the engines runs on this thread.
         usleep(7_000_000)
-        let wakeUps = [Self.wakeUps(in: size.isQuick ? 5 : 20)]
+        let wakeUps = [max(0, Self.wakeUps(in: seconds) - withoutEngines)]
         return try withExtendedLifetime((first, rest)) {
             guard (first + rest).allSatisfy({ $0.app.fetchCount == 1 }) else {
                 throw BenchError(message: "an idle engine has fetched")
             }
             return [
                 measured("an idle engine of \(Self.idleEngineCount)", "KB", [bytes], .atMost(30)),
-                measured("wake-ups of all of them", "/s", wakeUps, .atMost(0.5)),
+                measured("wake-ups of all of them, beyond the runtime's", "/s", wakeUps, .atMost(0.5)),
             ]
         }
     }
