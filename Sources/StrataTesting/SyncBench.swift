@@ -53,6 +53,8 @@ public struct SyncBench<App: SyncBenchApp>: Sendable {
     /// reason; nil if none did.
     func failure(of steps: [SyncBenchStep], every: Int) async throws -> (count: Int, reason: String)? {
         let world = try SyncBenchWorld<App>(self)
+        // A store keeps its threads and memory until it is closed.
+        defer { world.end() }
         try await world.begin()
         for (place, step) in steps.enumerated() {
             try await world.take(step)

@@ -36,6 +36,8 @@ struct SyncBenchWorld<App: SyncBenchApp> {
         for device in devices { await device.sync(sends: false, fetches: true) }
     }
 
+    func end() { try? store.close() }
+
     func take(_ step: SyncBenchStep) async throws {
         let device = devices[step.device]
         await device.reportStart()
