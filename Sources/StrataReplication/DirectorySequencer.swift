@@ -183,7 +183,8 @@ package final class DirectorySequencer: Sequencer {
     private func floor() throws -> UInt64 {
         guard try files.exists(floorPath) else { return 0 }
         let bytes = try files.readAll(floorPath, atMost: 64)
-        guard let number = UInt64(String(decoding: bytes, as: UTF8.self)) else {
+        // Numbers after it must not overflow.
+        guard let number = UInt64(String(decoding: bytes, as: UTF8.self)), number <= UInt64(Int64.max) else {
             throw StrataError(.malformed, "The file with the sequencer's floor is damaged.", .init(path: floorPath))
         }
         return number

@@ -105,6 +105,18 @@ struct DirectorySequencerTests {
         #expect(try other.entries(after: 0, waitingMilliseconds: 0) == [[1]])
     }
 
+    @Test("A damaged floor, also one after which no number is left, is an error")
+    func damagedFloor() throws {
+        for text in ["", "many", "-1", "18446744073709551615", "9223372036854775808"] {
+            let disk = SimulatedDisk()
+            _ = try DirectorySequencer(at: Self.path, platform: Platform(files: disk))
+            disk.setContent(Array(text.utf8), of: Self.path + "/FLOOR")
+            #expect(throws: StrataError.self, "\(text)") {
+                try DirectorySequencer(at: Self.path, platform: Platform(files: disk))
+            }
+        }
+    }
+
     @Test("Trimmed entries are reported as such, and a lost one lowers the last number")
     func floor() throws {
         let sequencer = try sequencer()
