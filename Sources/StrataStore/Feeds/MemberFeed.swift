@@ -173,9 +173,10 @@ struct MemberFeed {
         let name = event.record.name
         // What went before the member joined was never visible.
         if event.isGone, version <= max(member.joined, reading.baseVersion) { return true }
-        // Content that went can be known by another share, whose end left it out while this share had it.
+        // In a share that is new to the member, only records that another share had shown can be known; at a base of 0
+        // nothing had been shown.
         if phase == .content, reading.base == 0 { return true }
-        if isDoubtful(event, version, member, phase), !(try wasKnown(name, share, member, reading)) {
+        if isDoubtful(event, version, member), !(try wasKnown(name, share, member, reading)) {
             return true
         }
         if try zone.visible.includes(event.record, in: trees) { return true }
@@ -206,14 +207,13 @@ struct MemberFeed {
     // MARK: Records that the member may never have seen
 
     /// Returns true if a record may have come into a share after the end of the access.
-    private func isDoubtful(
-        _ event: SharedRecordEvent, _ version: Version, _ member: Membership, _ phase: Phase
-    ) -> Bool {
-        guard phase == .end, let ended = member.ended else { return false }
+    private func isDoubtful(_ event: SharedRecordEvent, _ version: Version, _ member: Membership) -> Bool {
+        guard let ended = member.ended else { return false }
         return version.offset > ended.offset || version.offset == ended.offset && !event.isGone
     }
 
-    /// Returns true if a record was in the share when the member had seen it last, or could have.
+    /// Returns true if a record was in the share at the base, at the target or at the end of the access: otherwise the
+    /// member cannot have it.
     private func wasKnown(
         _ name: String, _ share: ShareSavedEvent, _ member: Membership, _ reading: Reading
     ) throws -> Bool {
