@@ -149,6 +149,7 @@ struct SharedDoorTests {
             }
             let databaseToken = try #require(tokens.last)
             let zones = try? store.databaseChanges(in: Self.shared, since: databaseToken, as: person.actor)
+            #expect((zones != nil) == (person == .reader), "\(person)")
             #expect(zones?.deleted.isEmpty != false && zones?.changed.isEmpty != false, "\(person)")
         }
     }
