@@ -11,10 +11,16 @@ let package = Package(
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
         // Apple's module `os`, under another name: docs/decisions/0015-the-module-os-has-another-name.md.
         .library(name: "StrataOS", targets: ["StrataOS"]),
+        // Stores on several machines (docs/replication.md): what orders their logs.
+        .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
+        .library(name: "StrataPostgres", targets: ["StrataPostgres"]),
         // The engine without CloudKit (docs/engine.md). Tests/StyleTests/EngineSurface.txt lists what is public.
         .library(
             name: "StrataEngine",
-            targets: ["StrataModel", "StrataLog", "StrataRules", "StrataQuery", "StrataStore", "StrataReplay"]),
+            targets: [
+                "StrataModel", "StrataLog", "StrataReplication", "StrataRules", "StrataQuery", "StrataStore",
+                "StrataReplay",
+            ]),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -24,6 +30,14 @@ let package = Package(
         .target(name: "StrataSystem", dependencies: ["CLZ4", "CSodium", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataReplication", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
+        // What sequencers on servers share: addresses, and client libraries that are loaded when they are needed.
+        .target(name: "StrataConnections", dependencies: ["StrataModel"]),
+        .target(
+            name: "StrataJetStream",
+            dependencies: ["StrataModel", "StrataSystem", "StrataReplication", "StrataConnections"]),
+        .target(
+            name: "StrataPostgres",
+            dependencies: ["StrataModel", "StrataSystem", "StrataReplication", "StrataConnections"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
         .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
@@ -45,8 +59,8 @@ let package = Package(
         .target(
             name: "CloudKit",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery", "StrataStore",
-                "StrataReplay", "CoreLocation", "CCloudKit",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataViews", "StrataRules",
+                "StrataQuery", "StrataStore", "StrataReplay", "CoreLocation", "CCloudKit",
             ]),
         .target(name: "StrataTesting", dependencies: ["StrataSystem", "CloudKit"]),
         .target(name: "StrataOS", dependencies: ["StrataSystem"]),
@@ -54,7 +68,8 @@ let package = Package(
             name: "StrataTool",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore", "StrataReplay",
+                "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres", "StrataStore",
+                "StrataReplay",
             ],
             resources: [.embedInCode("Report/report.js"), .embedInCode("Report/report.css")]),
         .executableTarget(name: "strata", dependencies: ["StrataTool"]),
@@ -71,6 +86,10 @@ let package = Package(
             name: "groceries", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/Groceries"),
         .executableTarget(
             name: "lost-ticket", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/LostTicket"),
+        .executableTarget(
+            name: "three-servers",
+            dependencies: ["ExampleArguments", "CloudKit", "StrataJetStream", "StrataPostgres"],
+            path: "Examples/ThreeServers"),
         .executableTarget(
             name: "demo-store", dependencies: ["ExampleArguments", "CloudKit"], path: "Examples/DemoStore",
             exclude: ["commands.txt"]),
@@ -111,6 +130,12 @@ let package = Package(
         .testTarget(
             name: "StrataReplicationTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "TestSupport"]),
+        .testTarget(
+            name: "StrataConnectionsTests",
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataConnections", "StrataJetStream",
+                "StrataPostgres", "TestSupport",
+            ]),
         .testTarget(
             name: "StrataTreeTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
@@ -164,9 +189,9 @@ let package = Package(
         .testTarget(
             name: "StrataToolTests",
             dependencies: [
-                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataQuery", "StrataStore",
-                "StrataTool", "TestSupport", "strata", "store-child", "log-demo", "demo-store", "lost-ticket",
-                "two-devices", "small-program", "groceries",
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
+                "StrataQuery", "StrataStore", "StrataTool", "TestSupport", "strata", "store-child", "log-demo",
+                "demo-store", "lost-ticket", "two-devices", "small-program", "groceries", "three-servers",
             ],
             exclude: ["Golden"]),
         // The fuzzers run the same sources; here their corpus is replayed.
@@ -244,7 +269,7 @@ if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     package.targets.removeAll { $0.type == .test && files.contains("Tests/\($0.name)") }
     let unneeded = [
         "StrataTool", "strata", "FuzzedInputs", "ExampleArguments", "log-demo", "small-program", "two-devices",
-        "lost-ticket", "groceries", "demo-store", "report-store", "torture",
+        "lost-ticket", "groceries", "three-servers", "demo-store", "report-store", "torture",
     ]
     package.targets.removeAll { unneeded.contains($0.name) }
     package.products.removeAll { $0.name == "strata" }

@@ -12,12 +12,14 @@ struct CopyMark: Equatable {
     private static let version: UInt16 = 1
     private static let byteCount = 64
 
+    /// The last valid entry that was read, and the end of the log after it.
     var number: UInt64
-    /// The last valid entry up to `number`, and the end of the log after it.
     var entry: Identifier
     var position: Position
+    /// True while the log is open, or if it ended with an append without an outcome: an entry may be on its way.
+    var isOpen: Bool
 
-    static let start = CopyMark(number: 0, entry: .zero, position: .start)
+    static let start = CopyMark(number: 0, entry: .zero, position: .start, isOpen: true)
 
     /// Reads the mark; returns nil unless it is intact and fits the copy.
     static func read(_ paths: StorePaths, _ files: any FileSystem, of copy: SegmentedLog) throws -> CopyMark? {
@@ -29,6 +31,21 @@ struct CopyMark: Equatable {
         return mark
     }
 
+    /// Returns true if the sequencer still has the entries that were read up to the mark. Others take their numbers if
+    /// it lost them and was repaired.
+    func isKnown(to sequencer: any Sequencer) throws -> Bool {
+        if number == 0 { return true }
+        do {
+            let bytes = try sequencer.entries(after: number - 1, waitingMilliseconds: 0).first
+            // An entry may be readable only some time after its number is known.
+            guard let bytes else { return try sequencer.last() >= number }
+            return (try? SequencedEntry(decoding: bytes))?.id == entry
+        } catch let error as StrataError where error.code == .outOfRange {
+            // The entries up to the mark were trimmed, which only happens once all processes have read them.
+            return true
+        }
+    }
+
     func write(_ paths: StorePaths, _ files: any FileSystem, store: Identifier) throws {
         try files.replace(paths.replica, in: paths.store, with: encoded(store: store))
     }
@@ -37,7 +54,7 @@ struct CopyMark: Equatable {
         var writer = ByteWriter(reserving: Self.byteCount)
         writer.append(Self.magic)
         writer.append(Self.version)
-        writer.append(UInt16(0))
+        writer.append(UInt16(isOpen ? 1 : 0))
         writer.append(store)
         writer.append(number)
         writer.append(entry)
@@ -47,10 +64,11 @@ struct CopyMark: Equatable {
         return writer.bytes
     }
 
-    init(number: UInt64, entry: Identifier, position: Position) {
+    init(number: UInt64, entry: Identifier, position: Position, isOpen: Bool) {
         self.number = number
         self.entry = entry
         self.position = position
+        self.isOpen = isOpen
     }
 
     /// - Throws: ``StrataError`` if a byte was changed, or the mark belongs to another store.
@@ -65,9 +83,10 @@ struct CopyMark: Equatable {
             let mark = CopyMark(
                 number: try reader.read(UInt64.self, "number"), entry: try reader.readIdentifier("entry"),
                 position: Position(
-                    offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value")))
+                    offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value")),
+                isOpen: head.2 == 1)
             let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<reader.position]))
-            guard head == (Self.magic, Self.version, 0), storeID == store,
+            guard head == (Self.magic, Self.version, mark.isOpen ? 1 : 0), storeID == store,
                 try reader.read(UInt32.self, "checksum") == checksum
             else { throw reader.malformed("the mark of a copy", expected: "intact") }
             try reader.expectEnd("the mark of a copy")

@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataSystem
 
@@ -33,20 +34,52 @@ package final class DirectorySequencer: Sequencer {
     /// Entries are in folders of this many.
     private static let folderEntries: UInt64 = 4_096
     private static let pageBytes = 16 << 20
+    /// The length up to which entries are read, whatever their writers' limit was.
+    private static let readableBytes = 80 << 20
     private static let firstPauseMilliseconds = 1
     private static let longestPauseMilliseconds = 32
 
-    /// Opens the directory, or makes it.
-    package init(at path: String, maximumEntryBytes: Int = 8 << 20, platform: Platform = Platform()) throws {
+    /// Opens the directory.
+    ///
+    /// - Parameter creates: true to make it if it is missing or empty.
+    /// - Throws: `.notFound` if it is missing or empty and is not made; `.alreadyExists` if it has other files.
+    package init(
+        at path: String, maximumEntryBytes: Int = 8 << 20, creates: Bool = true, platform: Platform = Platform()
+    ) throws {
         self.path = path
         self.maximumEntryBytes = maximumEntryBytes
         self.platform = platform
         state = Monitor(State(known: 0))
-        try files.makeDirectory(path)
-        try files.makeDirectory(path + "/drafts")
-        try files.syncDirectory(path)
+        try prepare(creates: creates)
         let floor = try floor()
         state.withLock { ($0.known, $0.durable) = (floor, floor) }
+    }
+
+    /// The names that a process may have made in a directory without entries.
+    private static let ownNames: Set<String> = ["drafts", "files", "FLOOR", "LOCK"]
+
+    private func prepare(creates: Bool) throws {
+        if try !files.exists(drafts) { try make(creates: creates) }
+        // Another process may have made the directory, and not synced its name.
+        do { try files.syncDirectory(StorePaths(path).parent) } catch let error as StrataError
+            where error.code == .permissionDenied
+        {}
+    }
+
+    private func make(creates: Bool) throws {
+        guard creates else {
+            throw StrataError(
+                .notFound, "This is not the directory of a sequencer; 'strata create' makes one.",
+                .init(path: path, expected: "the folder 'drafts'"))
+        }
+        try files.makeDirectory(path)
+        if let foreign = try files.list(path).filter({ !Self.ownNames.contains($0) }).min() {
+            throw StrataError(
+                .alreadyExists, "The directory has other files, so no sequencer can be made there.",
+                .init(path: path, expected: "an empty directory", found: foreign))
+        }
+        try files.makeDirectory(drafts)
+        try files.syncDirectory(path)
     }
 
     private func folder(of number: UInt64) -> String { path + "/" + Self.digits(number / Self.folderEntries) }
@@ -71,7 +104,11 @@ package final class DirectorySequencer: Sequencer {
         let number = expecting + 1
         let draft = drafts + "/\(id)-\(platform.random.nextIdentifier())"
         do {
-            guard try expecting == floor() || exists(expecting), try !exists(number) else { return .taken }
+            guard try expecting == floor() || exists(expecting) else { return .taken }
+            if try exists(number) {
+                note(number)
+                return .taken
+            }
             try makeDurable(through: expecting)
             try files.makeDirectory(folder(of: number))
             let file = try files.open(draft, .create)
@@ -86,7 +123,13 @@ package final class DirectorySequencer: Sequencer {
         do {
             try files.hardLink(draft, to: path(of: number))
             try syncNames(of: number)
+            // If a trim went past the number meanwhile, others had entries there.
+            guard try floor() < number else {
+                try files.remove(path(of: number))
+                return .taken
+            }
         } catch let error as StrataError where error.code == .alreadyExists {
+            note(number)
             return .taken
         } catch {
             return .unknown(Self.described(error))
@@ -94,6 +137,15 @@ package final class DirectorySequencer: Sequencer {
         state.withLock { ($0.known, $0.durable) = (max($0.known, number), max($0.durable, number)) }
         state.notifyAll()
         return .accepted(number)
+    }
+
+    /// Notes that an entry is there, and wakes the threads that wait for it.
+    private func note(_ number: UInt64) {
+        let isNews = state.withLock { state in
+            defer { state.known = max(state.known, number) }
+            return state.known < number
+        }
+        if isNews { state.notifyAll() }
     }
 
     /// Syncs the name of an entry, and that of its folder, which another process may have made and not synced.
@@ -116,12 +168,13 @@ package final class DirectorySequencer: Sequencer {
         let start = ContinuousClock.now
         var pause = Self.firstPauseMilliseconds
         while true {
+            let known = state.withLock { max($0.known, number) }
             let found = try entries(after: number)
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
             if !found.isEmpty || left <= 0 { return found }
             // Another process may append at any time, and cannot wake this one.
             let isClosed = state.wait(milliseconds: min(left, pause)) { state -> Bool? in
-                state.isClosed ? true : state.known > number ? false : nil
+                state.isClosed ? true : state.known > known ? false : nil
             }
             if isClosed == true { return [] }
             pause = min(2 * pause, Self.longestPauseMilliseconds)
@@ -132,21 +185,24 @@ package final class DirectorySequencer: Sequencer {
         var entries: [[UInt8]] = []
         var (next, byteCount) = (number + 1, 0)
         while byteCount < Self.pageBytes, next % Self.folderEntries != 0 || entries.isEmpty, try exists(next) {
-            let bytes = try files.readAll(path(of: next), atMost: maximumEntryBytes + 1)
+            let bytes: [UInt8]
+            do { bytes = try files.readAll(path(of: next), atMost: Self.readableBytes) } catch let error as StrataError
+                where error.code == .notFound
+            { break }  // It was trimmed meanwhile.
             byteCount += bytes.count
             entries.append(bytes)
             next += 1
         }
-        if entries.isEmpty {
-            guard try floor() <= number else {
-                throw StrataError(
-                    .outOfRange, "The sequencer was trimmed past the entry; copy the store from a process that has it.",
-                    .init(path: path, expected: "a number after \(try floor())", found: "\(number + 1)"))
-            }
-            return []
+        // IMPORTANT: after reading, because a trimmed number may be linked once more before its writer notices.
+        let floor = try floor()
+        guard floor <= number else {
+            throw StrataError(
+                .outOfRange, "The sequencer was trimmed past the entry; copy the store from a process that has it.",
+                .init(path: path, expected: "a number after \(floor)", found: "\(number + 1)"))
         }
+        if entries.isEmpty { return [] }
         try makeDurable(through: next - 1)
-        state.withLock { $0.known = max($0.known, next - 1) }
+        note(next - 1)
         return entries
     }
 
@@ -159,8 +215,16 @@ package final class DirectorySequencer: Sequencer {
     }
 
     package func last() throws -> UInt64 {
+        while true {
+            let floor = try floor()
+            let last = try last(after: floor)
+            // A trim meanwhile may have removed what was looked for.
+            if try self.floor() == floor { return last }
+        }
+    }
+
+    private func last(after floor: UInt64) throws -> UInt64 {
         var low = state.withLock { $0.known }
-        let floor = try floor()
         // Entries that were lost must not be reported.
         if low <= floor { low = floor } else if try !exists(low) { low = floor }
         var step: UInt64 = 1
@@ -173,7 +237,11 @@ package final class DirectorySequencer: Sequencer {
             step /= 2
             if try exists(low + step) { low += step }
         }
-        state.withLock { $0.known = low }
+        let isNews = state.withLock { state in
+            defer { state.known = low }
+            return state.known < low
+        }
+        if isNews { state.notifyAll() }
         return low
     }
 
@@ -191,6 +259,11 @@ package final class DirectorySequencer: Sequencer {
     }
 
     package func trim(through number: UInt64) throws -> UInt64 {
+        let lock = try files.open(path + "/LOCK", .writeOrCreate)
+        defer { lock.close() }
+        guard try lock.tryLock() else {
+            throw StrataError(.locked, "Another process is trimming the sequencer; try again.", .init(path: path))
+        }
         let (floor, last) = (try floor(), try last())
         let target = min(number, last)
         guard target > floor else { return floor }

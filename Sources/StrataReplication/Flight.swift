@@ -10,10 +10,17 @@ struct Flight {
         case lost
     }
 
-    let id: Identifier
+    let entry: SequencedEntry
     let bytes: [UInt8]
     /// True if the sequencer may have the entry.
     var mayBeIn = false
     /// Known once the next valid entry was read.
     var outcome: Outcome?
+
+    var id: Identifier { entry.id }
+
+    init(_ entry: SequencedEntry) {
+        self.entry = entry
+        bytes = entry.encoded()
+    }
 }

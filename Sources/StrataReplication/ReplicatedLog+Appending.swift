@@ -43,13 +43,17 @@ extension ReplicatedLog {
             (state.position, copy.endTime, state.entry, state.isClosed ? closedError : state.failure)
         }
         if let refusal { throw .notWritten(refusal) }
+        guard expecting.offset <= position.offset || copy.end.offset == position.offset else {
+            // The copy has a part of an entry, for example because its disk is full.
+            throw .notWritten(
+                StrataError(
+                    .inputOutput, "An entry could not be added to the copy as a whole; it is tried again.",
+                    .init(offset: position.offset, path: paths.store), cause: state.withLock { $0.interruption }))
+        }
         guard expecting == position else { return try appendedBefore(commits, expecting: expecting, end: position) }
         try checkOrder(commits, after: position, time: time ?? .min)
         let room = SequencedEntry.count(of: commits, fittingIn: sequencer.maximumEntryBytes)
-        let entry = SequencedEntry(
-            store: identity.storeID, id: copy.platform.random.nextIdentifier(), writer: writer, previous: previous,
-            position: position, content: .commits(Array(commits.prefix(room))))
-        let flight = Flight(id: entry.id, bytes: entry.encoded())
+        let flight = flight(.commits(Array(commits.prefix(room))), after: previous, position)
         let conflict = state.withLock { state -> Position? in
             guard state.entry == previous else { return state.position }
             state.flight = flight
@@ -59,6 +63,29 @@ extension ReplicatedLog {
         switch try outcome(milliseconds: options.outcomeMilliseconds) {
         case .appended(let positions): return Appended(positions: positions)
         case .lost: throw .conflict(state.withLock { $0.position })
+        }
+    }
+
+    private func flight(_ content: SequencedEntry.Content, after previous: Identifier, _ end: Position) -> Flight {
+        Flight(
+            SequencedEntry(
+                store: identity.storeID, id: copy.platform.random.nextIdentifier(), writer: writer, previous: previous,
+                position: end, content: content))
+    }
+
+    /// Makes void the entries that an earlier opening of this copy may still have on their way.
+    func fence() throws {
+        do throws(AppendFailure) {
+            try turn.withLock { (_) throws(AppendFailure) in
+                let (previous, position) = state.withLock { ($0.entry, $0.position) }
+                state.withLock { $0.flight = flight(.fence, after: previous, position) }
+                // If another entry was valid first, that one has done it.
+                _ = try outcome(milliseconds: options.outcomeMilliseconds)
+            }
+        } catch {
+            throw StrataError(
+                .unreachable, "What an earlier opening of the copy sent cannot be found out; open the store again.",
+                .init(path: paths.store), cause: error)
         }
     }
 
@@ -101,11 +128,18 @@ extension ReplicatedLog {
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?
         while true {
-            let (flight, number) = state.withLock { ($0.flight, $0.number) }
+            let (flight, number, end) = state.withLock { state in
+                (state.flight, state.number, state.isClosed ? closedError : state.failure)
+            }
             guard let flight else { return .lost }
             if let outcome = flight.outcome {
                 state.withLock { $0.flight = nil }
                 return outcome
+            }
+            if let end {
+                if flight.mayBeIn { throw .unknown(unsettled(because: end)) }
+                state.withLock { $0.flight = nil }
+                throw .notWritten(end)
             }
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
             if left <= 0 { throw .unknown(unsettled(because: reason)) }

@@ -4,7 +4,9 @@ import StrataModel
 /// Reads the sequencer's entries and adds them to the copy.
 extension ReplicatedLog {
     /// The longest wait for an entry in one call of the sequencer.
-    private static let waitMilliseconds = 500
+    private static let waitMilliseconds = 10_000
+    /// The time without entries after which the copy is synced.
+    private static let quietMilliseconds = 500
     /// The pause after the sequencer or the copy failed.
     private static let pauseMilliseconds = 20
 
@@ -12,7 +14,7 @@ extension ReplicatedLog {
         let last = try checkedLast()
         guard try advance(milliseconds: options.outcomeMilliseconds, until: { $0.number >= last }) else {
             throw StrataError(
-                .outcomeUnknown, "The sequencer does not show entries that it has; try again.",
+                .unreachable, "The sequencer does not show entries that it has; try again.",
                 .init(path: paths.store, expected: "entry \(last)", found: "\(state.withLock { $0.number })"),
                 cause: state.withLock { $0.interruption })
         }
@@ -39,11 +41,23 @@ extension ReplicatedLog {
 
     var closedError: StrataError { StrataError(.closed, "The log has been closed.", .init(path: paths.store)) }
 
-    /// Follows for a while; returns false once that is over for good.
+    /// Follows until it is time to sync the copy, or for some seconds; returns false once that is over for good.
     func followOnce() -> Bool {
-        do { _ = try advance(milliseconds: Self.waitMilliseconds) { _ in false } } catch { return false }
+        let (start, noted) = state.withLock { ($0.number, $0.noted) }
+        let milliseconds = start > noted ? Self.quietMilliseconds : Self.waitMilliseconds
+        do {
+            let limit = noted + options.notedEntries
+            // The first entry after a quiet time begins the time in which the copy is synced.
+            _ = try advance(milliseconds: milliseconds) { $0.number >= limit || start == noted && $0.number > noted }
+            let end = state.withLock { $0.number }
+            // Readers in other processes see no more than the copy's files keep.
+            if end >= limit || end > noted && end == start { noteIfPossible() }
+        } catch { return false }
         return true
     }
+
+    /// The errors of the copy's files that may not come again.
+    private static let passing: Set<StrataError.Code> = [.noSpace, .inputOutput, .interrupted, .permissionDenied]
 
     private enum Step {
         case done
@@ -69,7 +83,8 @@ extension ReplicatedLog {
             }
             guard case .read(let number) = step else { return step != nil }
             let count = read(after: number, milliseconds: min(left, Self.waitMilliseconds))
-            if count == nil, left > 0 {
+            let isEarly = count == 0 && start.duration(to: .now) - passed < .milliseconds(left / 2)
+            if count == nil || isEarly, left > 0 {
                 state.wait(milliseconds: min(left, Self.pauseMilliseconds)) { $0.isClosed ? () : nil }
             } else if left == 0, (count ?? 0) == 0 {
                 return state.withLock { isDone($0) }
@@ -85,7 +100,9 @@ extension ReplicatedLog {
         do {
             for bytes in try sequencer.entries(after: number, waitingMilliseconds: milliseconds) {
                 isFinal = true
-                let entry = try SequencedEntry(decoding: bytes)
+                // The own entry, which comes most often, need not be checked and unpacked.
+                let own = state.withLock { $0.flight?.bytes == bytes ? $0.flight?.entry : nil }
+                let entry = try own ?? SequencedEntry(decoding: bytes)
                 let isNews = try state.withLock { try take(entry, bytes, number + UInt64(count) + 1, &$0) }
                 hasNews = hasNews || isNews
                 count += 1
@@ -93,7 +110,7 @@ extension ReplicatedLog {
             }
         } catch {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
-            isFinal = isFinal ? cause.code != .noSpace && cause.code != .inputOutput : cause.code == .outOfRange
+            isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
             failure = StrataError(
                 cause.code,
                 isFinal
@@ -129,6 +146,7 @@ extension ReplicatedLog {
         }
         guard isValid(entry, state) else {
             try checkVoid(entry, state)
+            try checkPublished(entry, state)
             state.number = number
             return false
         }
@@ -139,12 +157,29 @@ extension ReplicatedLog {
                 .init(offset: state.position.offset + 1))
         }
         let positions = try add(entry, after: state)
-        state.number = number
+        if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
+        (state.number, state.validNumber) = (number, number)
         state.entry = entry.id
         state.position = positions.last ?? state.position
         // Whatever was decided on the entry before is settled: it is this one, or it is void.
-        if state.flight?.outcome == nil { state.flight?.outcome = isOwn ? .appended(positions) : .lost }
+        if state.flight != nil, state.flight?.outcome == nil {
+            state.flight?.outcome = isOwn ? .appended(positions) : .lost
+            if isOwn { state.appended += 1 } else { state.lost += 1 }
+        }
         return !isOwn && !positions.isEmpty
+    }
+
+    /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever
+    /// this copy decided on the lost ones would be void.
+    private func checkPublished(_ entry: SequencedEntry, _ state: State) throws {
+        let offset = entry.position.offset + 1
+        guard entry.writer == SequencedEntry.publisher, !state.published.contains(entry.id),
+            case .commits(let commits) = entry.content, offset > copy.floor.offset,
+            offset <= state.position.offset, try copy.commit(at: offset)?.id == commits[0].id
+        else { return }
+        throw StrataError(
+            .brokenSequence, "The sequencer lost entries and was repaired; open the store again.",
+            .init(offset: offset))
     }
 
     /// Returns true if the entry was decided on the last one that is valid.
@@ -163,7 +198,12 @@ extension ReplicatedLog {
                 .init(offset: entry.position.offset, expected: "at most \(state.position)", found: "\(entry.position)"))
         }
         guard entry.position.offset >= copy.floor.offset else { return }
-        let chain = entry.position.offset == 0 ? 0 : try copy.chain(at: entry.position.offset)
+        let chain: UInt32
+        do { chain = entry.position.offset == 0 ? 0 : try copy.chain(at: entry.position.offset) } catch {
+            // The copy was compacted meanwhile.
+            if entry.position.offset < copy.floor.offset { return }
+            throw error
+        }
         guard chain == entry.position.chain else {
             throw StrataError(
                 .brokenChain, "An entry was decided on another history than the copy has.",
@@ -177,7 +217,7 @@ extension ReplicatedLog {
     private func add(_ entry: SequencedEntry, after state: State) throws -> [Position] {
         switch entry.content {
         case .fence: return []
-        case .identity(let other):
+        case .identity(let other, _):
             guard other == identity else {
                 throw StrataError(
                     .malformed, "The sequencer changed the identity of the store.",

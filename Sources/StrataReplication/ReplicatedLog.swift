@@ -19,10 +19,23 @@ package final class ReplicatedLog: EventLog {
         package var outcomeMilliseconds: Int
         /// The number of entries after which the copy is synced and notes how far it has come.
         package var notedEntries: UInt64
+        /// The options of the store that decide how requests are judged, a line for each. All processes must have the
+        /// same; an empty text agrees with any.
+        package var terms: String
+        /// The address of the sequencer, which is noted in the copy's directory; nil if it has none.
+        package var address: String?
+        /// True if the first opener of an empty sequencer gives the store its identity; false if that is an error.
+        package var givesIdentity: Bool
 
-        package init(outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000) {
+        package init(
+            outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000, terms: String = "", address: String? = nil,
+            givesIdentity: Bool = true
+        ) {
             self.outcomeMilliseconds = outcomeMilliseconds
             self.notedEntries = notedEntries
+            self.terms = terms
+            self.address = address
+            self.givesIdentity = givesIdentity
         }
     }
 
@@ -31,6 +44,7 @@ package final class ReplicatedLog: EventLog {
         /// The last entry that was read.
         var number: UInt64
         /// The last valid entry, and the end of the log after it.
+        var validNumber: UInt64
         var entry: Identifier
         var position: Position
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
@@ -44,6 +58,12 @@ package final class ReplicatedLog: EventLog {
         var failure: StrataError?
         /// The number that was noted last.
         var noted: UInt64
+        /// The batches of this opening that were appended.
+        var appended: UInt64 = 0
+        /// The batches of this opening that another process's came before.
+        var lost: UInt64 = 0
+        /// The valid entries of publishers that this opening has read.
+        var published: Set<Identifier> = []
         var watcher: (@Sendable () -> Void)?
     }
 
@@ -72,7 +92,9 @@ package final class ReplicatedLog: EventLog {
         paths = StorePaths(path)
         writer = copy.platform.random.nextIdentifier()
         state = Monitor(
-            State(number: mark.number, entry: mark.entry, position: mark.position, noted: mark.number))
+            State(
+                number: mark.number, validNumber: mark.number, entry: mark.entry, position: mark.position,
+                noted: mark.number))
     }
 
     deinit {
@@ -81,22 +103,29 @@ package final class ReplicatedLog: EventLog {
     }
 
     /// Opens the copy in a directory, or creates it, and brings it up to date. The first opener of an empty sequencer
-    /// gives the store its identity.
+    /// gives the store its identity, unless the options forbid it.
     ///
     /// - Throws: ``StrataError`` if the sequencer cannot be reached, or does not have the entries that the copy lacks.
     package static func open(
         at path: String, sequencer: any Sequencer, options: Options = Options(), log: LogOptions = LogOptions(),
         platform: Platform = Platform(), touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> ReplicatedLog {
-        let identity = try StoreIdentity.shared(by: sequencer, log, platform, options)
+        let identity = try SharedIdentity(at: path, sequencer, options).agree(log, platform)
         let copy = try SegmentedLog.open(
             at: path, copyOf: identity, options: log, platform: platform, touches: touches)
         do {
-            let mark = try CopyMark.read(StorePaths(path), copy.platform.files, of: copy) ?? .start
+            let (paths, end) = (StorePaths(path), copy.end)
+            let known = try CopyMark.read(paths, copy.platform.files, of: copy)
+            let wasCopy = try copy.platform.files.exists(paths.replica)
+            // From now on the directory is known to be a copy.
+            if known == nil { try CopyMark.start.write(paths, copy.platform.files, store: identity.storeID) }
+            let mark = try known?.isKnown(to: sequencer) == true ? known ?? .start : .start
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
-            do { try replicated.begin() } catch {
+            do { try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start)) } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
                 replicated.state.withLock { $0.isClosed = true }
+                // A store that was one by itself stays one.
+                if !wasCopy, end != .start, copy.end == end { try? copy.platform.files.remove(paths.replica) }
                 throw error
             }
             return replicated
@@ -107,7 +136,7 @@ package final class ReplicatedLog: EventLog {
     }
 
     /// Reads all entries, and checks that the copy has just their commits and all that it had once.
-    private func begin() throws {
+    private func begin(mustFence: Bool) throws {
         _ = try confirmEnd()
         let position = state.withLock { $0.position }
         guard position == copy.end else {
@@ -116,7 +145,8 @@ package final class ReplicatedLog: EventLog {
                 .init(path: paths.store, expected: "\(copy.end)", found: "\(position)"))
         }
         try checkWitnesses(position)
-        // From now on the directory is known to be a copy.
+        if let address = options.address { try CopyAddress.write(address, paths, copy.platform.files) }
+        if mustFence { try fence() }
         try note()
     }
 
@@ -140,10 +170,7 @@ package final class ReplicatedLog: EventLog {
         state.withLock { $0.watcher = body }
         // The thread keeps the log until it is closed.
         try follower.start(name: "strata-follow") { [self] in
-            while followOnce() {
-                // A note that fails only costs reading entries again.
-                if state.withLock({ $0.number - $0.noted >= options.notedEntries }) { try? note() }
-            }
+            while followOnce() {}
         }
     }
 
@@ -158,7 +185,7 @@ package final class ReplicatedLog: EventLog {
         follower.join()
         // A thread that is reading ends first.
         state.wait { $0.isReading ? nil : () }
-        let noting = Result { try note() }
+        let noting = Result { try note(isOpen: state.withLock { $0.flight != nil }) }
         try copy.close()
         // The note only saves reading entries again, but a failed sync must be reported.
         try noting.get()
@@ -184,15 +211,23 @@ package final class ReplicatedLog: EventLog {
     package func sync() throws { try copy.sync() }
 
     /// Syncs the copy, then notes how far it has come, so that opening need not read all entries.
-    private func note() throws {
-        let (mark, noted) = state.withLock { state in
-            (CopyMark(number: state.number, entry: state.entry, position: state.position), state.noted)
+    private func note(isOpen: Bool = true) throws {
+        let (mark, number) = state.withLock { state in
+            (
+                CopyMark(number: state.validNumber, entry: state.entry, position: state.position, isOpen: isOpen),
+                state.number
+            )
         }
         // IMPORTANT: the mark comes after the sync, and was read before it.
         try copy.sync()
-        guard mark.number > noted else { return }
         try mark.write(paths, copy.platform.files, store: identity.storeID)
-        state.withLock { $0.noted = max($0.noted, mark.number) }
+        state.withLock { $0.noted = max($0.noted, number) }
+    }
+
+    /// Notes it, or leaves that to a later time: it only costs reading entries again.
+    func noteIfPossible() {
+        let number = state.withLock { $0.number }
+        do { try note() } catch { state.withLock { $0.noted = max($0.noted, number) } }
     }
 
     // MARK: The copy
@@ -232,42 +267,5 @@ package final class ReplicatedLog: EventLog {
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws {
         try copy.rewrite(through: offset, lookup: lookup, rewritten)
-    }
-}
-
-extension StoreIdentity {
-    /// Returns the identity that the first entry of a sequencer states, and appends that entry if there is none.
-    static func shared(
-        by sequencer: any Sequencer, _ log: LogOptions, _ platform: Platform, _ options: ReplicatedLog.Options
-    ) throws -> StoreIdentity {
-        let own = try StoreIdentity(
-            storeID: platform.random.nextIdentifier(), containerIdentifier: log.containerIdentifier,
-            created: platform.time.nowMicroseconds())
-        let id = platform.random.nextIdentifier()
-        let entry = SequencedEntry(
-            store: own.storeID, id: id, writer: id, previous: .zero, position: .start, content: .identity(own)
-        ).encoded()
-        let start = ContinuousClock.now
-        var reason: StrataError?
-        var pause = 0
-        repeat {
-            // The first entry may be readable only some time after its number is known.
-            if let first = try sequencer.entries(after: 0, waitingMilliseconds: pause).first {
-                guard case .identity(let identity) = try SequencedEntry(decoding: first).content else {
-                    throw StrataError(
-                        .malformed, "The first entry of the sequencer is not the identity of a store.", .init())
-                }
-                return identity
-            }
-            switch sequencer.append(entry, id: id, expecting: 0) {
-            case .accepted, .taken: break
-            case .unknown(let error): reason = error
-            case .refused(let error): throw error
-            }
-            pause = 50
-        } while start.duration(to: .now) < .milliseconds(options.outcomeMilliseconds)
-        throw StrataError(
-            .outcomeUnknown, "The sequencer does not show the first entry; open the store when it answers.", .init(),
-            cause: reason)
     }
 }

@@ -5,8 +5,8 @@ import StrataSystem
 /// An entry of a sequencer: a batch of commits, or a statement to all copies of the log (docs/replication.md §2).
 package struct SequencedEntry: Sendable {
     package enum Content: Sendable {
-        /// The identity of the store: the first entry.
-        case identity(StoreIdentity)
+        /// The identity of the store, and the options on which all processes agree: the first entry.
+        case identity(StoreIdentity, terms: String)
         case commits([NewCommit])
         /// Nothing; makes every entry void that was decided before it.
         case fence
@@ -47,11 +47,14 @@ extension SequencedEntry {
         case fence = 3
     }
 
+    /// The writer of an entry whose commits a log had before they came to the sequencer.
+    static let publisher = Identifier.zero
     static let magic: UInt32 = 0x6E45_7453  // "StEn" in the order of the bytes
     static let version: UInt16 = 1
     static let headerBytes = 92
     static let checksumBytes = 4
     static let commitHeaderBytes = 32
+    private static let maximumTermsBytes = 4_096
     /// LZ4 stores at most this many bytes in one.
     private static let maximumRatio = 255
     /// Shorter payloads are not worth an attempt to compress them.
@@ -83,8 +86,9 @@ extension SequencedEntry {
         writer.append(position.chain)
         writer.append(UInt32(0))
         switch content {
-        case .identity(let identity):
+        case .identity(let identity, let terms):
             writer.append(identity.created)
+            writer.appendString(terms)
             writer.append(bytes: identity.containerIdentifier.utf8)
         case .commits(let commits):
             for commit in commits { Self.append(commit, to: &writer) }
@@ -183,7 +187,7 @@ extension SequencedEntry {
             throw reader.malformed("the position of an entry", expected: "a valid offset, then zeros")
         }
         switch kind {
-        case .identity: content = .identity(try Self.identity(store, &reader))
+        case .identity: content = try Self.identity(store, &reader)
         case .commits: content = .commits(try Self.commits(count, &reader, of: bytes))
         case .fence: content = .fence
         }
@@ -193,11 +197,13 @@ extension SequencedEntry {
         try reader.expectEnd("an entry")
     }
 
-    private static func identity(_ store: Identifier, _ reader: inout ByteReader) throws -> StoreIdentity {
+    private static func identity(_ store: Identifier, _ reader: inout ByteReader) throws -> Content {
         let created = try reader.read(Int64.self, "the time of creation")
+        let terms = try reader.readString("the options", atMost: maximumTermsBytes)
         let name = try reader.readRemainingText(
             "the container identifier", atMost: LogFormat.containerIdentifierMaximumBytes)
-        return try StoreIdentity(storeID: store, containerIdentifier: name, created: created)
+        return .identity(
+            try StoreIdentity(storeID: store, containerIdentifier: name, created: created), terms: terms)
     }
 
     private static func commits(

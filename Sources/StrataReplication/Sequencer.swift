@@ -43,3 +43,10 @@ package enum SequencerAnswer: Sendable {
     /// The entry is not in, and will not be.
     case refused(StrataError)
 }
+
+extension StrataError.Code {
+    /// A server cannot be reached, or does not answer in time.
+    public static let unreachable = Self(rawValue: "unreachable")
+    /// A server or its settings do not keep what a store needs.
+    public static let unsuitable = Self(rawValue: "unsuitable")
+}

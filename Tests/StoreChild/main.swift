@@ -10,7 +10,8 @@ import Synchronization
 //   usage: store-child STORE FIRST-NUMBER [early | slowly]
 // Each request saves the records N-0 to N-3 and `last`, all with the number N, for the user of its thread.
 //   usage: store-child STORE FIRST-NUMBER shared SEQUENCE [early]
-// Does the same in a copy of the store that a sequencer in a directory orders.
+// Does the same in a copy of the store that a sequencer in a directory orders; `0` has an asset, too, with the number
+// of the request and its thread. A tenth of the assets has the bytes of earlier ones.
 //   usage: store-child STORE asset SOURCE COPY
 // Imports a file, copies it out again, and prints how much memory that took at most, in KiB.
 //   usage: store-child STORE cut FILE [read]
@@ -24,7 +25,7 @@ import Synchronization
 
 let zone = ZoneID("Notes")
 
-func request(_ number: UInt64) -> Request {
+func request(_ number: UInt64, asset: FieldValue.Asset? = nil) -> Request {
     var request = Request(database: DatabaseID(.private), .modifyRecords(ModifyRecordsRequest()))
     let zone = request.names.ordinal(of: zone)
     let type = request.names.ordinal(ofType: "Note")
@@ -33,9 +34,13 @@ func request(_ number: UInt64) -> Request {
         FieldChange(request.names.ordinal(ofKey: "text"), .string(String(repeating: "x", count: Int(number % 97) * 7))),
     ]
     let names = (0..<4).map { "\(number)-\($0)" } + ["last"]
+    let photo = asset.map { FieldChange(request.names.ordinal(ofKey: "photo"), .asset($0)) }
     request.content = .modifyRecords(
         ModifyRecordsRequest(
-            saves: names.map { .init(RecordKey(zone: zone, name: $0), type: type, fields: fields) }, policy: .allKeys))
+            saves: names.enumerated().map { index, name in
+                let photo = index == 0 ? [photo].compactMap(\.self) : []
+                return .init(RecordKey(zone: zone, name: name), type: type, fields: fields + photo)
+            }, policy: .allKeys))
     return request
 }
 
@@ -55,6 +60,20 @@ func fail(_ reason: String) -> Never {
     let bytes = Array("store-child: \(reason)\n".utf8)
     _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     exit(2)
+}
+
+/// Imports the asset of a request. `Tests/StrataStoreTests/Replication/SharedKillTests.swift` knows the bytes.
+func importPhoto(_ number: UInt64, into store: Store, beside path: String) throws -> PinnedAsset {
+    let source = "\(path).photo-\(number)"
+    let bytes = Array("photo \(number % 10 == 0 ? 0 : number)".utf8)
+    let files = RealFileSystem()
+    let file = try files.open(source, .writeOrCreate)
+    defer {
+        file.close()
+        try? files.remove(source)
+    }
+    try file.write(bytes, at: 0)
+    return try store.importAsset(at: source)
 }
 
 /// The most memory that this process has had, in KiB.
@@ -154,8 +173,9 @@ func run() throws {
     var options = StoreOptions.service
     options.segmentBytes = 64 << 10
     options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
-    if arguments.count >= 5, arguments[3] == "shared" {
-        options.sequencer = try DirectorySequencer(at: arguments[4])
+    let isShared = arguments.count >= 5 && arguments[3] == "shared"
+    if isShared {
+        options.place = .directory(arguments[4])
     }
     let store = try Store.open(at: arguments[1], options: options)
     let next = Atomic(first)
@@ -167,7 +187,8 @@ func run() throws {
                 while true {
                     let number = next.add(1, ordering: .relaxed).oldValue
                     if isEarly { say("\(number) \(thread)") }
-                    let answer = try store.modify(request(number), as: actor)
+                    let photo = try isShared ? importPhoto(number, into: store, beside: arguments[1]) : nil
+                    let answer = try store.modify(request(number, asset: photo?.value), as: actor)
                     for save in answer.result.saves { _ = try save.get() }
                     if !isEarly { say("\(number) \(thread)") }
                     if isSlow { usleep(number < first + 400 ? 40_000 : 250_000) }

@@ -51,6 +51,22 @@ struct DirectorySequencerTests {
         #expect(try disk.list(Self.path + "/drafts").isEmpty)
     }
 
+    @Test("A directory that no store uses is made only by who creates one, and never among other files")
+    func creation() throws {
+        func open(creates: Bool) throws {
+            try DirectorySequencer(at: Self.path, creates: creates, platform: Platform(files: disk)).close()
+        }
+        func code(creates: Bool) -> StrataError.Code? { failureCode { try open(creates: creates) } }
+        #expect(code(creates: false) == .notFound)
+        #expect(try !disk.exists(Self.path))
+        try disk.makeDirectory(Self.path)
+        disk.setContent([1], of: Self.path + "/notes")
+        #expect(code(creates: false) == .notFound && code(creates: true) == .alreadyExists)
+        #expect(try disk.list(Self.path) == ["notes"])
+        try disk.remove(Self.path + "/notes")
+        #expect(code(creates: true) == nil && code(creates: false) == nil)
+    }
+
     @Test("Whatever a call fails with, an acknowledged entry stays, and a refused one is not there")
     func faults() throws {
         for call in 1...12 {
@@ -167,5 +183,53 @@ struct DirectorySequencerTests {
         #expect(try logs[0].confirmEnd() == logs[1].confirmEnd())
         #expect(logs[0].end.offset == UInt64(2 * commitCount))
         for log in logs { try log.close() }
+    }
+
+    @Test("An entry that is linked after others had its number and trimmed it is not acknowledged")
+    func trimmedMeanwhile() throws {
+        let (slow, fast) = (try sequencer(), try sequencer())
+        for number in 0..<5 as Range<UInt64> { _ = fast.append([1], id: Self.id, expecting: number) }
+        let hasTrimmed = Lock(false)
+        disk.beforeCall = { [disk] kind, path in
+            // The link of the slow writer's entry.
+            guard kind == .rename, path.hasSuffix("/00000000000000000006"), !hasTrimmed.withLock({ $0 }) else { return }
+            disk.beforeCall = nil
+            hasTrimmed.withLock { $0 = true }
+            for number in 5..<20 as Range<UInt64> { _ = fast.append([2], id: Self.id, expecting: number) }
+            _ = try? fast.trim(through: 18)
+        }
+        #expect(isTaken(slow.append([3], id: Self.id, expecting: 5)))
+        #expect(hasTrimmed.withLock { $0 })
+        #expect(try slow.last() == 20 && slow.entries(after: 18, waitingMilliseconds: 0) == [[2], [2]])
+        #expect(throws: StrataError.self) { try slow.entries(after: 5, waitingMilliseconds: 0) }
+    }
+
+    @Test("The last number is right although a trim removes what it is looked for by")
+    func lastDuringTrim() throws {
+        let (reader, writer) = (try sequencer(), try sequencer())
+        for number in 0..<20 as Range<UInt64> { _ = writer.append([1], id: Self.id, expecting: number) }
+        disk.beforeCall = { [disk] _, path in
+            guard path.hasSuffix("/00000000000000000001") else { return }
+            disk.beforeCall = nil
+            _ = try? writer.trim(through: 18)
+        }
+        #expect(try reader.last() == 20)
+    }
+
+    @Test("Two processes do not trim at once")
+    func trimming() throws {
+        let (left, right) = (try sequencer(), try sequencer())
+        for number in 0..<20 as Range<UInt64> { _ = left.append([1], id: Self.id, expecting: number) }
+        let second = Lock(StrataError.Code?.none)
+        disk.beforeCall = { [disk] _, path in
+            guard path.contains("FLOOR") else { return }
+            disk.beforeCall = nil
+            do { _ = try right.trim(through: 10) } catch {
+                second.withLock { $0 = (error as? StrataError)?.code }
+            }
+        }
+        #expect(try left.trim(through: 15) == 15)
+        #expect(second.withLock { $0 } == .locked)
+        #expect(try right.trim(through: 10) == 15)
     }
 }

@@ -23,7 +23,9 @@ struct SequencedEntryTests {
     private static func samples() throws -> [SequencedEntry] {
         let store = random.nextIdentifier()
         var identity = entry(
-            .identity(try StoreIdentity(storeID: store, containerIdentifier: "iCloud.org.example.notes", created: 7)))
+            .identity(
+                try StoreIdentity(storeID: store, containerIdentifier: "iCloud.org.example.notes", created: 7),
+                terms: "schema open"))
         identity.store = store
         return [
             identity, entry(.fence),
@@ -48,7 +50,8 @@ struct SequencedEntryTests {
             #expect(read.position == entry.position)
             switch (entry.content, read.content) {
             case (.fence, .fence): break
-            case (.identity(let left), .identity(let right)): #expect(left == right)
+            case (.identity(let left, let terms), .identity(let right, let readTerms)):
+                #expect(left == right && terms == readTerms)
             case (.commits(let left), .commits(let right)):
                 #expect(left.map(\.id) == right.map(\.id) && left.map(\.time) == right.map(\.time))
                 #expect(left.map(\.payload) == right.map(\.payload))

@@ -72,6 +72,38 @@ struct FileContractTests {
         #expect(try fixture.content("a") == [1, 2])
     }
 
+    @Test("Touching a file gives it a later time and leaves its bytes, also through a reader", arguments: Kind.allCases)
+    func touching(kind: Kind) throws {
+        let fixture = try FileSystemFixture(kind)
+        try fixture.makeFile("a", [1, 2])
+        let file = try fixture.files.open(fixture.path("a"), .read)
+        let before = try file.status()
+        #expect(eventually { (try? file.touch()) != nil && (try? file.status().modified) ?? 0 > before.modified })
+        #expect(try file.status().identity == before.identity && fixture.content("a") == [1, 2])
+    }
+
+    @Test("A file is older than some seconds from the next second on")
+    func ages() {
+        let status = FileStatus(
+            identity: FileIdentity(device: 1, inode: 1), size: 0, modified: 5_000_000_000)
+        #expect(!status.isOlder(than: 10, at: ManualTime(microseconds: 15_999_999)))
+        #expect(status.isOlder(than: 10, at: ManualTime(microseconds: 16_000_000)))
+        #expect(!status.isOlder(than: 10, at: ManualTime(microseconds: 0)))
+    }
+
+    @Test("Of two processes that create a file as a whole one does, and no draft is left", arguments: Kind.allCases)
+    func creating(kind: Kind) throws {
+        let fixture = try FileSystemFixture(kind)
+        let (files, directory) = (fixture.files, fixture.directory)
+        func create(_ bytes: [UInt8], _ draft: String) throws -> Bool {
+            try files.create(
+                fixture.path("a"), in: directory, with: bytes, draft: fixture.path(draft), isPrivate: true)
+        }
+        #expect(try create([1, 2], "b"))
+        #expect(try !create([3], "c"))
+        #expect(try fixture.content("a") == [1, 2] && files.list(directory) == ["a"])
+    }
+
     @Test("The lock is one opening's alone until that is closed", arguments: Kind.allCases)
     func locks(kind: Kind) throws {
         let fixture = try FileSystemFixture(kind)

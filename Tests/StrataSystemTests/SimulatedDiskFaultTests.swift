@@ -26,6 +26,7 @@ struct SimulatedDiskFaultTests {
         case .truncate: try file.truncate(to: 2)
         case .map: _ = try file.map(length: 2)
         case .lock: _ = try file.tryLock()
+        case .touch: try file.touch()
         case .makeDirectory: try disk.makeDirectory("/d/sub")
         case .rename: try disk.rename("/d/a", to: "/d/b")
         case .remove: try disk.remove("/d/a")

@@ -1,8 +1,10 @@
 /// Limits the system modules that each target of the product may import.
 struct ImportsRule: FileRule {
-    /// Only StrataSystem and the tool talk to the operating system, only the API and the tool use Foundation freely.
+    /// Only StrataSystem, what loads client libraries and the tool talk to the operating system, only the API and the
+    /// tool use Foundation freely.
     private static let allowed: [String: Set<String>] = [
         "StrataSystem": ["Dispatch", "Glibc"],
+        "StrataConnections": ["Glibc"],
         "CoreLocation": ["Foundation"],
         "CloudKit": ["Foundation"],
         "StrataOS": ["Foundation"],

@@ -37,6 +37,7 @@ extension SimulatedDiskState {
         }
         survivor.capacityBytes = capacityBytes
         survivor.isReadOnly = isReadOnly
+        survivor.time = time
         survivor.denied = denied
         return survivor
     }

@@ -53,6 +53,12 @@ package final class SimulatedDisk: FileSystem {
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
+    /// The clock that gives files their times.
+    package var time: any TimeSource {
+        get { state.withLock { $0.time } }
+        set { state.withLock { $0.time = newValue } }
+    }
+
     /// Calls that name this path, or one below it, fail with EACCES; files that are open stay usable.
     package func deny(_ path: String) {
         state.withLock { _ = $0.denied.insert(SimulatedNames.normal(path)) }
@@ -92,7 +98,7 @@ extension SimulatedDisk {
     package enum CallKind: String, Sendable, CaseIterable {
         /// Opening a file that exists; making a new one is ``create``.
         case open
-        case create, exists, size, read, write, syncData, allocate, truncate, map, lock
+        case create, exists, size, read, write, syncData, allocate, truncate, map, lock, touch
         case makeDirectory, rename, remove, list, syncDirectory
     }
 }

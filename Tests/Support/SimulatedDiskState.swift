@@ -16,6 +16,7 @@ struct SimulatedDiskState {
     var stutter: SeededGenerator?
     var capacityBytes: Int?
     var isReadOnly = false
+    var time: any TimeSource = SystemTime()
     var denied: Set<String> = []
     var beforeCall: (@Sendable (SimulatedDisk.CallKind, String) -> Void)?
     private var lastNumber = 0
@@ -42,9 +43,12 @@ struct SimulatedDiskState {
 
     mutating func addInode() -> SimulatedInode {
         let inode = SimulatedInode(number: nextNumber())
+        touch(inode)
         inodes[inode.number] = inode
         return inode
     }
+
+    func touch(_ inode: SimulatedInode) { inode.modified = time.nowMicroseconds() &* 1_000 }
 
     func inode(at path: String) -> SimulatedInode? { names.files[path].flatMap { inodes[$0] } }
 

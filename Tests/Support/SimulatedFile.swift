@@ -38,6 +38,21 @@ final class SimulatedFile: File {
         }
     }
 
+    func status() throws -> FileStatus {
+        try call(.size, "fstat") { _, inode, _ in
+            FileStatus(
+                identity: FileIdentity(device: disk.number, inode: UInt64(inode.number)), size: inode.size,
+                modified: inode.modified)
+        }
+    }
+
+    func touch() throws {
+        try call(.touch, "futimens") { state, inode, _ in
+            try state.checkWritable(path, "futimens")
+            state.touch(inode)
+        }
+    }
+
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         try call(.read, "pread") { _, inode, outcome in
             guard position >= 0 else { throw failure("pread", EINVAL) }
@@ -56,7 +71,10 @@ final class SimulatedFile: File {
             if case .ignored = outcome { return count }
             if case .shortWrite(let bytes) = outcome { count = min(count, bytes) }
             if case .writeThenErrno(let bytes, _) = outcome { count = min(count, bytes) }
-            if count > 0 { inode.write(UnsafeRawBufferPointer(rebasing: source[..<count]), at: position) }
+            if count > 0 {
+                inode.write(UnsafeRawBufferPointer(rebasing: source[..<count]), at: position)
+                state.touch(inode)
+            }
             if case .writeThenErrno(_, let number) = outcome { throw failure("pwrite", number) }
             return count
         }
@@ -95,6 +113,7 @@ final class SimulatedFile: File {
             guard size >= 0 else { throw failure("ftruncate", EINVAL) }
             try checkRoom(for: size, of: inode, in: state, "ftruncate")
             inode.resize(to: size)
+            state.touch(inode)
         }
     }
 

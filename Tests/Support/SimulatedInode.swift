@@ -10,6 +10,8 @@ final class SimulatedInode {
     let number: Int
     /// Whether nobody but its owner may read it.
     var isPrivate = false
+    /// The time of the last change to the content, in nanoseconds since 1970; a loss of power leaves it.
+    var modified: Int64 = 0
     let live = StableMemory()
     private(set) var size = 0
     /// How often writing back failed. Each opening of the file is told of it once, as on Linux since 4.13.
@@ -83,6 +85,7 @@ extension SimulatedInode {
     func afterPowerLoss(_ fate: inout some UnsyncedFate) -> SimulatedInode {
         let survivor = SimulatedInode(number: number)
         survivor.isPrivate = isPrivate
+        survivor.modified = modified
         survivor.live.copy(0..<StableMemory.capacityBytes, from: medium)
         survivor.size = fate.size(between: mediumSize, and: size)
         // Cutting a file off writes nothing, so what was behind its new end is as it was or gone.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import StrataReplication
 import StrataStore
 import StrataSystem
 
@@ -21,16 +22,29 @@ public final class CloudStore: Sendable {
 
     /// Opens the store in a directory, or creates one.
     ///
-    /// Only one process can write a store at a time. Opening the store again in that process returns the same store.
+    /// Only one process can write a directory at a time. Opening the store again in that process returns the same
+    /// store. Several processes, on one machine or several, write one store if each has a directory of its own and all
+    /// name the same place for its log.
     ///
-    /// - Throws: `CKError`: `serviceUnavailable` if another process has the store open, `permissionFailure` if the
-    ///   directory cannot be written, `internalError` for a corrupt store. The cause is its underlying error.
-    public convenience init(at url: URL, options: Options = .service) throws {
+    /// ```swift
+    /// let store = try CloudStore(at: url, log: .directory("/shared/Notes.sequence"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: The directory.
+    ///   - log: The place where changes get their order.
+    ///   - options: The options of the store.
+    /// - Throws: `CKError`: `serviceUnavailable` if another process has the directory open or the log's place cannot be
+    ///   reached, `permissionFailure` if the directory cannot be written, `internalError` for a corrupt store. The
+    ///   cause is its underlying error.
+    public convenience init(at url: URL, log: LogPlace = .local, options: Options = .service) throws {
         guard url.isFileURL else {
             throw CKError(.invalidArguments, message: "A store is opened at a file URL, not at '\(url)'.")
         }
-        try self.init(options, at: url.path) {
-            try Store.open(at: url.path, options: options.engine, platform: options.platform)
+        var engine = options.engine
+        engine.place = log
+        try self.init(options, at: url.path) { [engine] in
+            try Store.open(at: url.path, options: engine, platform: options.platform)
         }
     }
 

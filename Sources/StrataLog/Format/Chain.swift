@@ -1,7 +1,7 @@
 import StrataSystem
 
 /// The running checksum over logical content (docs/format.md §5).
-enum Chain {
+package enum Chain {
     /// Returns the checksum of everything that precedes the payload.
     static func begin(after chain: UInt32, offset: UInt64, time: Int64, payloadBytes: Int) -> CRC32C {
         var checksum = CRC32C()
@@ -17,7 +17,9 @@ enum Chain {
     }
 
     /// Returns the chain value of a commit.
-    static func value(after chain: UInt32, offset: UInt64, time: Int64, payload: UnsafeRawBufferPointer) -> UInt32 {
+    package static func value(
+        after chain: UInt32, offset: UInt64, time: Int64, payload: UnsafeRawBufferPointer
+    ) -> UInt32 {
         var checksum = begin(after: chain, offset: offset, time: time, payloadBytes: payload.count)
         checksum.update(payload)
         return checksum.value

@@ -36,6 +36,11 @@ package struct StoreIdentity: Sendable, Equatable {
         ).encoded()
     }
 
+    /// Returns the identity of the store in a directory; nil if there is none.
+    package static func read(_ paths: StorePaths, _ files: any FileSystem) throws -> StoreIdentity? {
+        try files.exists(paths.identity) ? try LogDirectory.readIdentity(paths, files) : nil
+    }
+
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.storeMagic, path: path)
         try block.requireKnown([Tag.storeID, Tag.containerIdentifier, Tag.created], path: path)

@@ -9,10 +9,17 @@ package struct StorePaths: Sendable {
         self.store = String(store)
     }
 
+    /// The directory in which the store's directory is.
+    package var parent: String {
+        guard let slash = store.lastIndex(of: "/") else { return "." }
+        return slash == store.startIndex ? "/" : String(store[..<slash])
+    }
     package var identity: String { store + "/STORE" }
     package var lock: String { store + "/LOCK" }
     /// In a copy of a replicated log, how far it has read.
     package var replica: String { store + "/REPLICA" }
+    /// In a copy of a replicated log, the address of its sequencer.
+    package var sequencer: String { store + "/SEQUENCER" }
     package var log: String { store + "/log" }
     package var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }

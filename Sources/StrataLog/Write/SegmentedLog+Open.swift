@@ -166,7 +166,7 @@ private struct LogOpener {
     private func checkOriginal(_ identity: StoreIdentity) throws {
         guard let original, identity.storeID != original.storeID else { return }
         throw StrataError(
-            .invalidArgument, "The directory has another store than the sequencer; choose another directory.",
+            .invalidArgument, "The directory has another store than the one to copy; choose another directory.",
             .init(path: paths.store, expected: "\(original.storeID)", found: "\(identity.storeID)"))
     }
 
@@ -215,7 +215,7 @@ private struct LogOpener {
     private func makeNamesDurable() throws {
         try files.syncDirectory(paths.log)
         try files.syncDirectory(paths.store)
-        do { try files.syncDirectory(parent(of: paths.store)) } catch let error as StrataError
+        do { try files.syncDirectory(paths.parent) } catch let error as StrataError
             where error.code == .permissionDenied
         {
             // The parent directory may belong to another user, who is responsible for it.
@@ -268,10 +268,5 @@ private struct LogOpener {
             }
             try files.remove(path)
         }
-    }
-
-    private func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

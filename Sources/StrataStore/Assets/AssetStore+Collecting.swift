@@ -8,7 +8,8 @@ extension AssetStore {
     func collect() throws -> Int {
         var count = 0
         switch place {
-        case .readOnly: break
+        case .readOnly, .missing: break
+        case .shared(let paths): return try collectShared(paths)
         case .unnamed:
             for hash in state.withLock({ Array($0.unnamed.keys) }) where try collect(hash) { count += 1 }
         case .directory(let paths):
@@ -51,7 +52,7 @@ extension AssetStore {
         guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
         state.known[hash] = nil
         switch place {
-        case .readOnly: return false
+        case .readOnly, .shared, .missing: return false
         case .unnamed: return state.unnamed.removeValue(forKey: hash) != nil
         case .directory(let paths):
             let path = paths.file(of: hash)

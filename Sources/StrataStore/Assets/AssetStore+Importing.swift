@@ -29,7 +29,9 @@ extension AssetStore {
                 if state.unnamed[pin.value.hash] == nil { state.unnamed[pin.value.hash] = draft }
             }
             return pin
-        case .directory(let paths): return try importFile(source, path, into: paths, atMost: limit, progress)
+        case .missing(let error): throw error
+        case .directory(let paths), .shared(let paths):
+            return try importFile(source, path, into: paths, atMost: limit, progress)
         }
     }
 
@@ -67,12 +69,15 @@ extension AssetStore {
         state.withLock { _ = $0.durableDirectories.insert(path) }
     }
 
-    /// Returns true if the bytes of a pinned hash are stored and survive a loss of power.
+    /// Returns true if the bytes of a pinned hash are stored and survive a loss of power. A file in a shared directory
+    /// is then young enough to stay.
     private func isKept(_ hash: ContentHash, _ paths: AssetPaths) throws -> Bool {
         guard let known = state.withLock({ $0.known[hash] }), known.isDurable else { return false }
         guard let file = try? files.open(paths.file(of: hash), .read) else { return false }
         defer { file.close() }
-        return try file.status() == known.status
+        guard try file.status() == known.status else { return false }
+        if case .shared = place { return try keepYoung(hash, paths) }
+        return true
     }
 
     /// Copies and hashes a file in one pass.
@@ -123,8 +128,9 @@ extension AssetStore {
 
     /// Pins an asset that is already stored.
     ///
-    /// - Throws: ``StrataError`` `assetFileNotFound` if it is not stored.
+    /// - Throws: ``StrataError`` `assetFileNotFound` if it is not stored, `assetNotAvailable` if the store keeps none.
     func pinExisting(_ asset: FieldValue.Asset) throws -> PinnedAsset {
+        if case .missing(let error) = place { throw error }
         let pin = pin(asset)
         let file: any File
         do { file = try open(asset) } catch {
@@ -132,14 +138,23 @@ extension AssetStore {
                 .assetFileNotFound, "The store does not have the asset.", .init(found: "\(asset.hash)"), cause: error)
         }
         defer { close(file) }
-        guard case .directory(let paths) = place else { return pin }
-        if state.withLock({ $0.known[asset.hash]?.isDurable }) == true { return pin }
-        // The process that imported it may have ended before it was durable.
+        switch place {
+        case .readOnly, .unnamed, .missing: break
+        case .directory(let paths): try makeDurable(file, asset.hash, paths)
+        case .shared(let paths): try requireYoung(asset.hash, paths)
+        }
+        return pin
+    }
+
+    /// Syncs a file and its name, unless it is known to be durable: the process that imported it may have ended too
+    /// early.
+    func makeDurable(_ file: any File, _ hash: ContentHash, _ paths: AssetPaths) throws {
+        let known = state.withLock { $0.known[hash] }
+        if let known, known.isDurable, try known.status.identity == file.identity() { return }
         try file.sync()
         try makeDurableDirectory(paths.directory, in: paths.store)
-        try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)
-        try files.syncDirectory(paths.folder(of: asset.hash))
-        note(asset.hash, KnownFile(status: try file.status(), isDurable: true))
-        return pin
+        try makeDurableDirectory(paths.folder(of: hash), in: paths.directory)
+        try files.syncDirectory(paths.folder(of: hash))
+        note(hash, KnownFile(status: try file.status(), isDurable: true))
     }
 }

@@ -36,17 +36,22 @@ extension AssetStore {
 
     private func path(of hash: ContentHash) -> String {
         switch place {
-        case .directory(let paths), .readOnly(let paths): paths.file(of: hash)
-        case .unnamed: hash.description
+        case .directory(let paths), .shared(let paths), .readOnly(let paths): paths.file(of: hash)
+        case .unnamed, .missing: hash.description
         }
     }
 
     private func openFile(_ hash: ContentHash, _ path: String) throws -> any File {
-        guard case .unnamed = place else { return try files.open(path, .read) }
-        guard let file = state.withLock({ $0.unnamed[hash] }) else {
-            throw StrataError(.notFound, "The store in memory does not have the asset.", .init(path: path))
+        switch place {
+        case .directory: return try files.open(path, .read)
+        case .shared(let paths), .readOnly(let paths): return try openAnywhere(hash, paths)
+        case .missing(let error): throw error
+        case .unnamed:
+            guard let file = state.withLock({ $0.unnamed[hash] }) else {
+                throw StrataError(.notFound, "The store in memory does not have the asset.", .init(path: path))
+            }
+            return file
         }
-        return file
     }
 
     private func verify(

@@ -16,10 +16,14 @@ final class AssetStore: Sendable {
     enum Place: Sendable {
         /// A directory of the store, created with the first asset.
         case directory(AssetPaths)
-        /// The same directory, for a reader that changes nothing.
+        /// A directory that all processes of a store on a sequencer write.
+        case shared(AssetPaths)
+        /// One of these directories, for a reader that changes nothing.
         case readOnly(AssetPaths)
         /// Unnamed files, created in another directory, that end with the process.
         case unnamed(inDirectory: String)
+        /// There is none, for this reason.
+        case missing(StrataError)
     }
 
     /// The status of a file when its bytes were last found to match its name.
@@ -44,23 +48,35 @@ final class AssetStore: Sendable {
 
     let files: any FileSystem
     let random: any RandomSource
+    let time: any TimeSource
     let place: Place
+    /// The age from which a file in a shared directory is removed if nothing names it.
+    let unusedSeconds: Int
     let state = Lock(State())
     private let collector = WorkerHandle()
 
-    init(_ place: Place, _ platform: Platform) {
+    init(_ place: Place, _ platform: Platform, unusedSeconds: Int = StoreOptions.daySeconds) {
         self.place = place
+        self.unusedSeconds = unusedSeconds
         files = platform.files
+        time = platform.time
         random = platform.random
     }
 
     /// Removes files that earlier writers did not finish, and starts a thread that removes those that no commit names.
     func begin(_ pipeline: Pipeline) throws {
-        guard case .directory(let paths) = place else { return state.withLock { $0.pipeline = pipeline } }
         state.withLock { $0.pipeline = pipeline }
+        let paths: AssetPaths
+        switch place {
+        case .directory(let own): paths = own
+        case .shared(let shared): paths = shared
+        case .readOnly, .unnamed, .missing: return
+        }
         // Files that cannot be listed now can be collected another time.
         guard let names = try? files.list(paths.directory), !names.isEmpty else { return }
-        for name in names where AssetPaths.isDraft(name) { try? files.remove(paths.directory + "/" + name) }
+        if case .directory = place {
+            for name in names where AssetPaths.isDraft(name) { try? files.remove(paths.directory + "/" + name) }
+        }
         try collector.start(name: "strata-assets") { [self] in
             WorkerThread.lowerPriority()
             _ = try? collect()
@@ -89,11 +105,13 @@ final class AssetStore: Sendable {
         return PinnedAsset(asset, self)
     }
 
-    /// Removes the file if this was the last pin and no commit names it.
+    /// Removes the file if this was the last pin and no commit names it, unless other processes have the directory too.
     func unpin(_ hash: ContentHash) {
         state.withLock { state in
             let count = (state.pins[hash] ?? 1) - 1
             state.pins[hash] = count > 0 ? count : nil
+            // In a shared directory, another process may need the file.
+            if case .shared = place { return }
             _ = try? collect(hash, &state)
         }
     }
@@ -123,6 +141,7 @@ public final class PinnedAsset: Sendable {
 /// The paths of the files of assets.
 struct AssetPaths: Sendable {
     private static let draftPrefix = "new-"
+    private static let asideSuffix = ".aside"
 
     let store: String
     var directory: String { store + "/assets" }
@@ -132,7 +151,16 @@ struct AssetPaths: Sendable {
     /// Returns the directory of a hash, named by the hash's first byte.
     func folder(of hash: ContentHash) -> String { directory + "/" + hash.description.prefix(2) }
     func file(of hash: ContentHash) -> String { folder(of: hash) + "/" + hash.description }
+    /// Returns the path of a file that is about to be removed from a shared directory.
+    func aside(of hash: ContentHash) -> String { file(of: hash) + Self.asideSuffix }
     func draft(_ name: Identifier) -> String { directory + "/" + Self.draftPrefix + name.description }
 
     static func isDraft(_ name: String) -> Bool { name.hasPrefix(draftPrefix) }
+
+    /// Returns the hash of a file in the directory of hashes, also if the file is about to be removed; nil for other
+    /// names.
+    static func hash(of name: String) -> (hash: ContentHash, isAside: Bool)? {
+        let isAside = name.hasSuffix(asideSuffix)
+        return ContentHash(isAside ? String(name.dropLast(asideSuffix.count)) : name).map { ($0, isAside) }
+    }
 }

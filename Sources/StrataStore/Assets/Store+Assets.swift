@@ -95,7 +95,10 @@ extension Store {
     }
 
     /// Removes the files that no commit names and no pin holds; returns the number of files removed. The store also
-    /// does this by itself, after opening and when a request that named a file was refused.
+    /// does this by itself, after opening and when a request that named a file was refused. A file that several
+    /// processes share is removed only when it is a day old (docs/assets.md §6).
+    ///
+    /// - Throws: ``StrataError`` of the disk; in a store on a sequencer, also if the log's end cannot be confirmed.
     @discardableResult
     public func collectAssets() throws -> Int {
         try requireWritable()

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataTree
 
 extension Store {
@@ -13,6 +14,8 @@ extension Store {
     /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
     public func listen(as actor: Actor) throws -> PushQueue {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
+        // The device may have listened at another process.
+        try catchUpWithOthers()
         guard !actor.user.isEmpty else {
             throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
         }
@@ -31,10 +34,13 @@ extension Store {
         try engine.notifier.setBadge(badge, of: actor)
     }
 
+    /// The progress of a store that other processes write too; nil if only this process does.
+    public var replication: ReplicationStatus? { (log as? ReplicatedLog)?.status }
+
     /// Applies everything that was acknowledged to anyone before the call, in a store that other processes write too.
     ///
     /// - Throws: ``StrataError`` if the end of the log cannot be confirmed.
-    package func confirm() throws {
+    public func confirm() throws {
         try gate.requireOpen()
         try pipeline.catchUp()
     }
@@ -45,6 +51,12 @@ extension Store {
     func catchUp(with token: FeedToken?) throws {
         guard log.isShared, let token, token.store == storeID, token.position.offset > pipeline.publication.offset
         else { return }
+        try catchUpWithOthers()
+    }
+
+    /// - Throws: ``Refusal`` if a store that other processes write too cannot be brought up to date now.
+    private func catchUpWithOthers() throws {
+        guard log.isShared else { return }
         do { try confirm() } catch let error as StrataError where error.code != .closed {
             throw Refusal(.serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)")
         }

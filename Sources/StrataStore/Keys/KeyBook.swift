@@ -3,19 +3,22 @@ import StrataSystem
 
 /// The keys of a store's users: the content of its `keys` file (docs/format.md §23).
 ///
-/// A user has one key at a time. The numbers of keys count up and are never reused: the number of a destroyed key
-/// stays, so that values sealed with it can be distinguished from damaged ones.
+/// A user has one key at a time, besides those that are *retired*: they still open values, and seal none. The numbers
+/// of keys count up and are never reused: the number of a destroyed key stays, so that values sealed with it can be
+/// distinguished from damaged ones.
 struct KeyBook: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let id: UInt64
         let user: String
         /// Nil once the key was destroyed.
         var key: [UInt8]?
+        var isRetired = false
     }
 
     private enum Kind: UInt8 {
         case key = 1
         case destroyed = 2
+        case retired = 3
     }
 
     static let magic = [UInt8]("StrataKy".utf8)
@@ -29,7 +32,8 @@ struct KeyBook: Sendable, Equatable {
     /// The entries, in ascending order of their IDs.
     private(set) var entries: [Entry] = []
 
-    private(set) var destroyed: Set<UInt64> = []
+    /// The keys that nothing may be sealed with any more: retired and destroyed ones.
+    private(set) var former: Set<UInt64> = []
     /// The index of each entry, by its ID. `currentPlaces` has those of the users' keys in use, by the bytes of the
     /// name.
     private var places: [UInt64: Int] = [:]
@@ -49,18 +53,37 @@ struct KeyBook: Sendable, Equatable {
 
     private mutating func append(_ entry: Entry) {
         places[entry.id] = entries.count
-        if entry.key == nil {
-            destroyed.insert(entry.id)
+        if entry.key == nil || entry.isRetired {
+            former.insert(entry.id)
         } else {
             currentPlaces[[UInt8](entry.user.utf8)] = entries.count
         }
         entries.append(entry)
     }
 
-    mutating func destroyKey(of user: String) {
-        guard let place = currentPlaces.removeValue(forKey: [UInt8](user.utf8)) else { return }
-        entries[place].key = nil
-        destroyed.insert(entries[place].id)
+    /// Returns the keys of a user that are retired and not destroyed.
+    func retired(of user: String) -> [UInt64] {
+        entries.filter { $0.isRetired && $0.key != nil && isSameText($0.user, user) }.map(\.id)
+    }
+
+    /// Retires a user's key; returns false if there is none.
+    mutating func retireKey(of user: String) -> Bool {
+        guard let place = currentPlaces.removeValue(forKey: [UInt8](user.utf8)) else { return false }
+        entries[place].isRetired = true
+        former.insert(entries[place].id)
+        return true
+    }
+
+    /// Destroys keys; returns false if none of them is left.
+    mutating func destroyKeys(_ ids: [UInt64]) -> Bool {
+        let places = ids.compactMap { self.places[$0] }.filter { entries[$0].key != nil }
+        for place in places {
+            let user = [UInt8](entries[place].user.utf8)
+            if currentPlaces[user] == place { currentPlaces[user] = nil }
+            (entries[place].key, entries[place].isRetired) = (nil, false)
+            former.insert(entries[place].id)
+        }
+        return !places.isEmpty
     }
 
     // MARK: The file
@@ -75,7 +98,8 @@ struct KeyBook: Sendable, Equatable {
         writer.appendVarint(UInt64(entries.count))
         for entry in entries {
             writer.appendVarint(entry.id)
-            writer.append((entry.key == nil ? Kind.destroyed : .key).rawValue)
+            let kind: Kind = entry.key == nil ? .destroyed : entry.isRetired ? .retired : .key
+            writer.append(kind.rawValue)
             writer.appendString(entry.user)
             if let key = entry.key { writer.append(bytes: key) }
         }
@@ -137,14 +161,15 @@ struct KeyBook: Sendable, Equatable {
             }
             let number = try reader.read(UInt8.self, "the kind of a key")
             guard let kind = Kind(rawValue: number) else {
-                throw reader.malformed("the kind of a key", expected: "1 or 2", found: "\(number)")
+                throw reader.malformed("the kind of a key", expected: "1, 2 or 3", found: "\(number)")
             }
             let user = try reader.readString("a user's name", atMost: Envelope.maximumNameBytes)
             var entry = Entry(id: id, user: user)
-            if kind == .key {
+            entry.isRetired = kind == .retired
+            if kind != .destroyed {
                 let range = try reader.readRange(count: UInt64(AuthenticatedCipher.keyBytes), "a key")
                 entry.key = [UInt8](bytes[range])
-                guard current(of: user) == nil else {
+                guard kind == .retired || current(of: user) == nil else {
                     throw reader.malformed(
                         "keys", expected: "one for each user", found: "a second key of user '\(user)'")
                 }

@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The file of a store's keys. It is replaced as a whole, and its previous content is overwritten.
-struct KeyFile: Sendable {
+struct KeyFile: KeyStorage {
     static let name = "keys"
 
     private let path: String
@@ -18,13 +18,14 @@ struct KeyFile: Sendable {
     /// Returns no keys if there is no file.
     func read() throws -> KeyBook {
         guard try files.exists(path) else { return KeyBook() }
-        do { return try readOnce() } catch let error as StrataError where error.code == .wrongMagic {
+        do { return try Self.read(path, files) } catch let error as StrataError where error.code == .wrongMagic {
             // Another process may have replaced the file and wiped this one while it was read.
-            return try readOnce()
+            return try Self.read(path, files)
         }
     }
 
-    private func readOnce() throws -> KeyBook {
+    /// Reads a file of keys.
+    static func read(_ path: String, _ files: any FileSystem) throws -> KeyBook {
         let bytes = try files.readAll(path, atMost: KeyBook.maximumBytes + 1)
         guard bytes.count <= KeyBook.maximumBytes else {
             throw StrataError(
@@ -36,7 +37,8 @@ struct KeyFile: Sendable {
 
     /// Replaces the file; durable on return. Its previous content is overwritten with zeros, as far as the medium
     /// writes in place.
-    func replace(with book: KeyBook) throws {
+    @discardableResult
+    func replace(with book: KeyBook) throws -> Bool {
         // A draft that a crash left behind contains keys too.
         let draft = path + ".new"
         if try files.exists(draft) {
@@ -47,11 +49,11 @@ struct KeyFile: Sendable {
         try files.replace(path, in: directory, with: book.encoded(), isPrivate: true)
         // The keys are already replaced. If the disk fails here, it keeps bytes that no name leads to.
         if let old { try? Self.wipe(old) }
+        return true
     }
 
     private static func wipe(_ file: any File) throws {
         defer { file.close() }
-        try file.write([UInt8](repeating: 0, count: try file.size()), at: 0)
-        try file.sync()
+        try file.wipe()
     }
 }

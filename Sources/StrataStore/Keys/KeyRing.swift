@@ -2,7 +2,8 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// The users' keys, shared by all handles of a store. They are read and created when they are first needed.
+/// The users' keys, shared by all handles of a store. They are read and created when they are first needed, and read
+/// again when another process has changed them.
 ///
 /// Invariants: a key is durable before anything is sealed with it. While a user's encrypted data is being reset,
 /// nothing is sealed for the user, and requests with values sealed before are rejected: committed values can be opened
@@ -19,12 +20,13 @@ final class KeyRing: Sendable {
 
     private let state: Monitor<State>
     /// Nil if keys are in memory only.
-    private let file: KeyFile?
+    private let file: (any KeyStorage)?
     private let random: any RandomSource
     /// True if another process writes the file.
     private let isFollowed: Bool
+    private var isShared: Bool { file?.isShared ?? false }
 
-    init(_ file: KeyFile?, _ random: any RandomSource, isFollowed: Bool = false) {
+    init(_ file: (any KeyStorage)?, _ random: any RandomSource, isFollowed: Bool = false) {
         self.file = file
         self.random = random
         self.isFollowed = isFollowed
@@ -32,7 +34,8 @@ final class KeyRing: Sendable {
     }
 
     private func book(_ state: inout State) throws -> KeyBook {
-        if let book = state.book { return book }
+        if let book = state.book, try file?.isCurrent() ?? true { return book }
+        state.book = nil
         let book = try file?.read() ?? KeyBook()
         state.book = book
         return book
@@ -43,6 +46,9 @@ final class KeyRing: Sendable {
         guard isFollowed else { return }
         state.withLock { $0.book = nil }
     }
+
+    /// Overwrites what other processes left of former keys.
+    func clean() throws { try file?.clean() }
 
     // MARK: Values
 
@@ -94,12 +100,19 @@ final class KeyRing: Sendable {
         }
         return try state.wait { state -> (id: UInt64, key: [UInt8])? in
             if state.resets.contains([UInt8](user.utf8)) { return nil }
-            var book = try book(&state)
-            if let entry = book.current(of: user), let key = entry.key { return (entry.id, key) }
-            let key = random.nextBytes(count: AuthenticatedCipher.keyBytes)
-            let entry = book.add(key, of: user)
-            try replace(with: book, &state)
-            return (entry.id, key)
+            while true {
+                if let entry = try book(&state).current(of: user), let key = entry.key {
+                    // Another process may have made the key, and lost power before its file had a durable name.
+                    try file?.makeDurable()
+                    return (entry.id, key)
+                }
+                let key = random.nextBytes(count: AuthenticatedCipher.keyBytes)
+                try change(&state) { book in
+                    guard book.current(of: user) == nil else { return false }
+                    _ = book.add(key, of: user)
+                    return true
+                }
+            }
         }
     }
 
@@ -110,9 +123,10 @@ final class KeyRing: Sendable {
     func requireKept(_ request: Request) throws {
         guard case .modifyRecords(let body) = request.content else { return }
         func areAllKept(_ state: inout State) -> Bool {
-            state.leaving.isEmpty && state.book?.destroyed.isEmpty ?? true
+            state.leaving.isEmpty && state.book?.former.isEmpty ?? true
         }
-        if state.withLock(areAllKept) { return }
+        // Other processes may have retired keys at any time.
+        if !isShared, state.withLock(areAllKept) { return }
         var ids: Set<UInt64> = []
         for save in body.saves {
             for change in save.fields {
@@ -120,8 +134,9 @@ final class KeyRing: Sendable {
             }
         }
         if ids.isEmpty { return }
-        let gone = state.withLock { state in
-            ids.first { state.leaving.contains($0) || state.book?.destroyed.contains($0) ?? false }
+        let gone = try state.withLock { state in
+            let book = isShared ? try book(&state) : state.book
+            return ids.first { state.leaving.contains($0) || book?.former.contains($0) ?? false }
         }
         guard let gone else { return }
         throw StrataError(
@@ -130,38 +145,49 @@ final class KeyRing: Sendable {
     }
 
     /// Destroys a user's key once `commit` has returned; if `commit` fails, the key stays.
+    ///
+    /// Other processes must not use a shared key any more when the commit is in the log: it is retired first. If
+    /// `commit` fails, it stays so; values that are sealed afterwards get another key.
     func destroyKey<Result>(of user: String, after commit: () throws -> Result) throws -> Result {
         let name = [UInt8](user.utf8)
-        let leaving = try state.wait { state -> UInt64?? in
+        let leaving = try state.wait { state -> [UInt64]? in
             // One reset of a user at a time.
             if state.resets.contains(name) { return nil }
-            let id = try book(&state).current(of: user)?.id
+            if isShared { try change(&state) { $0.retireKey(of: user) } }
+            let book = try book(&state)
+            let ids = isShared ? book.retired(of: user) : [book.current(of: user)?.id].compactMap(\.self)
             state.resets.insert(name)
-            if let id { state.leaving.insert(id) }
-            return .some(id)
+            state.leaving.formUnion(ids)
+            return ids
         }
         defer {
             state.withLock { state in
                 state.resets.remove(name)
-                if let id = leaving { state.leaving.remove(id) }
+                state.leaving.subtract(leaving)
             }
             state.notifyAll()
         }
         let result = try commit()
         try state.withLock { state in
-            var book = try book(&state)
-            guard let id = book.current(of: user)?.id else { return }
-            book.destroyKey(of: user)
-            try replace(with: book, &state)
-            state.leaving.remove(id)
+            try change(&state) { $0.destroyKeys(leaving) }
+            // An earlier reset may have ended before it had emptied the older files.
+            try file?.clean()
         }
         return result
     }
 
-    private func replace(with book: KeyBook, _ state: inout State) throws {
-        // After a failure it is unknown which of the two the file has, so it is read again.
-        if file != nil { state.book = nil }
-        try file?.replace(with: book)
-        state.book = book
+    /// Changes the keys; they stay as they are if the body returns false. It is called again if another process was
+    /// faster.
+    private func change(_ state: inout State, _ body: (inout KeyBook) -> Bool) throws {
+        while true {
+            var book = try book(&state)
+            guard body(&book) else { return }
+            // After a failure it is unknown which of the two the file has, so it is read again.
+            if file != nil { state.book = nil }
+            if try file?.replace(with: book) ?? true {
+                state.book = book
+                return
+            }
+        }
     }
 }

@@ -134,6 +134,7 @@ public final class Store: Sendable {
     @discardableResult
     package func modify(_ request: Request, as actor: Actor, operation: OperationInfo) throws -> Answer {
         try requireWritable()
+        try engine.assets.requireAssets(of: request)
         // Even if the answer is lost: the commit may exist.
         defer { noteSubscriptions(request) }
         return try pipeline.submit(request, as: actor, operation)
@@ -142,6 +143,7 @@ public final class Store: Sendable {
     @discardableResult
     package func modify(_ request: Request, as actor: Actor, operation: OperationInfo) async throws -> Answer {
         try requireWritable()
+        try engine.assets.requireAssets(of: request)
         defer { noteSubscriptions(request) }
         return try await pipeline.submit(request, as: actor, operation)
     }

@@ -60,7 +60,7 @@ extension StoreEngine {
                 .init(expected: "\(floor) to \(newest)", found: "\(offset)"))
         }
         // A reader of the files sees only durable commits.
-        if path != nil, log.durableEnd.offset < offset { try log.sync() }
+        if path != nil, (log.segments?.durableEnd ?? log.durableEnd).offset < offset { try log.sync() }
     }
 
     /// Returns the log as its files are now, opened once for all readers of the past until something is erased or

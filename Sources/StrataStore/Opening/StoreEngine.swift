@@ -77,11 +77,14 @@ final class StoreEngine: Sendable {
     convenience init(inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform) throws {
         let views = try Views.inMemory(log, options: options.pages)
         let snapshot = views.pages.snapshot()
+        let home = log.isShared ? FilesHome(of: "", isCopy: true, options) : nil
+        if let store = log.segments?.identity.storeID { try home?.prepare(for: store, platform) }
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil),
             IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options: options, platform: platform,
-            assets: AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
-            keys: KeyRing(nil, platform.random))
+            assets: home?.assets(options, platform)
+                ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
+            keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
     }
 
     /// Creates an engine for the past of one whose views are in memory.
@@ -101,11 +104,12 @@ final class StoreEngine: Sendable {
         let rebuilder = ViewsRebuilder(
             log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
             checkpoints: nil)
+        let home = try FilesHome(readingAt: path, options, platform.files)
         // No indexes are built here; only those in the page file count.
         try self.init(
             log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options: options,
-            platform: platform, rebuilder: rebuilder, assets: AssetStore(.readOnly(AssetPaths(path)), platform),
-            keys: KeyRing(KeyFile(in: path, platform.files), platform.random, isFollowed: true), at: path)
+            platform: platform, rebuilder: rebuilder, assets: home.assetsForReading(platform),
+            keys: home.keys(options, platform, isFollowed: true), at: path)
     }
 
     /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
@@ -124,13 +128,16 @@ final class StoreEngine: Sendable {
             let rebuilder = ViewsRebuilder(
                 log: log, store: storeID, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
+            let home = FilesHome(of: path, isCopy: log.isShared, options)
+            try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.keeper, try IndexCatalog(opened.views.pages.snapshot())), options: options,
                 platform: platform, rebuilder: rebuilder,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
-                assets: AssetStore(.directory(AssetPaths(path)), platform),
-                keys: KeyRing(KeyFile(in: path, platform.files), platform.random), at: path)
+                assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
+            // Keys that cannot be cleaned up now are when the next one is made or destroyed.
+            try? engine.keys.clean()
             do { try engine.finishErasures() } catch let error as StrataError {
                 // A full disk does not prevent opening the store; the next opening tries again.
                 engine.found.withLock { $0?.reasons.append(error) }

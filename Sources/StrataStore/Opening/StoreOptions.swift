@@ -35,16 +35,23 @@ public struct StoreOptions: Sendable {
     package var checkpoints: Checkpointer.Policy
     /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
-    /// Orders the commits of all processes that have the store; nil if only this one writes (docs/replication.md).
-    package var sequencer: (any Sequencer)?
+    /// The place where commits get their order: by default the store's directory, so that only one process writes.
+    public var place = LogPlace.local
+    /// False for a tool that judges no requests, and opens stores whatever their rules are.
+    package var statesRules = true
     /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
     var buildMemoryBytes = RunSorter.usualMemoryBytes
     /// The limits of the states that are kept for readers of the past.
     var pasts = PastStates.Limits()
-    /// The maximum time that a lazy commit waits.
+    /// The maximum time that a lazy commit waits. On a sequencer, where each costs an entry, it waits for 10 s or more.
     var auditDelayMilliseconds = AuditPolicy().delayMilliseconds
+    /// The age from which a file in a directory that several processes share is removed if nothing names it: a draft,
+    /// or an asset that was not touched since.
+    var unusedFileSeconds = Self.daySeconds
     /// See ``LogOptions/spaceStepBytes``.
     var spaceStepBytes = LogOptions().spaceStepBytes
+
+    static let daySeconds = 86_400
 
     package init(
         containerIdentifier: String = LogOptions().containerIdentifier,
@@ -93,7 +100,22 @@ public struct StoreOptions: Sendable {
     var audits: AuditPolicy {
         AuditPolicy(
             recordsRefusals: recordsRefusals, recordsFetches: recordsFetches,
-            delayMilliseconds: auditDelayMilliseconds)
+            delayMilliseconds: place == .local ? auditDelayMilliseconds : max(auditDelayMilliseconds, 10_000))
+    }
+
+    /// The options that decide how requests are judged, a line for each: all processes of a store must have the same.
+    private var terms: String {
+        """
+        limits.itemsPerRequest \(limits.itemsPerRequest)
+        limits.requestBytes \(limits.requestBytes)
+        limits.recordBytes \(limits.recordBytes)
+        limits.owningReferences \(limits.owningReferences)
+        limits.assetBytes \(assetBytes)
+        touchesParents \(touchesParents)
+        unknownTypesAreErrors \(unknownTypesAreErrors)
+        predicates \(predicates)
+        schema \(schema)
+        """
     }
 
     var log: LogOptions {
@@ -104,7 +126,13 @@ public struct StoreOptions: Sendable {
 
     /// Opens the log in a store's directory, or creates the store; `segments` are those of the log.
     func openLog(at path: String, _ platform: Platform) throws -> (log: any EventLog, segments: SegmentedLog) {
-        guard let sequencer else {
+        guard let sequencer = try place.sequencer(platform) else {
+            guard place.filesDirectory == nil else {
+                throw StrataError(
+                    .invalidArgument,
+                    "A store without a sequencer keeps assets and keys in its own directory; leave the other out.",
+                    .init(path: path, found: place.filesDirectory))
+            }
             guard try !platform.files.exists(StorePaths(path).replica) else {
                 throw StrataError(
                     .invalidArgument,
@@ -114,7 +142,10 @@ public struct StoreOptions: Sendable {
             let log = try SegmentedLog.open(at: path, options: log, platform: platform)
             return (log, log)
         }
-        let log = try ReplicatedLog.open(at: path, sequencer: sequencer, log: log, platform: platform)
+        let log = try ReplicatedLog.open(
+            at: path, sequencer: sequencer, options: .init(terms: statesRules ? terms : "", address: place.address),
+            log: log,
+            platform: platform)
         return (log, log.copy)
     }
 
@@ -134,7 +165,7 @@ public struct StoreOptions: Sendable {
         if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }
         if checkpoints != other.checkpoints { names.append("checkpoints") }
         if history != other.history { names.append("history") }
-        if sequencer !== other.sequencer { names.append("sequencer") }
+        if place != other.place { names.append("place") }
         return names
     }
 }

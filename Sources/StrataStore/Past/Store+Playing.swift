@@ -10,7 +10,7 @@ extension Store {
     /// - Throws: ``StrataError`` `outOfRange` for an offset past the end, and for one whose history was removed.
     package func played(from offset: UInt64, through last: UInt64) throws -> Store {
         let past = try asOf(offset)
-        if log.durableEnd.offset < last { try log.sync() }
+        if (log.segments?.durableEnd ?? log.durableEnd).offset < last { try log.sync() }
         past.engine.notifier.beginPlaying(at: past.views.pages.snapshot())
         return past
     }

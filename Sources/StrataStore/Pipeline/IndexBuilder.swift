@@ -129,7 +129,10 @@ final class IndexBuilder {
     /// Takes both turns; returns the time at which they were taken.
     private func takeTurns() throws -> Int64 {
         try rest()
-        guard pipeline.claimTurns() else { throw Interruption.stopped }
+        guard pipeline.claimTurns() else {
+            // A refusal of writes may be lifted, and then wakes this thread.
+            throw pipeline.state.withLock { $0.isClosed } ? Interruption.stopped : Interruption.outdated
+        }
         return pipeline.platform.time.nowMicroseconds()
     }
 

@@ -28,8 +28,8 @@ extension Pipeline {
             standing = self.standing(of: batch, positions, failure, &snapshot)
         }
         putBackAudits(of: &batch, written: positions.count)
-        // A lazy batch changes nothing, so no reader waits for it.
-        if !batch.isLazy { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
+        // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
+        if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
         return answers(batch, positions, failure, standing, showing: snapshot)
     }

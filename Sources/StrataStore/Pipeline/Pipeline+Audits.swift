@@ -47,7 +47,7 @@ extension Pipeline {
     private func keep(_ audits: [Audit]) {
         guard !audits.isEmpty else { return }
         let wakes = state.withLock { state in
-            if state.refusal != nil { return false }
+            if state.refusal != nil, !state.isUnsettled || state.audits.isFull { return false }
             state.audits.add(audits)
             defer { state.audits.isTimed = true }
             return !state.audits.isTimed || state.audits.isFull

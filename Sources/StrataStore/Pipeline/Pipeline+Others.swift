@@ -60,7 +60,10 @@ extension Pipeline {
         guard isShared else { return }
         let end = try log.confirmEnd()
         guard publication.offset < end.offset else { return }
-        guard claimTurns() else { throw state.withLock { $0.refusal } ?? StoreGate.error }
+        guard claimTurns() else {
+            guard let refusal = state.withLock({ $0.refusal }) else { throw StoreGate.error }
+            throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
+        }
         defer { returnTurns() }
         if state.withLock({ $0.end.offset < end.offset }) { applyOthers() }
     }
@@ -108,16 +111,22 @@ extension Pipeline {
     /// Finds out what became of the append whose outcome is unknown. The caller has both turns, and this gives them up.
     func settle() {
         let start = ContinuousClock.now
-        let isSettled = (try? log.settle(milliseconds: Self.settlingMilliseconds)) != nil
-        if isSettled {
-            state.withLock { ($0.refusal, $0.isUnsettled) = (nil, false) }
+        if (try? log.settle(milliseconds: Self.settlingMilliseconds)) != nil {
+            // IMPORTANT: before writes are accepted, because others rely on a state that has all commits then.
             applyOthers()
+            state.withLock { state in
+                if state.isUnsettled { (state.refusal, state.isUnsettled) = (nil, false) }
+            }
             wakeBuilder()
+            return returnTurns()
         }
-        returnTurns()
-        let left = Self.settlingMilliseconds - Int(start.duration(to: .now) / .milliseconds(1))
         // If it cannot be found out now, it is not asked all the time.
-        if !isSettled, left > 0 { state.wait(milliseconds: left) { $0.isClosed ? () : nil } }
+        state.withLock { $0.isSettlingPaused = true }
+        returnTurns()
+        // Long enough for another thread to answer the requests that wait.
+        let left = max(100, Self.settlingMilliseconds - Int(start.duration(to: .now) / .milliseconds(1)))
+        state.wait(milliseconds: left) { $0.isClosed ? () : nil }
+        state.withLock { $0.isSettlingPaused = false }
     }
 }
 

@@ -43,10 +43,14 @@ extension Pipeline {
         state.withLock { state in
             live.replace(with: new.working)
             state.losses += 1
-            if state.refusal == nil { (state.end, state.endTime) = (end, log.endTime ?? state.endTime) }
+            if state.refusal == nil || state.isUnsettled {
+                (state.end, state.endTime) = (end, log.endTime ?? state.endTime)
+            }
             state.indexes.begin(with: new.keeper, new.catalog)
         }
         state.notifyAll()
+        // Others' commits may be among what was folded.
+        if isShared { publication.announce(end.offset) }
         wakeBuilder()
     }
 

@@ -60,6 +60,8 @@ final class Pipeline: @unchecked Sendable {
         var refusal: StrataError?
         /// True while the refusal is an append to a shared log whose outcome is being found out.
         var isUnsettled = false
+        /// True while that waits before the next attempt.
+        var isSettlingPaused = false
         /// The last commit of another process that a shared log reported.
         var reportedOffset: UInt64 = 0
         /// The end of the log as far as this pipeline wrote it.
@@ -71,6 +73,9 @@ final class Pipeline: @unchecked Sendable {
         /// True if a shared log has commits of other processes that no state shows yet.
         var isBehind: Bool { reportedOffset > end.offset && refusal == nil && !isClosed }
 
+        /// True if it is time to find out about the append without an outcome.
+        var mustSettle: Bool { isUnsettled && !isSettlingPaused && !isClosed }
+
         /// True if there will be work on the indexes once nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
 
@@ -80,7 +85,7 @@ final class Pipeline: @unchecked Sendable {
             // Evaluated every time, or it would not notice that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
-                || haveBecomeDue || audits.isDue || isBehind || isUnsettled
+                || haveBecomeDue || audits.isDue || isBehind || mustSettle
         }
     }
 
@@ -150,7 +155,8 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private static func takeTurn(_ state: inout State) -> Bool {
-        guard !state.isClosed, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty else { return false }
+        guard !state.isClosed, !state.mustSettle, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty
+        else { return false }
         state.turns.isDeciding = true
         return true
     }
@@ -283,6 +289,11 @@ final class Pipeline: @unchecked Sendable {
             state.turns.takeBoth()
             return .others
         }
+        // Before requests, which are all refused until this is done.
+        if state.mustSettle, !state.turns.isAppending {
+            state.turns.takeBoth()
+            return .outcome
+        }
         if !state.queue.isEmpty {
             state.turns.isDeciding = true
             let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
@@ -290,10 +301,6 @@ final class Pipeline: @unchecked Sendable {
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
-        if state.isUnsettled, !state.turns.isAppending {
-            state.turns.takeBoth()
-            return .outcome
-        }
         if state.audits.isDue, state.refusal == nil, !state.turns.isAppending {
             state.turns.takeBoth()
             return .audits

@@ -14,7 +14,7 @@ final class DirectoryAnchor: Sendable {
         var given = path[...]
         while given.count > 1, given.last == "/" { given.removeLast() }
         givenPath = String(given)
-        self.path = path.hasPrefix("/") ? path : Self.workingDirectory() + "/" + path
+        self.path = WorkingDirectory.absolutePath(of: path)
         descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StrataError.systemCall("open", path: path, errno: errno) }
         var status = stat()
@@ -22,12 +22,6 @@ final class DirectoryAnchor: Sendable {
     }
 
     deinit { close(descriptor) }
-
-    private static func workingDirectory() -> String {
-        guard let bytes = getcwd(nil, 0) else { return "." }
-        defer { free(bytes) }
-        return String(cString: bytes)
-    }
 
     /// Returns a path relative to the directory; nil if the path is not below it.
     func relativeName(of other: String) -> String? {

@@ -11,6 +11,8 @@ package protocol File: AnyObject, Sendable {
     func identity() throws -> FileIdentity
     /// The identity, size and times of the file. If none of them differs, the file has not been written to.
     func status() throws -> FileStatus
+    /// Sets the time of the last change to the content to now, without changing the content.
+    func touch() throws
     /// Makes this empty file share the content of another file of the same file system, without copying it. Returns
     /// false where that is impossible.
     func shareContent(of source: any File) throws -> Bool
@@ -74,6 +76,7 @@ extension File {
 
     package func identity() throws -> FileIdentity { throw isNoPageFile }
     package func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
+    package func touch() throws { throw isNoPageFile }
     package func startWriteback(_ range: Range<Int>) {}
     package func shareContent(of source: any File) throws -> Bool { false }
     package func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
@@ -120,6 +123,12 @@ extension File {
 
     package func write(_ source: [UInt8], at position: Int) throws {
         try source.withUnsafeBytes { try write($0, at: position) }
+    }
+
+    /// Overwrites the content with zeros, as far as the medium writes in place; durable on return.
+    package func wipe() throws {
+        try write([UInt8](repeating: 0, count: try size()), at: 0)
+        try sync()
     }
 
     /// Calls `syncData` until no signal interrupts it.

@@ -25,3 +25,10 @@ package struct FileStatus: Sendable, Hashable {
         self.changed = changed
     }
 }
+
+extension FileStatus {
+    /// Returns true if the last change to the content was more than a number of seconds ago.
+    package func isOlder(than seconds: Int, at time: any TimeSource) -> Bool {
+        time.nowMicroseconds() / 1_000_000 - modified / 1_000_000_000 > seconds
+    }
+}

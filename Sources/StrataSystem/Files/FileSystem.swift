@@ -68,6 +68,34 @@ extension FileSystem {
         try syncDirectory(directory)
     }
 
+    /// Creates a file as a whole, unless the path is taken: of several processes that want it, one gets it. Durable on
+    /// return.
+    ///
+    /// - Parameters:
+    ///   - draft: a path in the same directory that nothing else uses.
+    ///   - isPrivate: true if only the owner may read the file; bytes that are not used are then overwritten.
+    /// - Returns: false if there is something at the path.
+    package func create(
+        _ path: String, in directory: String, with bytes: [UInt8], draft: String, isPrivate: Bool = false
+    ) throws -> Bool {
+        let file = try open(draft, isPrivate ? .createPrivate : .create)
+        defer { file.close() }
+        do {
+            try file.write(bytes, at: 0)
+            try file.sync()
+            try hardLink(draft, to: path)
+        } catch {
+            try? remove(draft)
+            // The outcome of a link that failed with another error is not known.
+            guard let error = error as? StrataError, error.code == .alreadyExists else { throw error }
+            if isPrivate { try? file.wipe() }
+            return false
+        }
+        try? remove(draft)
+        try syncDirectory(directory)
+        return true
+    }
+
     /// Creates a file without a name, whose space is freed when it is closed, at the latest when the process ends.
     package func openUnnamed(_ path: String) throws -> any File {
         if try exists(path) { try remove(path) }

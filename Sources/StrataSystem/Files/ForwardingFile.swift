@@ -8,6 +8,7 @@ extension ForwardingFile {
     package func size() throws -> Int { try file.size() }
     package func identity() throws -> FileIdentity { try file.identity() }
     package func status() throws -> FileStatus { try file.status() }
+    package func touch() throws { try file.touch() }
     package func shareContent(of source: any File) throws -> Bool { try file.shareContent(of: source) }
     package func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int {
         try file.readSome(into: target, at: position)

@@ -50,6 +50,10 @@ final class RealFile: File {
             size: Int(status.st_size), modified: nanoseconds(status.st_mtim), changed: nanoseconds(status.st_ctim))
     }
 
+    func touch() throws {
+        guard futimens(openDescriptor, nil) == 0 else { throw failure("futimens") }
+    }
+
     func shareContent(of source: any File) throws -> Bool {
         guard let source = source as? RealFile else { return false }
         return strata_share_content(openDescriptor, source.openDescriptor) == 0

@@ -74,7 +74,8 @@ extension SimulatedDisk.CallKind {
     /// Whether such a call changes anything: a disk looks the same before and after all others.
     var isChange: Bool {
         switch self {
-        case .create, .write, .syncData, .allocate, .truncate, .makeDirectory, .rename, .remove, .syncDirectory: true
+        case .create, .write, .syncData, .allocate, .truncate, .touch, .makeDirectory, .rename, .remove, .syncDirectory:
+            true
         case .open, .exists, .size, .read, .map, .lock, .list: false
         }
     }

@@ -94,7 +94,9 @@ final class LogFixture {
                 return try ReplicatedLog.open(
                     at: "/Notes.strata", sequencer: sequencer, options: .init(outcomeMilliseconds: 60), log: options,
                     platform: Platform(files: SimulatedDisk()), touches: touches)
-            } catch let error as StrataError where [.inputOutput, .outcomeUnknown].contains(error.code) { continue }
+            } catch let error as StrataError where [.inputOutput, .outcomeUnknown, .unreachable].contains(error.code) {
+                continue
+            }
         }
         throw Mismatch("the log never opens")
     }

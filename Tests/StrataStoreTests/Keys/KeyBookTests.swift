@@ -11,7 +11,7 @@ struct KeyBookTests {
         var book = KeyBook()
         _ = book.add([UInt8](repeating: 7, count: 32), of: "anna")
         _ = book.add([UInt8](repeating: 8, count: 32), of: "berta")
-        book.destroyKey(of: "anna")
+        _ = book.destroyKeys([1])
         _ = book.add([UInt8](repeating: 9, count: 32), of: "anna")
         return book
     }()
@@ -26,6 +26,23 @@ struct KeyBookTests {
             + [1, 2, 4] + [UInt8]("anna".utf8) + [2, 1, 5] + [UInt8]("berta".utf8) + key
             + [3, 1, 4] + [UInt8]("anna".utf8) + [UInt8](repeating: 9, count: 32)
         #expect(book.encoded() == expected)
+    }
+
+    @Test("A retired key stays in the file, is nobody's current one, and is destroyed with the others that are named")
+    func retired() throws {
+        var book = book
+        #expect(book.retireKey(of: "anna") && !book.retireKey(of: "anna") && !book.retireKey(of: "carla"))
+        #expect(book.current(of: "anna") == nil && book.retired(of: "anna") == [3] && book.retired(of: "berta") == [])
+        #expect(book.former == [1, 3])
+        let encoded = book.encoded()
+        #expect(encoded.suffix(39).prefix(3) == [3, 3, 4])
+        var read = try KeyBook(decoding: encoded, path: "keys")
+        #expect(read == book && read.entry(3)?.key != nil)
+        #expect(read.add([UInt8](repeating: 1, count: 32), of: "anna").id == 4)
+        #expect(read.retired(of: "anna") == [3] && read.current(of: "anna")?.id == 4)
+        #expect(read.destroyKeys([1, 3, 7]) && !read.destroyKeys([3]))
+        #expect(read.entry(3)?.key == nil && read.current(of: "anna")?.id == 4 && read.retired(of: "anna") == [])
+        #expect(try KeyBook(decoding: read.encoded(), path: "keys") == read)
     }
 
     @Test("Users are told apart by their bytes, not by what they look like")

@@ -79,9 +79,14 @@ struct TwinStore {
         case .segmented: memory = nil
         case .replicated:
             let sequence = MemorySequencer.Sequence()
+            // The files of the generator's assets.
+            for number in 0..<50 as Range<UInt128> {
+                let hash = ContentHash(first: number, second: 1)
+                disk.setContent(Array(repeating: 1, count: 9), of: AssetPaths("/files").file(of: hash))
+            }
             for number in 0..<3 as Range<UInt64> {
                 let sequencer = HostileSequencer(sequence, .everything, seed: 3 &* seed &+ number)
-                copies.append(try Self.replicated(by: sequencer, clock, options, confirmsEnd: confirmsEnd))
+                copies.append(try Self.replicated(by: sequencer, clock, options, disk, confirmsEnd: confirmsEnd))
             }
             store = copies[0]
             return
@@ -90,16 +95,23 @@ struct TwinStore {
     }
 
     private static func replicated(
-        by sequencer: HostileSequencer, _ clock: ManualTime, _ options: StoreOptions, confirmsEnd: Bool
+        by sequencer: HostileSequencer, _ clock: ManualTime, _ options: StoreOptions, _ files: SimulatedDisk,
+        confirmsEnd: Bool
     ) throws -> Store {
+        var options = options
+        options.place = LogPlace(address: "hostile") { _ in sequencer }.withFiles(in: "/files")
         let platform = Platform(files: SimulatedDisk(), time: clock)
         for _ in 0..<1_000 {
             do {
                 let log = try ReplicatedLog.open(
                     at: path, sequencer: sequencer, options: .init(outcomeMilliseconds: 30), log: options.log,
                     platform: platform)
-                return try Store(on: confirmsEnd ? log : UnconfirmedLog(log), options: options, platform: platform)
-            } catch let error as StrataError where [.inputOutput, .outcomeUnknown].contains(error.code) { continue }
+                return try Store(
+                    on: confirmsEnd ? log : UnconfirmedLog(log), options: options,
+                    platform: Platform(files: files, time: clock))
+            } catch let error as StrataError where [.inputOutput, .outcomeUnknown, .unreachable].contains(error.code) {
+                continue
+            }
         }
         throw Divergence(description: "the log never opens")
     }

@@ -154,7 +154,9 @@ struct ReplicatedModelTests {
                     at: "/Notes.strata", sequencer: sequencer, options: .init(outcomeMilliseconds: 80),
                     platform: Platform(files: SimulatedDisk()))
                 return Client(of: try Store(on: log)).with { $0.zone = "Notes" }
-            } catch let error as StrataError where [.inputOutput, .outcomeUnknown].contains(error.code) { continue }
+            } catch let error as StrataError where [.inputOutput, .outcomeUnknown, .unreachable].contains(error.code) {
+                continue
+            }
         }
         throw StrataError(.outcomeUnknown, "The log never opened.")
     }

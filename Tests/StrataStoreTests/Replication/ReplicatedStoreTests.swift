@@ -165,7 +165,7 @@ struct ReplicatedStoreTests {
         let (left, right) = (SimulatedDisk(), SimulatedDisk())
         func open(_ disk: SimulatedDisk) throws -> Client {
             var options = StoreOptions.service
-            options.sequencer = MemorySequencer(sequence)
+            options.place = LogPlace(address: "memory") { _ in MemorySequencer(sequence) }
             options.checkpoints = .init(logBytes: 4 << 10, events: 20, dirtyPercent: 50)
             return Client(of: try Store.open(at: "/Notes.strata", options: options, platform: Platform(files: disk)))
         }

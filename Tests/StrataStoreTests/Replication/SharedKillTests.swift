@@ -2,6 +2,7 @@ import Glibc
 import StrataLog
 import StrataModel
 import StrataReplication
+import StrataSystem
 import TestSupport
 import Testing
 
@@ -26,8 +27,27 @@ struct SharedKillTests {
         for store in stores {
             #expect(try store.snapshot().digests() == digests)
             try processes.check(store.snapshot())
+            try processes.checkAssets(store)
         }
         #expect(LogVerifier.verify(at: processes.path(0)).damage == nil)
+    }
+
+    @Test("Canary: an asset whose file is gone is noticed")
+    func lostAsset() throws {
+        let directory = try TestDirectory()
+        let processes = SharedProcesses(in: directory)
+        try processes.runRound()
+        try processes.killAll()
+        let store = try processes.open(0)
+        defer { try? store.close() }
+        try processes.checkAssets(store)
+        let assets = processes.sequence + "/files/assets"
+        for folder in try RealFileSystem().list(assets) where folder.utf8.count == 2 {
+            for name in try RealFileSystem().list(assets + "/" + folder) {
+                try RealFileSystem().remove("\(assets)/\(folder)/\(name)")
+            }
+        }
+        #expect(throws: (any Error).self) { try processes.checkAssets(store) }
     }
 
     @Test("Canary: processes that acknowledge too early are noticed")
@@ -60,13 +80,13 @@ private final class SharedProcesses {
     }
 
     func path(_ number: Int) -> String { directory.path("\(number).strata") }
-    private var sequence: String { directory.path("Shared.sequence") }
+    var sequence: String { directory.path("Shared.sequence") }
 
     func open(_ number: Int) throws -> Store {
         var options = StoreOptions.service
         options.segmentBytes = 64 << 10
         options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
-        options.sequencer = try DirectorySequencer(at: sequence)
+        options.place = .directory(sequence)
         return try Store.open(at: path(number), options: options)
     }
 
@@ -104,6 +124,28 @@ private final class SharedProcesses {
             acknowledged.append((numbers[0], numbers[1]))
         }
         children[index] = nil
+    }
+
+    /// Finds the bytes of the asset of every acknowledged request, and no file of assets in a copy.
+    func checkAssets(_ store: Store) throws {
+        let files = RealFileSystem()
+        for (number, user) in acknowledged {
+            let record = try store.snapshot().record(
+                NoteRequest.id("\(number)-0"), in: NoteRequest.database, as: Actor(user: "user-\(user)"))
+            guard let asset = try record.assets.first else {
+                throw Divergence(description: "request \(number) was acknowledged and has no asset")
+            }
+            let copy = directory.path("photo")
+            try store.copyAsset(asset, to: copy)
+            let text = String(decoding: try files.readAll(copy, atMost: 1_000), as: UTF8.self)
+            try files.remove(copy)
+            guard text == "photo \(number % 10 == 0 ? 0 : number)" else {
+                throw Divergence(description: "the asset of request \(number) is '\(text)'")
+            }
+        }
+        for number in 0..<4 where try files.exists(path(number) + "/assets") {
+            throw Divergence(description: "copy \(number) keeps assets")
+        }
     }
 
     /// Finds every acknowledged request in a state, as a whole.

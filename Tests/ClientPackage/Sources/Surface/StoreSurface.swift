@@ -14,11 +14,12 @@ struct StoreSurface: Section {
         try indexes()
         plans()
         try await playback()
+        try await replication()
         try store.close()
     }
 
     private func itself() throws {
-        let _: (URL, CloudStore.Options) throws -> CloudStore = CloudStore.init(at:options:)
+        let _: (URL, CloudStore.LogPlace, CloudStore.Options) throws -> CloudStore = CloudStore.init(at:log:options:)
         let _: CKContainer = store.container(user: "anna", device: "phone")
         try store.importSchema(try store.exportSchema())
         try store.validateSchema("DEFINE SCHEMA")
@@ -28,6 +29,16 @@ struct StoreSurface: Section {
         let _: (Date) throws -> CloudStore = store.asOf
         gives(store, \.console, CloudStore.Console.self)
         gives(store, \.options, CloudStore.Options.self)
+    }
+
+    private func replication() async throws {
+        try await store.confirm()
+        try expect(store.replication == nil)
+        let place = CloudStore.LogPlace.directory("/shared/order")
+        try expect(place != .local && place.address == "file:///shared/order" && "\(place)" == place.address)
+        let _: KeyPath<CloudStore, CloudStore.Replication?> = \.replication
+        let _: [KeyPath<CloudStore.Replication, UInt64>] = [\.entry, \.appendedBatches, \.lostBatches]
+        let _: [KeyPath<CloudStore.Replication, CKError?>] = [\.interruption, \.failure]
     }
 
     private func options() {

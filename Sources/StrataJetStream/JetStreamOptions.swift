@@ -1,0 +1,160 @@
+import StrataConnections
+import StrataModel
+
+/// The servers and the stream of a ``JetStreamSequencer``.
+package struct JetStreamOptions: Sendable, Hashable {
+    package private(set) var servers: [ServerAddress.Server]
+    /// The stream's name.
+    package private(set) var stream: String
+    package private(set) var credentials: JetStreamCredentials?
+    /// The path of the certificates of authorities to trust; nil for those of the system.
+    package private(set) var authority: String?
+    package private(set) var isSecure: Bool
+    /// The least number of servers that must keep the stream.
+    package private(set) var replicas: Int
+    /// The time in which the servers must answer when the sequencer is opened.
+    package var openMilliseconds = 10_000
+    /// The time in which a call waits for a connection to be restored, or for a leader to be elected.
+    package var patienceMilliseconds = 8_000
+
+    package static let usualReplicas = 3
+    private static let port = 4_222
+    private static let maximumReplicas = 5
+    private static let maximumNameCharacters = 64
+    private static let knownKeys = ["authority", "credentials", "plaintext", "replicas"]
+
+    /// The subject of the stream's entries.
+    var subject: String { "strata.\(stream)" }
+
+    /// The addresses as the client library takes them.
+    var urls: [String] {
+        servers.map { "\(isSecure ? "tls" : "nats")://\($0.host):\($0.port ?? Self.port)" }
+    }
+
+    /// The address as errors show it: without passwords.
+    package var address: String {
+        let hosts = servers.map { server in server.port.map { "\(server.host):\($0)" } ?? server.host }
+        var account = ""
+        if case .password(let user, _) = credentials { account = "\(user)@" }
+        return "\(isSecure ? "tls" : "nats")://\(account)\(hosts.joined(separator: ","))/\(stream)"
+    }
+
+    /// The address with the options, from which the sequencer can be opened again; without passwords.
+    var fullAddress: String {
+        var parts: [String] = []
+        if let authority { parts.append("authority=\(ServerAddress.encoded(authority))") }
+        if case .file(let path) = credentials { parts.append("credentials=\(ServerAddress.encoded(path))") }
+        if !isSecure, !servers.allSatisfy(\.isLoopback) { parts.append("plaintext=1") }
+        if replicas != Self.usualReplicas { parts.append("replicas=\(replicas)") }
+        return address
+            + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+    }
+
+    /// Reads the address of a stream: `nats://[user:password@]host[:port][,…]/stream[?option=value…]`.
+    ///
+    /// | option | |
+    /// |---|---|
+    /// | `credentials` | the file of the user's token and key |
+    /// | `authority` | the file of the certificates to trust |
+    /// | `replicas` | the least number of servers that keep the stream: 3 by default, 1 for development, or 5 |
+    /// | `plaintext` | 1 for connections to other machines without TLS |
+    ///
+    /// - Throws: `.invalidArgument` with the part that is wrong.
+    package init(_ address: ServerAddress) throws {
+        guard address.scheme == "nats" || address.scheme == "tls" else {
+            throw Self.wrong("nats:// or tls://", "\(address.scheme)://")
+        }
+        if let key = address.options.keys.sorted().first(where: { !Self.knownKeys.contains($0) }) {
+            throw Self.wrong("the options \(Self.knownKeys.joined(separator: ", "))", key)
+        }
+        try self.init(
+            address, credentials: Self.credentials(address), authority: address.options["authority"],
+            replicas: try Self.replicas(address.options["replicas"]),
+            allowsPlaintext: try Self.flag(address.options["plaintext"]))
+    }
+
+    /// Creates the options from addresses such as `tls://n1:4222`.
+    ///
+    /// - Throws: `.invalidArgument` with the argument that is wrong.
+    package init(
+        servers: [String], stream: String, credentials: JetStreamCredentials? = nil, authority: String? = nil,
+        replicas: Int = usualReplicas, allowsPlaintext: Bool = false
+    ) throws {
+        let stream = try Self.checkedName(stream)
+        let addresses = try servers.map { try ServerAddress(parsing: "\($0)/\(stream)") }
+        guard var address = addresses.first else { throw Self.wrong("a server", "none") }
+        for other in addresses {
+            guard ["nats", "tls"].contains(other.scheme), other.scheme == address.scheme else {
+                throw Self.wrong("nats:// or tls://, the same for all servers", "\(other.scheme)://")
+            }
+            guard other.user == nil, other.options.isEmpty else {
+                throw Self.wrong("servers without an account and options", other.description)
+            }
+        }
+        address.servers = addresses.flatMap(\.servers)
+        try self.init(
+            address, credentials: credentials, authority: authority,
+            replicas: try Self.replicas(String(replicas)), allowsPlaintext: allowsPlaintext)
+    }
+
+    private init(
+        _ address: ServerAddress, credentials: JetStreamCredentials?, authority: String?, replicas: Int,
+        allowsPlaintext: Bool
+    ) throws {
+        stream = try Self.checkedName(address.name)
+        guard !allowsPlaintext || (address.scheme == "nats" && authority == nil) else {
+            throw Self.wrong("nats:// without an authority where plaintext=1", "\(address.scheme)://")
+        }
+        servers = address.servers
+        self.credentials = credentials
+        self.authority = authority
+        self.replicas = replicas
+        let isLocal = address.servers.allSatisfy(\.isLoopback)
+        isSecure = address.scheme == "tls" || authority != nil || !(isLocal || allowsPlaintext)
+    }
+
+    private static func wrong(_ expected: String, _ found: String) -> StrataError {
+        StrataError(
+            .invalidArgument, "The address of the stream is wrong.", .init(expected: expected, found: "'\(found)'"))
+    }
+
+    private static func checkedName(_ name: String) throws -> String {
+        let isValid = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isValid, !name.isEmpty, name.utf8.count <= maximumNameCharacters else {
+            throw wrong("a stream name of 1 to \(maximumNameCharacters) letters, digits, - and _", name)
+        }
+        return name
+    }
+
+    private static func credentials(_ address: ServerAddress) throws -> JetStreamCredentials? {
+        switch (address.user, address.options["credentials"]) {
+        case (nil, nil): return nil
+        case (nil, let path?): return .file(path)
+        case (let user?, nil): return .password(user: user, password: address.password ?? "")
+        case (let user?, .some): throw wrong("either a user or a credentials file", user)
+        }
+    }
+
+    private static func replicas(_ text: String?) throws -> Int {
+        guard let text else { return usualReplicas }
+        guard let number = Int(text), number % 2 == 1, (1...maximumReplicas).contains(number) else {
+            throw wrong("replicas=1, 3 or 5", text)
+        }
+        return number
+    }
+
+    private static func flag(_ text: String?) throws -> Bool {
+        switch text {
+        case nil, "0": false
+        case "1": true
+        case let text?: throw wrong("plaintext=1 or plaintext=0", text)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// A message of the client library, used by one thread at a time.
+final class NATSMessage {
+    private let library: NATSLibrary
+    // Not nil before it is destroyed, which happens once.
+    let pointer: OpaquePointer
+
+    /// Takes over a message that the library made.
+    init(_ library: NATSLibrary, owning pointer: OpaquePointer) {
+        self.library = library
+        self.pointer = pointer
+    }
+
+    /// Creates a message to send; the library copies the bytes.
+    init(_ library: NATSLibrary, to subject: String, _ bytes: [UInt8]) throws(NATSFailure) {
+        self.library = library
+        pointer = try library.make { result in
+            bytes.withUnsafeBytes { library.createMessage(result, subject, nil, $0.baseAddress, Int32($0.count)) }
+        }
+    }
+
+    deinit { library.destroyMessage(pointer) }
+
+    func setHeader(_ name: String, _ value: String) throws(NATSFailure) {
+        try library.check(library.setHeader(pointer, name, value))
+    }
+
+    /// Returns the value of a header; nil if there is none.
+    func header(_ name: String) -> String? {
+        var value: NATSLibrary.Text?
+        guard library.header(pointer, name, &value) == NATSFailure.Status.ok.rawValue else { return nil }
+        return value.map { String(cString: $0) }
+    }
+
+    var reply: String? { library.messageReply(pointer).map { String(cString: $0) } }
+    var byteCount: Int { Int(library.messageByteCount(pointer)) }
+
+    var bytes: [UInt8] {
+        guard byteCount > 0, let start = library.messageBytes(pointer) else { return [] }
+        // The library keeps as many bytes there as it says, until the message is destroyed.
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: byteCount))
+    }
+}

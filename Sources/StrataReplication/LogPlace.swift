@@ -1,0 +1,66 @@
+import StrataModel
+import StrataSystem
+
+/// The place where the commits of a store get their order: its own directory, or a sequencer that several processes
+/// share (docs/replication.md).
+public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
+    /// The sequencer's address without passwords; `local` for a store that one process writes.
+    public let address: String
+    /// The directory of the assets and keys of all processes; nil if there is none.
+    public let filesDirectory: String?
+    private let open: (@Sendable (Platform) throws -> any Sequencer)?
+
+    public var description: String { address }
+
+    /// The store's own directory: one process writes it.
+    public static let local = LogPlace(address: "local", filesDirectory: nil, open: nil)
+
+    /// A directory that all processes reach, on one machine or on a shared disk.
+    ///
+    /// The file system must have hard links. The directory is created if it is missing. Assets and the keys of
+    /// encrypted values are in the directory `files` in it, unless ``withFiles(in:)`` names another.
+    public static func directory(_ path: String) -> LogPlace { directory(path, creates: true) }
+
+    /// - Parameter creates: false if a directory that no store uses yet is an error.
+    package static func directory(_ path: String, creates: Bool) -> LogPlace {
+        let path = WorkingDirectory.absolutePath(of: path)
+        return LogPlace(address: "file://\(path)") {
+            try DirectorySequencer(at: path, creates: creates, platform: $0)
+        }.withFiles(in: path + "/files")
+    }
+
+    /// Returns the same place, with a directory in which all processes keep the store's assets and the keys of its
+    /// encrypted values. Without one, a store on a sequencer refuses both.
+    ///
+    /// ```swift
+    /// options.place = place.withFiles(in: "/shared/Notes.files")
+    /// ```
+    /// All processes must reach the directory, and no other store may use it. Its file system must have hard links. The
+    /// directory is created if it is missing. Assets and keys are as safe as this directory.
+    public func withFiles(in directory: String) -> LogPlace {
+        LogPlace(address: address, filesDirectory: directory, open: open)
+    }
+
+    /// Creates the place of a sequencer, without a directory for files. Two places are equal if their addresses and
+    /// directories are.
+    ///
+    /// - Parameter open: connects to the sequencer; called whenever a store is opened.
+    package init(address: String, open: @escaping @Sendable (Platform) throws -> any Sequencer) {
+        self.init(address: address, filesDirectory: nil, open: .some(open))
+    }
+
+    private init(
+        address: String, filesDirectory: String?, open: (@Sendable (Platform) throws -> any Sequencer)?
+    ) {
+        self.address = address
+        self.filesDirectory = filesDirectory
+        self.open = open
+    }
+
+    /// Connects to the sequencer; nil if the place is ``local``.
+    package func sequencer(_ platform: Platform) throws -> (any Sequencer)? { try open?(platform) }
+
+    public static func == (one: LogPlace, other: LogPlace) -> Bool {
+        one.address == other.address && one.filesDirectory == other.filesDirectory
+    }
+}

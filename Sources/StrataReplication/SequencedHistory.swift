@@ -1,0 +1,115 @@
+import StrataLog
+import StrataModel
+
+/// Reads the history in the entries of a sequencer, without a copy, and writes nothing anywhere.
+///
+/// ```swift
+/// var history = try SequencedHistory(sequencer)
+/// let last = try sequencer.last()
+/// while let commits = try history.next(through: last) { print(commits.count) }
+/// ```
+package struct SequencedHistory {
+    package enum Step {
+        /// No entry came.
+        case none
+        /// An entry that counts, with its commits.
+        case valid([Commit])
+        case void
+    }
+
+    /// The time after which an entry that the sequencer names is given up.
+    private static let patienceMilliseconds = 10_000
+
+    package let identity: StoreIdentity
+    /// The last entry that was read.
+    package private(set) var number: UInt64 = 1
+    /// The last valid entry.
+    package private(set) var entry: Identifier
+    package private(set) var end = Position.start
+    /// The time of the last commit; nil if there is none.
+    package private(set) var endTime: Int64?
+    private let sequencer: any Sequencer
+    private var page: ArraySlice<[UInt8]>
+
+    /// Reads the identity of the store.
+    ///
+    /// - Throws: `.notFound` if the sequencer has no entries, `.outOfRange` if the first ones were trimmed.
+    package init(_ sequencer: any Sequencer) throws {
+        guard try sequencer.last() > 0 else {
+            throw StrataError(.notFound, "The sequencer has no store; 'strata create' gives it one.")
+        }
+        page = try sequencer.entries(after: 0, waitingMilliseconds: Self.patienceMilliseconds)[...]
+        guard let first = page.popFirst() else { throw Self.hiddenEntry(1) }
+        let entry = try SequencedEntry(decoding: first)
+        guard case .identity(let identity, _) = entry.content else {
+            throw StrataError(.malformed, "The first entry of the sequencer is not the identity of a store.")
+        }
+        self.identity = identity
+        self.entry = entry.id
+        self.sequencer = sequencer
+    }
+
+    private static func hiddenEntry(_ number: UInt64) -> StrataError {
+        StrataError(
+            .outcomeUnknown, "The sequencer does not show an entry that it has; try again.",
+            .init(expected: "entry \(number)"))
+    }
+
+    /// Returns the commits of the next valid entry that has some; nil if none is left up to the entry `last`.
+    package mutating func next(through last: UInt64) throws -> [Commit]? {
+        while number < last {
+            switch try step(waitingMilliseconds: Self.patienceMilliseconds) {
+            case .none: throw Self.hiddenEntry(number + 1)
+            case .valid(let commits) where !commits.isEmpty: return commits
+            case .valid, .void: continue
+            }
+        }
+        return nil
+    }
+
+    /// Reads one entry, for which it waits if there is none yet.
+    package mutating func step(waitingMilliseconds: Int) throws -> Step {
+        if page.isEmpty {
+            page = try sequencer.entries(after: number, waitingMilliseconds: waitingMilliseconds)[...]
+        }
+        guard let bytes = page.popFirst() else { return .none }
+        let entry = try SequencedEntry(decoding: bytes)
+        number += 1
+        // A second identity is void, whatever its store.
+        if case .identity = entry.content { return .void }
+        guard entry.store == identity.storeID else {
+            throw StrataError(
+                .foreignSegment, "An entry belongs to another store.",
+                .init(expected: "\(identity.storeID)", found: "\(entry.store) in entry \(number)"))
+        }
+        guard entry.previous == self.entry, entry.position == end else {
+            guard entry.position.offset <= end.offset else {
+                throw StrataError(
+                    .brokenSequence, "An entry was decided on commits that the sequencer did not give.",
+                    .init(offset: entry.position.offset, expected: "at most \(end)", found: "entry \(number)"))
+            }
+            return .void
+        }
+        self.entry = entry.id
+        guard case .commits(let commits) = entry.content else { return .valid([]) }
+        return .valid(commits.map { take($0) })
+    }
+
+    private mutating func take(_ commit: NewCommit) -> Commit {
+        end = end.following(commit)
+        endTime = commit.time
+        return Commit(
+            offset: end.offset, id: commit.id, time: commit.time, chain: end.chain, payload: commit.payload)
+    }
+}
+
+extension Position {
+    /// Returns the position of a commit that follows this one.
+    func following(_ commit: NewCommit) -> Position {
+        commit.payload.withUnsafeBytes { payload in
+            Position(
+                offset: offset + 1,
+                chain: Chain.value(after: chain, offset: offset + 1, time: commit.time, payload: payload))
+        }
+    }
+}

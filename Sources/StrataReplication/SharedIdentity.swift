@@ -1,0 +1,117 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// Finds out the identity that all processes of a store share: the first entry of their sequencer.
+struct SharedIdentity {
+    private static let pauseMilliseconds = 50
+
+    private let paths: StorePaths
+    private let sequencer: any Sequencer
+    private let options: ReplicatedLog.Options
+
+    init(at path: String, _ sequencer: any Sequencer, _ options: ReplicatedLog.Options) {
+        paths = StorePaths(path)
+        self.sequencer = sequencer
+        self.options = options
+    }
+
+    /// Returns the store's identity; the first process that opens an empty sequencer appends it.
+    ///
+    /// - Throws: ``StrataError`` if the sequencer cannot be reached, is empty though the directory has a store, or
+    ///   states other options than this process has.
+    func agree(_ log: LogOptions, _ platform: Platform) throws -> StoreIdentity {
+        let local = try StoreIdentity.read(paths, platform.files)
+        guard local == nil, log.createsStore, options.givesIdentity else { return try existing(local) }
+        let own = try StoreIdentity(
+            storeID: platform.random.nextIdentifier(), containerIdentifier: log.containerIdentifier,
+            created: platform.time.nowMicroseconds())
+        return try identity(
+            in: Self.offer(
+                own, terms: options.terms, to: sequencer, platform, milliseconds: options.outcomeMilliseconds))
+    }
+
+    /// Returns the identity that the sequencer has, which must not be given one.
+    private func existing(_ local: StoreIdentity?) throws -> StoreIdentity {
+        let start = ContinuousClock.now
+        do {
+            while true {
+                if let first = try Self.first(of: sequencer, milliseconds: Self.pauseMilliseconds) {
+                    return try identity(in: first)
+                }
+                if try sequencer.last() == 0 { throw isEmpty(hasStore: local != nil) }
+                guard start.duration(to: .now) < .milliseconds(options.outcomeMilliseconds) else {
+                    throw Self.isHidden(because: nil)
+                }
+            }
+        } catch let error as StrataError where error.code == .outOfRange {
+            // It was trimmed; the copy has the identity that it stated.
+            guard let local else { throw error }
+            return local
+        }
+    }
+
+    /// Appends an identity to a sequencer without entries, and returns the first entry: this one, or another process's.
+    static func offer(
+        _ identity: StoreIdentity, terms: String = "", to sequencer: any Sequencer, _ platform: Platform,
+        milliseconds: Int
+    ) throws -> SequencedEntry {
+        let id = platform.random.nextIdentifier()
+        let entry = SequencedEntry(
+            store: identity.storeID, id: id, writer: id, previous: .zero, position: .start,
+            content: .identity(identity, terms: terms)
+        ).encoded()
+        let start = ContinuousClock.now
+        var reason: StrataError?
+        var pause = 0
+        repeat {
+            if let first = try first(of: sequencer, milliseconds: pause) { return first }
+            switch sequencer.append(entry, id: id, expecting: 0) {
+            case .accepted, .taken: break
+            case .unknown(let error): reason = error
+            case .refused(let error): throw error
+            }
+            pause = pauseMilliseconds
+        } while start.duration(to: .now) < .milliseconds(milliseconds)
+        throw isHidden(because: reason)
+    }
+
+    /// Returns the first entry, which may be readable only some time after its number is known.
+    private static func first(of sequencer: any Sequencer, milliseconds: Int) throws -> SequencedEntry? {
+        try sequencer.entries(after: 0, waitingMilliseconds: milliseconds).first.map {
+            try SequencedEntry(decoding: $0)
+        }
+    }
+
+    private static func isHidden(because reason: StrataError?) -> StrataError {
+        StrataError(
+            .unreachable, "The sequencer does not show the first entry; open the store when it answers.", .init(),
+            cause: reason)
+    }
+
+    private func isEmpty(hasStore: Bool) -> StrataError {
+        hasStore
+            ? StrataError(
+                .invalidArgument,
+                "The sequencer is empty, but the directory has a store; give the sequencer its history first.",
+                .init(path: paths.store))
+            : StrataError(
+                .notFound, "The sequencer has no store; 'strata create' gives it one.", .init(path: paths.store))
+    }
+
+    private func identity(in entry: SequencedEntry) throws -> StoreIdentity {
+        guard case .identity(let identity, let terms) = entry.content else {
+            throw StrataError(
+                .malformed, "The first entry of the sequencer is not the identity of a store.", .init())
+        }
+        guard terms.isEmpty || options.terms.isEmpty || terms == options.terms else {
+            let (theirs, own) = (terms.split(separator: "\n"), options.terms.split(separator: "\n"))
+            throw StrataError(
+                .invalidArgument, "The store was created with other options; all its processes must have the same.",
+                .init(
+                    path: paths.store, expected: theirs.filter { !own.contains($0) }.joined(separator: ", "),
+                    found: own.filter { !theirs.contains($0) }.joined(separator: ", ")))
+        }
+        return identity
+    }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import StrataConnections
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataJetStream
+
+/// NATS servers of this machine, on free ports and in a folder of their own; they end with the object.
+///
+/// ```swift
+/// let servers = try JetStreamServers(count: 3)
+/// let options = try servers.options("notes")
+/// ```
+final class JetStreamServers {
+    static let isOffered = binary != nil
+    static let whyNot: Comment =
+        "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER"
+
+    let directory: TestDirectory
+    private var processes: [ChildProcess?]
+    private let ports: [Int]
+    private let settings: String
+
+    /// The first server that is recent enough: of the environment, of tools/nats, or of the path.
+    private static let binary: String? = {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        var candidates = ["/\(root)/.build/nats/server/bin/nats-server"]
+        if let named = getenv("STRATA_NATS_SERVER") { candidates.insert(String(cString: named), at: 0) }
+        let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []
+        candidates += folders.map { "\($0)/nats-server" }
+        return candidates.first { path in
+            guard access(path, X_OK) == 0, let child = try? ChildProcess(path, ["--version"]) else { return false }
+            defer { _ = child.wait() }
+            let version = child.lines().first?.split(separator: "v").last.map(String.init)
+            return version.flatMap(ServerVersion.init).map { $0 >= .minimum } ?? false
+        }
+    }()
+
+    /// - Parameters:
+    ///   - hasJetStream: false for servers without it.
+    ///   - settings: further lines of each server's configuration.
+    init(count: Int, hasJetStream: Bool = true, settings: String = "") throws {
+        directory = try TestDirectory()
+        self.settings = settings
+        processes = Array(repeating: nil, count: count)
+        ports = try Self.freePorts(2 * count)
+        for index in 0..<count {
+            try configuration(of: index, hasJetStream).write(to: directory.path("\(index).conf"))
+            try start(index)
+        }
+    }
+
+    deinit {
+        // A paused one could not end.
+        for index in processes.indices { kill(index) }
+    }
+
+    private func configuration(of index: Int, _ hasJetStream: Bool) -> String {
+        var text = "server_name: n\(index)\nlisten: 127.0.0.1:\(ports[index])\n\(settings)\n"
+        if hasJetStream {
+            text += "jetstream { store_dir: \"\(directory.path("store\(index)"))\", sync_interval: always }\n"
+        }
+        let count = processes.count
+        if count > 1 {
+            let routes = (0..<count).map { "nats://127.0.0.1:\(ports[count + $0])" }.joined(separator: ", ")
+            text += "cluster { name: test, listen: 127.0.0.1:\(ports[count + index]), routes: [\(routes)] }\n"
+        }
+        return text
+    }
+
+    private static func freePorts(_ count: Int) throws -> [Int] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        return try (0..<count).map { _ in
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(socket)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(socket, address, size) == 0 && getsockname(socket, address, &size) == 0
+                }
+            }
+            guard result else { throw StrataError.systemCall("bind", path: "127.0.0.1", errno: errno) }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+
+    // MARK: Processes
+
+    func start(_ index: Int) throws {
+        let binary = try #require(Self.binary)
+        processes[index] = try ChildProcess(
+            binary, ["-c", directory.path("\(index).conf")], errors: directory.path("\(index).log"))
+    }
+
+    func kill(_ index: Int) {
+        processes[index]?.kill()
+        processes[index] = nil
+    }
+
+    func pause(_ index: Int) { signal(index, SIGSTOP) }
+    func resume(_ index: Int) { signal(index, SIGCONT) }
+
+    private func signal(_ index: Int, _ number: Int32) {
+        if let process = processes[index] { Glibc.kill(process.identifier, number) }
+    }
+
+    // MARK: Addresses
+
+    /// Returns the options of a stream that as many servers keep as there are.
+    func options(_ stream: String, account: String = "", more: String = "") throws -> JetStreamOptions {
+        let hosts = ports[..<processes.count].map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        let address = "nats://\(account)\(hosts)/\(stream)?replicas=\(processes.count)\(more)"
+        return try JetStreamOptions(ServerAddress(parsing: address))
+    }
+
+    /// Creates a stream and returns its options.
+    func stream(_ name: String) throws -> JetStreamOptions {
+        var options = try options(name)
+        // A new cluster has to elect a leader first.
+        options.openMilliseconds = 30_000
+        #expect(try JetStreamSequencer.create(options))
+        return options
+    }
+
+    /// Sends a request to JetStream, as an administrator may.
+    @discardableResult
+    func ask<Answer: Decodable>(
+        _ question: String, _ json: String, _ options: JetStreamOptions,
+        as type: Answer.Type = JetStreamAPI.Nothing.self
+    ) throws -> Answer {
+        let connection = try NATSConnection(NATSLibrary.shared(), options)
+        defer { connection.close() }
+        return try JetStreamAPI.decode(
+            connection.request("$JS.API.\(question)", Array(json.utf8), milliseconds: 5_000))
+    }
+
+    /// Returns the number of the server that leads a stream; nil while none does.
+    func leader(_ options: JetStreamOptions) -> Int? {
+        let info = try? ask("STREAM.INFO.\(options.stream)", "{}", options, as: StreamInfo.self)
+        return info?.cluster?.leader.flatMap { Int($0.dropFirst()) }
+    }
+}
+
+extension String {
+    fileprivate func write(to path: String) throws {
+        let file = try RealFileSystem().open(path, .create)
+        defer { file.close() }
+        try file.write(Array(utf8), at: 0)
+    }
+}
