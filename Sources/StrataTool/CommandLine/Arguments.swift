@@ -18,6 +18,13 @@ struct Arguments {
 
     func has(_ option: any OptionDescription) -> Bool { values[option.name] != nil }
 
+    /// Returns the same command line with another operand at a place.
+    func replacing(operand index: Int, by word: String) -> Arguments {
+        var arguments = self
+        arguments.operands[index] = word
+        return arguments
+    }
+
     /// The first operand, for commands that require one.
     var store: String { operands.first ?? "" }
 }

@@ -18,6 +18,10 @@ protocol Command: Sendable {
     /// True if the command shows progress at a terminal.
     static func showsProgress(_ arguments: Arguments) -> Bool
 
+    /// True if the address of a sequencer is accepted in place of a store's directory. A command with
+    /// ``AddressCopy/directory`` then gets the directory of a copy.
+    static var readsAddresses: Bool { get }
+
     /// The paths of stores in a command line.
     static func stores(_ arguments: Arguments) -> [String]
 
@@ -38,12 +42,18 @@ struct Operand: Sendable {
 
     /// The store, the usual first operand.
     static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
+    static let storeOrAddress = Operand(
+        name: store.name,
+        help: "the store's directory, such as Notes.strata, or the address of its sequencer, such as "
+            + "file:///shared/Notes.sequence")
 }
 
 extension Command {
     static func isPaged(_ arguments: Arguments) -> Bool { true }
 
     static func showsProgress(_ arguments: Arguments) -> Bool { true }
+
+    static var readsAddresses: Bool { false }
 
     static func stores(_ arguments: Arguments) -> [String] {
         zip(operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)

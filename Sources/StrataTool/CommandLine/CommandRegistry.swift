@@ -36,6 +36,9 @@ enum CommandRegistry {
                 RebuildViewsCommand.self,
             ]),
         Group(
+            title: "keep a store on several machines",
+            commands: [CreateCommand.self, JoinCommand.self, ReplicateCommand.self, PromoteCommand.self]),
+        Group(
             title: "the tool itself",
             commands: [HelpCommand.self, ManualCommand.self, CompletionsCommand.self]),
     ]
@@ -50,6 +53,7 @@ enum CommandRegistry {
         "ls": "'zones' or 'records'", "list": "'zones' or 'records'", "cat": "'get' or 'show'", "select": "'query'",
         "find": "'query'", "fsck": "'verify'", "check": "'verify'", "gc": "'compact'", "status": "'info'",
         "annotate": "'blame'", "rm": "'erase'", "delete": "'erase'", "backup": "'export'", "restore": "'import'",
+        "clone": "'join'", "init": "'create'", "sync": "'replicate'",
     ]
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {

@@ -5,8 +5,8 @@ enum HelpText {
 
     /// A sentence on the purpose of the tool.
     static let purpose =
-        "inspects Strata stores, even while another program writes to them. Only 'schema import' and commands with "
-        + "--apply change a store."
+        "inspects Strata stores, even while another program writes to them. Only 'schema import', commands with "
+        + "--apply and those for several machines change a store."
     static let exitCodes = [
         ("0", "success"), ("1", "the answer is no, for example because a verification failed"),
         ("2", "the command line is invalid"),

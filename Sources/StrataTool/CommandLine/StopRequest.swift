@@ -8,7 +8,9 @@ enum StopRequest {
 
     static var hasCome: Bool { isWanted.load(ordering: .relaxed) }
 
-    static func listen() { signal(SIGINT) { _ in StopRequest.isWanted.store(true, ordering: .relaxed) } }
+    static func listen(to signals: [Int32] = [SIGINT]) {
+        for number in signals { signal(number) { _ in StopRequest.isWanted.store(true, ordering: .relaxed) } }
+    }
     static func forget() { isWanted.store(false, ordering: .relaxed) }
     static func end() { signal(SIGINT, SIG_DFL) }
 }

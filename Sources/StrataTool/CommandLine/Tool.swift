@@ -102,6 +102,12 @@ public enum Tool {
             HelpText.write(command, to: output)
             return .success
         }
+        return try AddressCopy.resolving(arguments, of: command) { try run(command, resolved: $0, output) }
+    }
+
+    private static func run(
+        _ command: any Command.Type, resolved arguments: Arguments, _ output: Output
+    ) throws -> ExitCode {
         try requireNoFile(command, arguments)
         while true {
             let floor = floorOffset(arguments)

@@ -20,8 +20,9 @@ enum DumpCommand: Command {
     static let bytes = Option.number(
         "--bytes", "N", 0...UInt64.max, help: "print at most N bytes of each field; the default is 256")
 
-    static let operands = [Operand.store]
-    static let options: [any OptionDescription] = [segment, offset, limit, bytes]
+    static let readsAddresses = true
+    static let operands = [Operand.storeOrAddress]
+    static let options: [any OptionDescription] = [segment, offset, limit, bytes, AddressCopy.directory]
     static let examples = [
         "strata dump Notes.strata --offset 12", "strata dump Notes.strata --segment 1 --limit 3",
     ]

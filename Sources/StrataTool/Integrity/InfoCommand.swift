@@ -6,12 +6,19 @@ enum InfoCommand: Command {
         "Besides what the log holds, it prints how far the log is known to be durable, which history is kept, how far "
         + "the page file's checkpoint goes and whether it can be used, and how many users, zones, record types and "
         + "fields have names. It reads headers, hints and the newest segment, takes no lock, and can run while another "
-        + "program writes to the store. For a damaged store it prints what it can and exits with 3."
-    static let operands = [Operand.store]
+        + "program writes to the store. Of a sequencer it reads all entries, and prints how many there are and where "
+        + "their history ends. For a damaged store it prints what it can and exits with 3."
+    static let readsAddresses = true
+    static let operands = [Operand.storeOrAddress]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata info Notes.strata", "strata info Notes.strata --json | jq .commits"]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if SequencerAddress.isMeant(by: arguments.store) {
+            let info = try SequencerInfo(try SequencerAddress(arguments.store))
+            if arguments[Option.json] { try output.writeJSON(info) } else { try info.write(to: output) }
+            return .success
+        }
         try StoreAccess.requireDirectory(arguments.store)
         let info = try StoreInfo(try StoreAccess(arguments.store))
         if arguments[Option.json] { try output.writeJSON(info) } else { try info.write(to: output) }

@@ -16,15 +16,20 @@ enum VerifyCommand: Command {
         + "anything that only a later release of Strata understands: then it exits with 3, as for a store that cannot "
         + "be read. With --deep it also folds the log again, compares the page file with the result entry by entry, "
         + "and reads each page and each asset file; where they differ, it names the first commit that caused the "
-        + "difference. It writes nothing to the store; data that does not fit in memory goes to unnamed files in "
+        + "difference. With --against it compares chain values and commits with those of another copy, or of the "
+        + "sequencer, and names the first commit that differs; a copy that has only not read everything yet agrees. It "
+        + "writes nothing to the store; data that does not fit in memory goes to unnamed files in "
         + "$TMPDIR, or /tmp."
-    static let operands = [Operand.store]
+    static let readsAddresses = true
+    static let operands = [Operand.storeOrAddress]
     static let deep = Option.flag(
         "--deep", help: "also compare the page file with a fresh fold of the log, and assets with their names")
-    static let options: [any OptionDescription] = [deep, Option.json]
+    static let against = Option.text(
+        "--against", "OTHER", help: "also compare the commits with those of another directory or a sequencer")
+    static let options: [any OptionDescription] = [deep, against, AddressCopy.directory, Option.json]
     static let examples = [
         "strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage",
-        "strata verify Notes.strata --deep",
+        "strata verify Notes.strata --deep", "strata verify Copy.strata --against file:///shared/Notes.sequence",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
@@ -38,17 +43,24 @@ enum VerifyCommand: Command {
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
         // A damaged log says nothing about the other files.
         let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
+        let agreement =
+            try report.damage == nil
+            ? arguments[against].map { try HistoryAgreement(arguments.store, against: $0) } : nil
         if arguments[Option.json] {
-            try output.writeJSON((report, deep), as: shape)
+            try output.writeJSON((report, deep, agreement), as: shape)
         } else {
             write(report, isDeep: deep != nil, to: output)
             if let deep { DeepText(report: deep, output: output).write() }
             if arguments[Self.deep], deep == nil {
                 output.write("\nnote: the page file and assets were not checked: the log comes first")
             }
+            if let agreement {
+                try output.endLine()
+                agreement.write(to: output)
+            }
             try output.endLine()
         }
-        return report.damage == nil && deep?.isWhole != false ? .success : .no
+        return report.damage == nil && deep?.isWhole != false && agreement?.isWhole != false ? .success : .no
     }
 
     private static func verifyDeeply(_ path: String, _ bar: ProgressBar) throws -> DeepReport {
@@ -92,8 +104,12 @@ enum VerifyCommand: Command {
         }
     }
 
-    static let shape = Shape<(log: VerificationReport, deep: DeepReport?)>("What `verify` prints") {
-        Key("ok", "true if no damage was found") { $0.log.damage == nil && $0.deep?.isWhole != false }
+    static let shape = Shape<(log: VerificationReport, deep: DeepReport?, agreement: HistoryAgreement?)>(
+        "What `verify` prints"
+    ) {
+        Key("ok", "true if no damage and no difference was found") {
+            $0.log.damage == nil && $0.deep?.isWhole != false && $0.agreement?.isWhole != false
+        }
         Key("commits", "how many are intact, before any damage") { $0.log.commitCount }
         Key("events", "how many they have") { $0.log.eventCount }
         Key("segments", "how many segments were read, up to the one that has damage") { $0.log.segmentCount }
@@ -108,5 +124,6 @@ enum VerifyCommand: Command {
         Key("assets", "the files of assets", as: DeepReport.assets, if: "with `--deep`, if the log is intact") {
             $0.deep
         }
+        Key("against", "the comparison", if: "with `--against`, if the log is intact") { $0.agreement }
     }
 }

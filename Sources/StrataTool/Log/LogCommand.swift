@@ -31,10 +31,11 @@ enum LogCommand: Command {
     static let follow = Option.flag(
         "--follow", help: "keep printing new commits as they are appended, until interrupted")
 
-    static let operands = [Operand.store]
+    static let readsAddresses = true
+    static let operands = [Operand.storeOrAddress]
     static let options: [any OptionDescription] =
         [Option.json, follow, limit, reverse, from, to, since, CommitRange.until] + LogFilterOptions.all
-        + [oneline, stat, patch]
+        + [oneline, stat, patch, AddressCopy.directory]
     static let examples = [
         "strata log Notes.strata -n 10",
         "strata log Notes.strata --since 2h --oneline",

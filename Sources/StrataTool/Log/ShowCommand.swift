@@ -11,8 +11,9 @@ enum ShowCommand: Command {
         + "printed, except for the participants and permissions of a share. Exits with 1 if there is no commit at "
         + "that offset."
 
-    static let operands = [Operand.store, CommitOperand.operand]
-    static let options: [any OptionDescription] = [Option.json]
+    static let readsAddresses = true
+    static let operands = [Operand.storeOrAddress, CommitOperand.operand]
+    static let options: [any OptionDescription] = [AddressCopy.directory, Option.json]
     static let examples = [
         "strata show Notes.strata 12", "strata show Notes.strata last",
         "strata show Notes.strata 12 --json | jq .stored",

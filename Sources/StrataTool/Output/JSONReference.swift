@@ -4,7 +4,7 @@ import StrataStore
 /// The page docs/reference/json.md, generated from the shapes that write `--json`.
 enum JSONReference {
     private static let sections: [(title: String, shapes: [any DescribedShape])] = [
-        ("strata info", [StoreInfo.shape]),
+        ("strata info", [StoreInfo.shape, SequencerInfo.shape]),
         ("strata stats", [StatisticsReport.shape]),
         ("strata log, strata show", [CommitJSON.Line.shape, EventJSON.patch]),
         ("strata history", [HistoryCommand.shape]),
@@ -43,6 +43,7 @@ enum JSONReference {
         ("strata compact", [CompactCommand.planShape, CompactCommand.doneShape]),
         ("strata erase", [EraseCommand.shape]),
         ("strata rebuild-views", [RebuildViewsCommand.shape]),
+        ("strata create, strata join, strata replicate, strata promote", [ReplicationReport.shape]),
     ]
 
     private static let introduction = """

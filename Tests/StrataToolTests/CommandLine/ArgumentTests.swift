@@ -24,7 +24,9 @@ import Testing
         Mistake("--help lgo", "strata: unknown command lgo; did you mean log? see 'strata help'"),
         Mistake("--help log info", "strata: unexpected argument 'info'; see 'strata help'"),
         Mistake(
-            "log", "strata log: STORE is missing: the store's directory, such as Notes.strata; see 'strata help log'"),
+            "log",
+            "strata log: STORE is missing: the store's directory, such as Notes.strata, or the address of its "
+                + "sequencer, such as file:///shared/Notes.sequence; see 'strata help log'"),
         Mistake("log ''", "strata log: STORE is empty; see 'strata help log'"),
         Mistake("log S --folow", "strata log: unknown option --folow; did you mean --follow? see 'strata help log'"),
         Mistake("log S --zzzzzzzz", "strata log: unknown option --zzzzzzzz; see 'strata help log'"),
@@ -43,7 +45,9 @@ import Testing
             "strata log: --since takes a time such as 2026-11-21, 2026-11-21T05:18:03Z, 90s, 15m, 2h, 3d, "
                 + "\"2 hours ago\", yesterday or @MICROSECONDS, not 'tomorrow'; see 'strata help log'"),
         Mistake(
-            "info", "strata info: STORE is missing: the store's directory, such as Notes.strata; see 'strata help info'"
+            "info",
+            "strata info: STORE is missing: the store's directory, such as Notes.strata, or the address of its "
+                + "sequencer, such as file:///shared/Notes.sequence; see 'strata help info'"
         ),
         Mistake(
             "schema S", "strata schema: ACTION is missing: export, import or validate; see 'strata help schema'"),

@@ -46,7 +46,9 @@ import Testing
 
     @Test(
         "Each example has --help, and writes nothing then",
-        arguments: ["log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries"])
+        arguments: [
+            "log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries", "three-servers",
+        ])
     func help(name: String) throws {
         for word in ["--help", "-h"] {
             let directory = try TestDirectory()
@@ -57,12 +59,20 @@ import Testing
         }
     }
 
+    @Test("Three servers lose and double nothing while they are killed")
+    func threeServers() throws {
+        let directory = try TestDirectory()
+        let result = try Self.run("three-servers", ["three"], in: directory)
+        #expect(result.code == 0, "\(result.output) \(result.errors)")
+        #expect(result.output.contains("anna: 100 of 100\n"))
+    }
+
     @Test(
         "Wrong arguments get the usage and 2",
         arguments: [
             ("lost-ticket", []), ("demo-store", []), ("demo-store", ["A", "B"]), ("lost-ticket", [""]),
             ("log-demo", ["--hlep"]), ("two-devices", ["--verbose"]), ("small-program", ["Notes.strata"]),
-            ("groceries", []),
+            ("groceries", []), ("three-servers", []),
         ])
     func wrongArguments(name: String, words: [String]) throws {
         let directory = try TestDirectory()

@@ -24,7 +24,9 @@ enum CommandLines {
 
     static let store = "Notes.strata"
     /// These have no store to read.
-    static let withoutStore: Set<String> = ["import", "completions", "manual", "help"]
+    static let withoutStore: Set<String> = [
+        "import", "create", "join", "replicate", "promote", "completions", "manual", "help",
+    ]
 
     /// These print nothing with `--json` if the store has none of what they list.
     static let mayPrintNothing: Set<String> = ["subscriptions", "shares"]

@@ -1,0 +1,65 @@
+import Foundation
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// The copy through which a command reads the store of a sequencer. Nothing is written to the sequencer.
+enum AddressCopy {
+    static let directory = Option.text(
+        "--copy", "DIR", help: "with an address: keep the copy that is read in this directory, and update it next time")
+
+    /// Calls `body` with the words of a command line, in which the address of a sequencer was replaced by the directory
+    /// of a copy.
+    static func resolving<Result>(
+        _ arguments: Arguments, of command: any Command.Type, _ body: (Arguments) throws -> Result
+    ) throws -> Result {
+        let place = zip(command.operands, arguments.operands).enumerated().first {
+            $0.element.0.name == Operand.store.name && SequencerAddress.isMeant(by: $0.element.1)
+        }
+        guard let (index, (_, word)) = place else {
+            if arguments.has(directory) { throw UsageError("--copy is for a store that is given by its address") }
+            return try body(arguments)
+        }
+        guard command.readsAddresses else {
+            throw UsageError(
+                "'\(command.name)' reads a directory, and '\(word)' is an address; 'strata join' makes a copy of it")
+        }
+        let address = try SequencerAddress(word)
+        guard command.options.contains(where: { $0.name == directory.name }) else { return try body(arguments) }
+        return try reading(address, in: arguments[directory], follows: arguments[LogCommand.follow]) { path in
+            try body(arguments.replacing(operand: index, by: path))
+        }
+    }
+
+    /// Calls `body` with the directory of a copy that is up to date, and removes a temporary one after it.
+    ///
+    /// - Parameters:
+    ///   - directory: where the copy is kept; nil for a temporary one.
+    ///   - follows: true to keep the copy up to date meanwhile.
+    static func reading<Result>(
+        _ address: SequencerAddress, in directory: String?, follows: Bool = false, _ body: (String) throws -> Result
+    ) throws -> Result {
+        if let directory { return try reading(address, at: directory, follows: follows, body) }
+        let folder = try TemporaryDirectory.make("strata-copy")
+        Cleanup.removes(folder)
+        defer {
+            try? FileManager.default.removeItem(atPath: folder)
+            Cleanup.keep(folder)
+        }
+        return try reading(address, at: folder + "/store", follows: follows, body)
+    }
+
+    private static func reading<Result>(
+        _ address: SequencerAddress, at path: String, follows: Bool, _ body: (String) throws -> Result
+    ) throws -> Result {
+        let log = try ReplicatedLog.open(
+            at: path, sequencer: try address.open(),
+            options: .init(address: address.place.address, givesIdentity: false),
+            log: LogOptions(durability: .system, spaceStepBytes: 0))
+        // A copy that is not written any more is read as it is.
+        if follows { try log.follow {} } else { try log.close() }
+        defer { try? log.close() }
+        return try body(path)
+    }
+}

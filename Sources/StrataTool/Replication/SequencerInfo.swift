@@ -1,0 +1,51 @@
+import StrataLog
+import StrataModel
+import StrataReplication
+
+/// The details that `info` prints of a store on a sequencer. All its entries are read, and nothing is written.
+struct SequencerInfo {
+    let address: String
+    let identity: StoreIdentity
+    /// The last entry.
+    let last: UInt64
+    let end: Position
+    let lastTime: Int64?
+
+    init(_ address: SequencerAddress) throws {
+        self.address = address.place.address
+        (identity, last, end, lastTime) = try address.withSequencer { sequencer in
+            var history = try SequencedHistory(sequencer)
+            let last = try sequencer.last()
+            while try history.next(through: last) != nil { Progress.note(history.number, of: last) }
+            return (history.identity, history.number, history.end, history.endTime)
+        }
+    }
+
+    func write(to output: Output) throws {
+        func line(_ label: String, _ value: String) {
+            output.write(label + String(repeating: " ", count: 12 - label.count) + Printable.escaped(value) + "\n")
+        }
+        line("sequencer", address)
+        line("container", identity.containerIdentifier)
+        line("id", identity.storeID.description)
+        line("created", "\(Timestamp(microseconds: identity.created))")
+        line("entries", "1 to \(last)")
+        if let lastTime { line("last", "\(Timestamp(microseconds: lastTime))") }
+        output.write("end         \(end)")
+        try output.endLine()
+    }
+}
+
+extension SequencerInfo: Shaped {
+    static let shape = Shape<Self>("What `info` prints of a sequencer") {
+        Key("address", "the sequencer's address without passwords") { $0.address }
+        Key("container", "container identifier") { $0.identity.containerIdentifier }
+        Key("storeID", "id of the store") { $0.identity.storeID }
+        Key("created", "when") { $0.identity.created }
+        Key("firstEntry", "number of the first entry, 1") { _ in 1 as UInt64 }
+        Key("lastEntry", "number of the last entry") { $0.last }
+        Key("end", "last offset") { $0.end.offset }
+        Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
+        Key("lastTime", "time of the last commit; null if there is none") { $0.lastTime }
+    }
+}
