@@ -103,12 +103,12 @@ struct PostgresSequencerTests {
     @Test("Entries come in pages of limited length and number")
     func pages() throws {
         let address = try cluster.create("pages", options: "&standbys=0")
-        let sequencer = try PostgresSequencer(address, maximumEntryBytes: 9 << 20)
-        let long = random.nextBytes(count: 9 << 20)
+        let sequencer = try PostgresSequencer(address, maximumEntryBytes: 3 << 20)
+        let long = random.nextBytes(count: 3 << 20)
         for number in 0..<3 as Range<UInt64> {
             try #require(append(long, sequencer, expecting: number).number == number + 1)
         }
-        #expect(try sequencer.entries(after: 0, waitingMilliseconds: 0).map(\.count) == [9 << 20, 9 << 20])
+        #expect(try sequencer.entries(after: 0, waitingMilliseconds: 0).map(\.count) == [3 << 20, 3 << 20])
         #expect(try sequencer.entries(after: 2, waitingMilliseconds: 0) == [long])
         try cluster.primary.sql(
             """
