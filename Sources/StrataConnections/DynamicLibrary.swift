@@ -1,14 +1,9 @@
-import StrataModel
-
-#if canImport(Glibc)
 import Glibc
-#else
-import Musl
-#endif
+import StrataModel
 
 /// A client library that is loaded when a store first connects, so that programs without servers need not have it.
 package struct DynamicLibrary: Sendable {
-    package let name: String
+    private let name: String
     // The loader's handle, which is never closed and which any thread may use.
     private let handle: UInt
 
@@ -25,10 +20,8 @@ package struct DynamicLibrary: Sendable {
         self.handle = UInt(bitPattern: handle)
     }
 
-    /// Returns a function of the library.
-    ///
-    /// - Parameter type: the function's type, with `@convention(c)`.
-    package func function<Function>(_ symbol: String, as type: Function.Type = Function.self) throws -> Function {
+    /// Returns a function of the library; the caller's type for it has `@convention(c)`.
+    package func function<Function>(_ symbol: String) throws -> Function {
         guard let address = dlsym(UnsafeMutableRawPointer(bitPattern: handle), symbol) else {
             throw StrataError(
                 .notFound, "A client library is too old: it lacks a function.",

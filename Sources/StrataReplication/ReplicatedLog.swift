@@ -19,8 +19,8 @@ package final class ReplicatedLog: EventLog {
         package var outcomeMilliseconds: Int
         /// The number of entries after which the copy is synced and notes how far it has come.
         package var notedEntries: UInt64
-        /// The options of the store that decide how requests are judged, a line for each. All processes must have the
-        /// same; an empty text agrees with any.
+        /// The options of the store that decide how requests are judged, a line with the name and the value for each.
+        /// All processes must have the same values of the options that both state.
         package var terms: String
         /// The address of the sequencer, which is noted in the copy's directory; nil if it has none.
         package var address: String?

@@ -104,14 +104,27 @@ struct SharedIdentity {
             throw StrataError(
                 .malformed, "The first entry of the sequencer is not the identity of a store.", .init())
         }
-        guard terms.isEmpty || options.terms.isEmpty || terms == options.terms else {
-            let (theirs, own) = (terms.split(separator: "\n"), options.terms.split(separator: "\n"))
+        // A release may state options that another one does not know.
+        let (theirs, own) = (Self.values(of: terms), Self.values(of: options.terms))
+        let differing = theirs.keys.filter { own[$0] != nil && own[$0] != theirs[$0] }.sorted()
+        guard differing.isEmpty else {
+            func described(_ values: [Substring: Substring]) -> String {
+                differing.map { "\($0) \(values[$0] ?? "")" }.joined(separator: ", ")
+            }
             throw StrataError(
                 .invalidArgument, "The store was created with other options; all its processes must have the same.",
-                .init(
-                    path: paths.store, expected: theirs.filter { !own.contains($0) }.joined(separator: ", "),
-                    found: own.filter { !theirs.contains($0) }.joined(separator: ", ")))
+                .init(path: paths.store, expected: described(theirs), found: described(own)))
         }
         return identity
+    }
+
+    /// Returns the values of the options that a text states, by their names.
+    private static func values(of terms: String) -> [Substring: Substring] {
+        var values: [Substring: Substring] = [:]
+        for line in terms.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            if words.count == 2 { values[words[0]] = words[1] }
+        }
+        return values
     }
 }

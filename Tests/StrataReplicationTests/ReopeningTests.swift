@@ -109,8 +109,8 @@ struct ReopeningTests {
         }
         try open("schema open\nlimits 400")
         try open("schema open\nlimits 400")
-        // A tool, which judges no requests.
-        try open("")
+        // A tool, which judges no requests, and releases with other options.
+        for text in ["", "schema open", "schema open\nlimits 400\nlater 1", "later 1"] { try open(text) }
         let error = try #require(throws: StrataError.self) { try open("schema enforced\nlimits 400") }
         #expect(error.code == .invalidArgument)
         #expect(error.context.expected == "schema open" && error.context.found == "schema enforced")

@@ -29,7 +29,8 @@ extension CloudStore {
         /// True if saving a child gives its parent a new change tag.
         public var parentTouch = StoreOptions.service.touchesParents
         /// True to record rejected requests in the log, complete and with the reasons, for later diagnosis. No call
-        /// waits for this: a rejection is written with the next change, or after a second.
+        /// waits for this: a rejection is written with the next change, or after a second; after 10 seconds in a store
+        /// that several processes write.
         public var recordRefusals = true
         /// True to record fetches, queries and followed feeds in the log, in the same way as rejections.
         public var recordFetches = StoreOptions.service.recordsFetches

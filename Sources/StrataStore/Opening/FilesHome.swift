@@ -49,7 +49,7 @@ enum FilesHome: Sendable {
         try files.makeDirectory(directory)
         let owner = directory + "/" + Self.ownerName
         if try !files.exists(owner) {
-            try files.syncDirectory(Self.parent(of: directory))
+            try files.syncDirectory(StorePaths(directory).parent)
             _ = try files.create(
                 owner, in: directory, with: Array(store.description.utf8),
                 draft: "\(owner).\(platform.random.nextIdentifier())")
@@ -60,11 +60,6 @@ enum FilesHome: Sendable {
                 .invalidArgument, "The directory for assets and keys belongs to another store; choose another one.",
                 .init(path: directory, expected: "store \(store)", found: found))
         }
-    }
-
-    private static func parent(of directory: String) -> String {
-        guard let slash = directory.lastIndex(of: "/") else { return "." }
-        return slash == directory.startIndex ? "/" : String(directory[..<slash])
     }
 
     /// Returns the assets of a store that is written.

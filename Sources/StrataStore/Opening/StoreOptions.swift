@@ -104,7 +104,9 @@ public struct StoreOptions: Sendable {
     }
 
     /// The options that decide how requests are judged, a line for each: all processes of a store must have the same.
-    private var terms: String {
+    ///
+    /// The text is kept as long as the store: a changed name or value is another option to it.
+    var terms: String {
         """
         limits.itemsPerRequest \(limits.itemsPerRequest)
         limits.requestBytes \(limits.requestBytes)
@@ -113,8 +115,8 @@ public struct StoreOptions: Sendable {
         limits.assetBytes \(assetBytes)
         touchesParents \(touchesParents)
         unknownTypesAreErrors \(unknownTypesAreErrors)
-        predicates \(predicates)
-        schema \(schema)
+        predicates \(predicates == .cloudKit ? "cloudKit" : "extended")
+        schema \(schema == .open ? "open" : "enforced")
         """
     }
 

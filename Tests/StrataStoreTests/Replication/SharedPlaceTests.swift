@@ -59,6 +59,25 @@ struct SharedPlaceTests {
             })
     }
 
+    @Test("The options that a store's sequencer keeps are these, whatever the names in the source are")
+    func terms() {
+        var options = StoreOptions.embedded
+        options.schema = .enforced
+        #expect(
+            StoreOptions.service.terms == """
+                limits.itemsPerRequest 400
+                limits.requestBytes 2000000
+                limits.recordBytes 1000000
+                limits.owningReferences 750
+                limits.assetBytes 50000000
+                touchesParents true
+                unknownTypesAreErrors true
+                predicates cloudKit
+                schema open
+                """)
+        #expect(options.terms.hasSuffix("unknownTypesAreErrors false\npredicates extended\nschema enforced"))
+    }
+
     @Test("A process with other rules cannot open the store")
     func rules() throws {
         let client = try open("a")
