@@ -75,6 +75,6 @@ enum CreateCommand: Command {
         }
         return ReplicationReport(
             target: address.place.address, identity: result.identity, commits: result.end.offset, end: result.end,
-            notes: try ReplicationReport.notes(on: path))
+            notes: try ReplicationReport.notes(on: path, toSequencer: true))
     }
 }

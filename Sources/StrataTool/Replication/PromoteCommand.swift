@@ -56,7 +56,7 @@ enum PromoteCommand: Command {
         let result = try target.withSequencer { try CopyMove.attach(at: path, to: $0, address: target.place.address) }
         return ReplicationReport(
             target: path, identity: result.identity, commits: 0, end: result.end,
-            notes: try ReplicationReport.notes(on: path))
+            notes: try ReplicationReport.notes(on: path, toSequencer: true))
     }
 
     /// - Throws: `.invalidArgument` unless the copy's sequencer is known to be gone.

@@ -129,7 +129,7 @@ enum ReplicateCommand: Command {
         try Store.open(at: path).close()
         return ReplicationReport(
             target: path, identity: reader.identity, commits: count, end: end,
-            notes: try ReplicationReport.notes(on: source))
+            notes: try ReplicationReport.notes(on: source, toSequencer: false))
     }
 
     // MARK: To a sequencer
@@ -169,7 +169,7 @@ enum ReplicateCommand: Command {
             }
             return ReplicationReport(
                 target: address.place.address, identity: reader.identity, commits: count, end: publisher.end,
-                surplus: publisher.surplus, notes: try ReplicationReport.notes(on: source))
+                surplus: publisher.surplus, notes: try ReplicationReport.notes(on: source, toSequencer: true))
         }
     }
 

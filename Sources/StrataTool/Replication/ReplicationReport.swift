@@ -29,14 +29,19 @@ struct ReplicationReport {
     }
 
     /// Returns notes on files of a store that are not part of its log.
-    static func notes(on path: String) throws -> [String] {
+    ///
+    /// - Parameter toSequencer: true if several processes write the target, which keep their keys in another form.
+    static func notes(on path: String, toSequencer: Bool) throws -> [String] {
         let files = RealFileSystem()
         var notes: [String] = []
         if try files.exists(path + "/assets"), try !files.list(path + "/assets").isEmpty {
             notes.append("asset files are not copied: copy the folder 'assets' of \(path)")
         }
         if try files.exists(path + "/keys") {
-            notes.append("keys of encrypted values are not copied: copy the file 'keys' of \(path)")
+            notes.append(
+                toSequencer
+                    ? "encrypted values cannot be read there: the keys in \(path) cannot be moved to several processes"
+                    : "keys of encrypted values are not copied: copy the file 'keys' of \(path)")
         }
         return notes
     }

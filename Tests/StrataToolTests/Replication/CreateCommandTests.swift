@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import StrataModel
 import StrataReplication
 import StrataSystem
@@ -86,6 +86,19 @@ struct CreateCommandTests {
         for open in [own, other] { try open.close() }
         #expect(try store.commits("Notes.strata").prefix(20) == before[...])
         #expect(try store.commits("Other.strata").prefix(21) == store.commits("Notes.strata").prefix(21))
+    }
+
+    @Test("What a move leaves behind is said: asset files, and keys that only a store by itself can have")
+    func leftBehind() throws {
+        try store.write(0..<2, to: "Notes.strata")
+        try FileManager.default.createDirectory(
+            atPath: store.path("Notes.strata/assets/ab"), withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(fileURLWithPath: store.path("Notes.strata/keys")))
+        let standby = try store.succeed("replicate", "Notes.strata", "Standby.strata")
+        #expect(standby.contains("copy the folder 'assets'") && standby.contains("copy the file 'keys'"))
+        let moved = try store.succeed("create", store.address, "--from", "Notes.strata")
+        #expect(moved.contains("copy the folder 'assets'") && moved.contains("encrypted values cannot be read there"))
+        #expect(!moved.contains("copy the file"))
     }
 
     @Test("What cannot be created is refused, and leaves no entry and no directory")
