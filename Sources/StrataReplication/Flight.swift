@@ -11,16 +11,13 @@ struct Flight {
     }
 
     let entry: SequencedEntry
-    let bytes: [UInt8]
+    let pieces: EntryPieces
     /// True if the sequencer may have the entry.
     var mayBeIn = false
     /// Known once the next valid entry was read.
     var outcome: Outcome?
 
     var id: Identifier { entry.id }
-
-    init(_ entry: SequencedEntry) {
-        self.entry = entry
-        bytes = entry.encoded()
-    }
+    /// The bytes of the entry that is valid or void.
+    var bytes: [UInt8] { pieces.last.bytes }
 }

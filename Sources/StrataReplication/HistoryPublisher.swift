@@ -83,14 +83,14 @@ package struct HistoryPublisher {
         let room = min(sequencer.maximumEntryBytes, usualEntryBytes)
         return try CommitBatches(
             of: source, after: position, through: last,
-            byteLimit: SequencedEntry.maximumPayloadBytes(in: room) + SequencedEntry.commitHeaderBytes)
+            byteLimit: SequencedEntry.maximumContentBytes(in: room))
     }
 
     /// Checks that a sequencer can have the commits of a log.
     static func check(
         _ source: any HistoryLog, after position: Position, through last: UInt64, for sequencer: any Sequencer
     ) throws {
-        let limit = SequencedEntry.maximumPayloadBytes(in: sequencer.maximumEntryBytes)
+        let limit = EntryPieces.maximumPayloadBytes(in: sequencer.maximumEntryBytes)
         var batches = try batches(of: source, after: position, through: last, for: sequencer)
         var offset = position.offset
         while case let batch = try batches.next(), !batch.isEmpty {
@@ -98,7 +98,7 @@ package struct HistoryPublisher {
                 offset += 1
                 guard commit.payload.count > limit else { continue }
                 throw StrataError(
-                    .tooLarge, "A commit is longer than an entry of the sequencer may be.",
+                    .tooLarge, "A commit is longer than the entries of the sequencer allow.",
                     .init(offset: offset, expected: "at most \(limit) bytes", found: "\(commit.payload.count)"))
             }
         }
@@ -125,23 +125,29 @@ package struct HistoryPublisher {
 
     /// Sends an entry until a valid entry is read, which is this one or makes it void.
     private mutating func settle(_ entry: SequencedEntry) throws {
-        let (bytes, start) = (entry.encoded(), ContinuousClock.now)
+        let pieces = EntryPieces(
+            of: entry, maximumBytes: sequencer.maximumEntryBytes, random: platform.random)
+        var start = ContinuousClock.now
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?
         var mayBeIn = false
         repeat {
-            switch sequencer.append(bytes, id: entry.id, expecting: history.number) {
+            let parts = history.partCount(of: entry.id)
+            let piece = pieces.next(afterParts: parts)
+            switch sequencer.append(piece.bytes, id: piece.id, expecting: history.number) {
             case .accepted, .taken: break
             case .unknown(let error): reason = error
             case .refused(let error):
                 guard mayBeIn else { throw error }
                 reason = error
             }
-            mayBeIn = true
+            mayBeIn = mayBeIn || pieces.isLast(afterParts: parts)
             var step = try history.step(waitingMilliseconds: pause)
             while case .void = step { step = try history.step(waitingMilliseconds: 0) }
             if case .valid = step { return }
-            pause = min(2 * pause, Self.longestPauseMilliseconds)
+            let isProgress = history.partCount(of: entry.id) > parts
+            if isProgress { start = .now }
+            pause = isProgress ? Self.firstPauseMilliseconds : min(2 * pause, Self.longestPauseMilliseconds)
         } while start.duration(to: .now) < .milliseconds(outcomeMilliseconds)
         throw StrataError(
             .outcomeUnknown, "It is not known whether the sequencer has the entry; run the command again.",

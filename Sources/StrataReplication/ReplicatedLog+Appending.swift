@@ -53,7 +53,8 @@ extension ReplicatedLog {
         guard expecting == position else { return try appendedBefore(commits, expecting: expecting, end: position) }
         try checkOrder(commits, after: position, time: time ?? .min)
         let room = SequencedEntry.count(of: commits, fittingIn: sequencer.maximumEntryBytes)
-        let flight = flight(.commits(Array(commits.prefix(room))), after: previous, position)
+        // A commit that is too long for an entry goes in parts.
+        let flight = flight(.commits(Array(commits.prefix(max(1, room)))), after: previous, position)
         let conflict = state.withLock { state -> Position? in
             guard state.entry == previous else { return state.position }
             state.flight = flight
@@ -67,10 +68,13 @@ extension ReplicatedLog {
     }
 
     private func flight(_ content: SequencedEntry.Content, after previous: Identifier, _ end: Position) -> Flight {
-        Flight(
-            SequencedEntry(
-                store: identity.storeID, id: copy.platform.random.nextIdentifier(), writer: writer, previous: previous,
-                position: end, content: content))
+        let random = copy.platform.random
+        let entry = SequencedEntry(
+            store: identity.storeID, id: random.nextIdentifier(), writer: writer, previous: previous, position: end,
+            content: content)
+        return Flight(
+            entry: entry,
+            pieces: EntryPieces(of: entry, maximumBytes: sequencer.maximumEntryBytes, random: random))
     }
 
     /// Makes void the entries that an earlier opening of this copy may still have on their way.
@@ -128,8 +132,11 @@ extension ReplicatedLog {
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?
         while true {
-            let (flight, number, end) = state.withLock { state in
-                (state.flight, state.number, state.isClosed ? closedError : state.failure)
+            let (flight, number, parts, end) = state.withLock { state in
+                (
+                    state.flight, state.number, state.flight.map { state.parts.count(of: $0.id) } ?? 0,
+                    state.isClosed ? closedError : state.failure
+                )
             }
             guard let flight else { return .lost }
             if let outcome = flight.outcome {
@@ -144,7 +151,8 @@ extension ReplicatedLog {
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
             if left <= 0 { throw .unknown(unsettled(because: reason)) }
             var wait = min(left, pause)
-            switch sequencer.append(flight.bytes, id: flight.id, expecting: number) {
+            let piece = flight.pieces.next(afterParts: parts)
+            switch sequencer.append(piece.bytes, id: piece.id, expecting: number) {
             case .accepted: wait = left
             case .taken: wait = min(left, Self.doubtMilliseconds)
             case .unknown(let error): reason = error
@@ -155,9 +163,11 @@ extension ReplicatedLog {
                 }
                 reason = error
             }
-            state.withLock { $0.flight?.mayBeIn = true }
-            if try !awaitEntry(after: number, milliseconds: wait) { try checkForLoss() }
-            pause = min(2 * pause, Self.longestPauseMilliseconds)
+            // Parts change nothing without the entry that they belong to.
+            if flight.pieces.isLast(afterParts: parts) { state.withLock { $0.flight?.mayBeIn = true } }
+            let hasNews = try awaitEntry(after: number, milliseconds: wait)
+            if !hasNews { try checkForLoss() }
+            pause = hasNews ? Self.firstPauseMilliseconds : min(2 * pause, Self.longestPauseMilliseconds)
         }
     }
 

@@ -144,9 +144,11 @@ extension ReplicatedLog {
                 .foreignSegment, "An entry belongs to another store.",
                 .init(expected: "\(identity.storeID)", found: "\(entry.store)"))
         }
+        let entry = try state.parts.assembled(entry) ?? entry
         guard isValid(entry, state) else {
             try checkVoid(entry, state)
             try checkPublished(entry, state)
+            if case .part(let part) = entry.content { state.parts.add(part) }
             state.number = number
             return false
         }
@@ -157,6 +159,7 @@ extension ReplicatedLog {
                 .init(offset: state.position.offset + 1))
         }
         let positions = try add(entry, after: state)
+        state.parts.removeAll()
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
         (state.number, state.validNumber) = (number, number)
         state.entry = entry.id
@@ -184,7 +187,7 @@ extension ReplicatedLog {
 
     /// Returns true if the entry was decided on the last one that is valid.
     private func isValid(_ entry: SequencedEntry, _ state: State) -> Bool {
-        guard entry.previous == state.entry else { return false }
+        guard entry.content.canBeValid, entry.previous == state.entry else { return false }
         if entry.position == state.position { return true }
         // The copy has no chain values of compacted commits.
         return entry.position.offset == state.position.offset && state.position.offset < copy.floor.offset
@@ -216,7 +219,7 @@ extension ReplicatedLog {
     /// Adds the commits of a valid entry that the copy lacks, and compares the others; returns the positions of all.
     private func add(_ entry: SequencedEntry, after state: State) throws -> [Position] {
         switch entry.content {
-        case .fence: return []
+        case .fence, .part, .whole: return []
         case .identity(let other, _):
             guard other == identity else {
                 throw StrataError(

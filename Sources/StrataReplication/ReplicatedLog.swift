@@ -47,6 +47,8 @@ package final class ReplicatedLog: EventLog {
         var validNumber: UInt64
         var entry: Identifier
         var position: Position
+        /// The parts of large commits that came after that entry.
+        var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
         var flight: Flight?
         /// True while a thread reads entries.
@@ -197,7 +199,7 @@ package final class ReplicatedLog: EventLog {
     package var segments: SegmentedLog? { copy }
     package var assignsNextOffset: Bool { true }
     package var maximumCommitBytes: Int {
-        min(copy.maximumCommitBytes, SequencedEntry.maximumPayloadBytes(in: sequencer.maximumEntryBytes))
+        min(copy.maximumCommitBytes, EntryPieces.maximumPayloadBytes(in: sequencer.maximumEntryBytes))
     }
     package var end: Position { copy.end }
     package var endTime: Int64? { copy.endTime }

@@ -10,6 +10,18 @@ package struct SequencedEntry: Sendable {
         case commits([NewCommit])
         /// Nothing; makes every entry void that was decided before it.
         case fence
+        /// A piece of the commits of another entry, for which it is too small.
+        case part(EntryPart)
+        /// Commits whose bytes came in parts; with all of them, this becomes `commits`.
+        case whole(WholeEntry)
+
+        /// False for an entry that is void whatever it was decided on: a part, or one of which parts are missing.
+        var canBeValid: Bool {
+            switch self {
+            case .identity, .commits, .fence: true
+            case .part, .whole: false
+            }
+        }
     }
 
     /// The store that the entry belongs to.
@@ -43,8 +55,10 @@ extension SequencedEntry {
     private enum Kind: UInt8 {
         case identity = 0
         case commits = 1
-        // 2 and 4 are reserved for parts of large commits and for marks of bases.
+        case part = 2
         case fence = 3
+        // 4 is reserved for marks of bases.
+        case whole = 5
     }
 
     /// The writer of an entry whose commits a log had before they came to the sequencer.
@@ -60,10 +74,8 @@ extension SequencedEntry {
     /// Shorter payloads are not worth an attempt to compress them.
     private static let minimumCompressedBytes = 96
 
-    /// Returns the maximum length of the payload of a commit that fits into an entry of `bytes`.
-    static func maximumPayloadBytes(in bytes: Int) -> Int {
-        max(0, bytes - headerBytes - commitHeaderBytes - checksumBytes)
-    }
+    /// Returns the maximum length of the commits in an entry of `bytes`.
+    static func maximumContentBytes(in bytes: Int) -> Int { max(0, bytes - headerBytes - checksumBytes) }
 
     /// Returns the number of commits, from the first, that fit into an entry of `bytes` whatever their compression.
     static func count(of commits: [NewCommit], fittingIn bytes: Int) -> Int {
@@ -93,6 +105,8 @@ extension SequencedEntry {
         case .commits(let commits):
             for commit in commits { Self.append(commit, to: &writer) }
         case .fence: break
+        case .part(let part): part.append(to: &writer)
+        case .whole(let whole): whole.append(to: &writer)
         }
         writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
         return writer.bytes
@@ -103,14 +117,20 @@ extension SequencedEntry {
         case .identity: .identity
         case .commits: .commits
         case .fence: .fence
+        case .part: .part
+        case .whole: .whole
         }
     }
 
     private var commitCount: Int {
-        if case .commits(let commits) = content { commits.count } else { 0 }
+        switch content {
+        case .commits(let commits): commits.count
+        case .whole(let whole): Int(whole.commitCount)
+        case .identity, .fence, .part: 0
+        }
     }
 
-    private static func append(_ commit: NewCommit, to writer: inout ByteWriter) {
+    static func append(_ commit: NewCommit, to writer: inout ByteWriter) {
         writer.append(commit.id)
         writer.append(commit.time)
         writer.append(UInt32(commit.payload.count))
@@ -190,8 +210,10 @@ extension SequencedEntry {
         case .identity: content = try Self.identity(store, &reader)
         case .commits: content = .commits(try Self.commits(count, &reader, of: bytes))
         case .fence: content = .fence
+        case .part: content = .part(try EntryPart(&reader, of: bytes))
+        case .whole: content = .whole(try WholeEntry(&reader, commitCount: count))
         }
-        guard kind == .commits || count == 0 else {
+        guard kind == .commits || kind == .whole || count == 0 else {
             throw reader.malformed("the number of commits", expected: "0", found: "\(count)")
         }
         try reader.expectEnd("an entry")
@@ -206,7 +228,7 @@ extension SequencedEntry {
             try StoreIdentity(storeID: store, containerIdentifier: name, created: created), terms: terms)
     }
 
-    private static func commits(
+    static func commits(
         _ count: UInt32, _ reader: inout ByteReader, of bytes: UnsafeRawBufferPointer
     ) throws -> [NewCommit] {
         guard count > 0, Int(count) <= reader.remaining / commitHeaderBytes else {

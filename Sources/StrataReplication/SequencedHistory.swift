@@ -29,6 +29,7 @@ package struct SequencedHistory {
     /// The time of the last commit; nil if there is none.
     package private(set) var endTime: Int64?
     private let sequencer: any Sequencer
+    private var parts = CollectedParts()
     private var page: ArraySlice<[UInt8]>
 
     /// Reads the identity of the store.
@@ -73,7 +74,8 @@ package struct SequencedHistory {
             page = try sequencer.entries(after: number, waitingMilliseconds: waitingMilliseconds)[...]
         }
         guard let bytes = page.popFirst() else { return .none }
-        let entry = try SequencedEntry(decoding: bytes)
+        let read = try SequencedEntry(decoding: bytes)
+        let entry = try parts.assembled(read) ?? read
         number += 1
         // A second identity is void, whatever its store.
         if case .identity = entry.content { return .void }
@@ -82,18 +84,27 @@ package struct SequencedHistory {
                 .foreignSegment, "An entry belongs to another store.",
                 .init(expected: "\(identity.storeID)", found: "\(entry.store) in entry \(number)"))
         }
-        guard entry.previous == self.entry, entry.position == end else {
+        guard isValid(entry) else {
             guard entry.position.offset <= end.offset else {
                 throw StrataError(
                     .brokenSequence, "An entry was decided on commits that the sequencer did not give.",
                     .init(offset: entry.position.offset, expected: "at most \(end)", found: "entry \(number)"))
             }
+            if case .part(let part) = entry.content { parts.add(part) }
             return .void
         }
         self.entry = entry.id
+        parts.removeAll()
         guard case .commits(let commits) = entry.content else { return .valid([]) }
         return .valid(commits.map { take($0) })
     }
+
+    private func isValid(_ entry: SequencedEntry) -> Bool {
+        entry.content.canBeValid && entry.previous == self.entry && entry.position == end
+    }
+
+    /// Returns the number of parts of an entry that were read.
+    func partCount(of entry: Identifier) -> Int { parts.count(of: entry) }
 
     private mutating func take(_ commit: NewCommit) -> Commit {
         end = end.following(commit)

@@ -74,7 +74,7 @@ struct HistoryPublisherTests {
     @Test("What is refused leaves nothing in the sequencer")
     func refusals() throws {
         try store(30)
-        #expect(failureCode { _ = try attach(maximumEntryBytes: 150) } == .tooLarge)
+        #expect(failureCode { _ = try attach(maximumEntryBytes: 116) } == .tooLarge)
         #expect(sequence.last == 0)
         _ = try attach()
         let last = sequence.last

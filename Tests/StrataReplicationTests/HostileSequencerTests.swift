@@ -15,6 +15,12 @@ struct HostileSequencerTests {
         try Self.check(histories, commits)
     }
 
+    @Test("Nor if each commit goes in parts", arguments: seeds(12))
+    func threeWritersOfParts(seed: UInt64) async throws {
+        let (histories, commits) = try await Self.run(seed: seed, outcomeMilliseconds: 80, maximumEntryBytes: 160)
+        try Self.check(histories, commits)
+    }
+
     @Test("Canary: a writer that takes a missing answer for a refusal is noticed")
     func credulousWriters() async throws {
         var isNoticed = false
@@ -42,10 +48,13 @@ struct HostileSequencerTests {
 
     /// Lets three writers append at once; returns what they know and the commits, which all copies have.
     private static func run(
-        seed: UInt64, outcomeMilliseconds: Int
+        seed: UInt64, outcomeMilliseconds: Int, maximumEntryBytes: Int = 80 << 20
     ) async throws -> (histories: [AppendHistory], commits: [Commit]) {
         let sequence = MemorySequencer.Sequence()
-        let sequencers = (0..<3).map { HostileSequencer(sequence, .everything, seed: seed * 10 + UInt64($0)) }
+        let sequencers = (0..<3).map { index in
+            HostileSequencer(
+                sequence, .everything, seed: seed * 10 + UInt64(index), maximumEntryBytes: maximumEntryBytes)
+        }
         var histories: [AppendHistory] = []
         let logs = try sequencers.map { try open($0, outcomeMilliseconds) }
         try await withThrowingTaskGroup(of: AppendHistory.self) { group in

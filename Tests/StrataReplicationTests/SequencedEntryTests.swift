@@ -29,6 +29,8 @@ struct SequencedEntryTests {
         identity.store = store
         return [
             identity, entry(.fence),
+            entry(.part(EntryPart(of: store, index: 1_023, bytes: [1, 2, 3]))),
+            entry(.whole(WholeEntry(commitCount: 2, partCount: 1_024, of: [4, 5]))),
             entry(
                 .commits([
                     commit([]), commit([1, 2, 3], time: .min), commit(random.nextBytes(count: 200)),
@@ -50,6 +52,11 @@ struct SequencedEntryTests {
             #expect(read.position == entry.position)
             switch (entry.content, read.content) {
             case (.fence, .fence): break
+            case (.part(let left), .part(let right)):
+                #expect(left.whole == right.whole && left.index == right.index && left.bytes == right.bytes)
+            case (.whole(let left), .whole(let right)):
+                #expect(left.commitCount == right.commitCount && left.partCount == right.partCount)
+                #expect(left.byteCount == right.byteCount && left.checksum == right.checksum)
             case (.identity(let left, let terms), .identity(let right, let readTerms)):
                 #expect(left == right && terms == readTerms)
             case (.commits(let left), .commits(let right)):

@@ -56,9 +56,11 @@ package final class HostileSequencer: Sequencer {
     private let random: SeededRandom
     private let state = Lock(State())
 
-    package init(_ sequence: MemorySequencer.Sequence, _ faults: FaultProfile, seed: UInt64) {
+    package init(
+        _ sequence: MemorySequencer.Sequence, _ faults: FaultProfile, seed: UInt64, maximumEntryBytes: Int = 80 << 20
+    ) {
         self.sequence = sequence
-        inner = MemorySequencer(sequence)
+        inner = MemorySequencer(sequence, maximumEntryBytes: maximumEntryBytes)
         self.faults = faults
         random = SeededRandom(seed: seed)
     }
@@ -122,10 +124,16 @@ package final class HostileSequencer: Sequencer {
 
     /// Returns an entry that another writer decides on the same state.
     private func foreignEntry(before bytes: [UInt8]) -> [UInt8]? {
-        guard var entry = try? SequencedEntry(decoding: bytes), case .commits(let commits) = entry.content else {
-            return nil
-        }
+        guard var entry = try? SequencedEntry(decoding: bytes) else { return nil }
         (entry.id, entry.writer) = (random.nextIdentifier(), random.nextIdentifier())
+        let commits: [NewCommit]
+        switch entry.content {
+        case .identity, .fence: return nil
+        case .commits(let own): commits = own
+        case .part, .whole:
+            entry.content = .fence
+            return entry.encoded()
+        }
         let payload = Envelope(events: [Event(.consoleActed, body: [])]).encoded()
         let commit = NewCommit(id: random.nextIdentifier(), time: commits[0].time, payload: payload[...])
         entry.content = random.next(below: 3) == 0 ? .fence : .commits([commit])

@@ -22,6 +22,7 @@ extension CKError {
         userInfo[CKRecordChangedErrorServerRecordKey] = serverRecord
         userInfo[CKRecordChangedErrorAncestorRecordKey] = ancestorRecord
         if refusal.didResetEncryptedData { userInfo[CKErrorUserDidResetEncryptedDataKey] = true }
+        userInfo[CKErrorRetryAfterKey] = refusal.retryAfterSeconds.map { NSNumber(value: $0) }
         let code = Code(rawValue: Int(clamping: refusal.code.rawValue)) ?? .internalError
         self.init(code, message: refusal.message, userInfo: userInfo)
     }
@@ -40,11 +41,17 @@ extension CKError {
         case let refusal as Refusal: self.init(refusal)
         case let error as StrataError:
             let (code, advice) = error.isOfDescriptors ? Self.tooManyFiles : Self.meaning(of: error.code)
-            self.init(code, message: "\(advice) \(error)", cause: error)
+            let retry = error.code == .unreachable ? NSNumber(value: Self.unreachableRetrySeconds) : nil
+            self.init(
+                code, message: "\(advice) \(error)", cause: error,
+                userInfo: retry.map { [CKErrorRetryAfterKey: $0] } ?? [:])
         case is CancellationError: self.init(.operationCancelled, message: "The operation was cancelled.")
         default: self.init(.internalError, message: "The store failed: \(error)", cause: error)
         }
     }
+
+    /// Elections of the servers that order a log take some seconds.
+    private static let unreachableRetrySeconds = 1.0
 
     private static let tooManyFiles = (
         Code.serviceUnavailable, "Too many files are open: close some or raise the limit, and try again."

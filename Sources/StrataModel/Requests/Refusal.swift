@@ -64,19 +64,22 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var baseVersion: Version?
     /// True if the zone was deleted because its user reset encrypted data.
     public var didResetEncryptedData: Bool
+    /// The time after which the same request may succeed; nil if that is not known. Equality ignores it.
+    public var retryAfterSeconds: Double?
     /// The rule that applied; nil for a refusal that was read from a commit, which does not store it. Equality ignores
     /// the rule.
     public var rule: Rule?
 
     public init(
         _ code: Code, _ message: String, rule: Rule? = nil, serverVersion: Version? = nil, baseVersion: Version? = nil,
-        didResetEncryptedData: Bool = false
+        didResetEncryptedData: Bool = false, retryAfterSeconds: Double? = nil
     ) {
         self.code = code
         self.message = message
         self.serverVersion = serverVersion
         self.baseVersion = baseVersion
         self.didResetEncryptedData = didResetEncryptedData
+        self.retryAfterSeconds = retryAfterSeconds
         self.rule = rule
     }
 

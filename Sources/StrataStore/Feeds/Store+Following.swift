@@ -58,7 +58,7 @@ extension Store {
     private func catchUpWithOthers() throws {
         guard log.isShared else { return }
         do { try confirm() } catch let error as StrataError where error.code != .closed {
-            throw Refusal(.serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)")
+            throw Pipeline.unconfirmed(error)
         }
     }
 

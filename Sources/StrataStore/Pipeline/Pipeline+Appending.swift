@@ -129,20 +129,10 @@ extension Pipeline {
                         Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
             case .commit(_, let decision):
                 mustRetryRest = true
-                switch failure {
-                case .unknown(let error):
-                    answer(
-                        .failure(Refusal(.serverResponseLost, "Whether the request was applied is not known: \(error)"))
-                    )
-                case .notWritten(let error):
-                    answer(.failure(Refusal(.serviceUnavailable, "Nothing was written: \(error)")))
-                case .tooLarge(let limit):
-                    answer(
-                        .failure(
-                            Refusal(
-                                .limitExceeded,
-                                "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")))
-                case .conflict, nil: again.append(entry.submission)
+                if let refusal = refusal(for: failure, decision) {
+                    answer(.failure(refusal))
+                } else {
+                    again.append(entry.submission)
                 }
             case .waiting: again.append(entry.submission)
             case .poisoned(let error), .unavailable(let error): answer(.failure(error))
@@ -160,6 +150,24 @@ extension Pipeline {
         }
         if !again.isEmpty { state.withLock { $0.queue.putBack(again) } }
         return answers
+    }
+
+    /// Returns the refusal of a request whose commit was not appended; nil if the request is to be judged again.
+    private func refusal(for failure: AppendFailure?, _ decision: Decision) -> Refusal? {
+        switch failure {
+        case .unknown(let error):
+            Refusal(
+                .serverResponseLost, "Whether the request was applied is not known: \(error)",
+                retryAfterSeconds: isShared ? Self.retrySeconds : nil)
+        case .notWritten(let error):
+            Refusal(
+                .serviceUnavailable, "Nothing was written: \(error)",
+                retryAfterSeconds: isShared && error.code == .unreachable ? Self.retrySeconds : nil)
+        case .tooLarge(let limit):
+            Refusal(
+                .limitExceeded, "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")
+        case .conflict, nil: nil
+        }
     }
 
     /// Returns the answer to a request that wrote nothing.

@@ -82,7 +82,8 @@ extension Pipeline {
             return Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
         }
         return Refusal(
-            .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)")
+            .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
+            retryAfterSeconds: Self.retrySeconds)
     }
 
     /// Fails all requests of the batch.

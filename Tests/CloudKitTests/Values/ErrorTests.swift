@@ -1,5 +1,7 @@
-import CloudKit
+import StrataModel
 import Testing
+
+@testable import CloudKit
 
 @Suite("Errors")
 struct ErrorTests {
@@ -39,6 +41,15 @@ struct ErrorTests {
             #expect(object.domain == CKErrorDomain && object.code == 11)
             #expect((error as? CKError)?.errorCode == 11)
         }
+    }
+
+    @Test("An error that passes says when to try again")
+    func retrying() {
+        let refusal = Refusal(.serviceUnavailable, "The log's servers elect a leader.", retryAfterSeconds: 2)
+        #expect(CKError(refusal).retryAfterSeconds == 2)
+        #expect(CKError(Refusal(.serviceUnavailable, "The store is closed.")).retryAfterSeconds == nil)
+        #expect(CKError(engine: StrataError(.unreachable, "No server answers.")).retryAfterSeconds == 1)
+        #expect(CKError(engine: StrataError(.closed, "The store is closed.")).retryAfterSeconds == nil)
     }
 
     @Test("User info is kept, and its helpers read it")
