@@ -32,6 +32,8 @@ package final class JetStreamSequencer: Sequencer {
     let state: Monitor<State>
     /// Held while entries are read.
     let reader = Lock<OrderedConsumer?>(nil)
+    /// Takes the requests of other processes.
+    let server = WorkerHandle()
     /// Held while a connection is made.
     private let connecting = Lock(true)
 

@@ -53,6 +53,12 @@ final class NATSConnection: @unchecked Sendable {
         try library.check(library.publish(pointer, subject, nil, 0))
     }
 
+    /// Sends a message, with the subject for answers if there may be any.
+    func publish(_ bytes: [UInt8], to subject: String, reply: String?) throws(NATSFailure) {
+        let message = try NATSMessage(library, to: subject, bytes, reply: reply)
+        try library.check(library.publishMessage(pointer, message.pointer))
+    }
+
     func subscribe(to subject: String) throws(NATSFailure) -> NATSSubscription {
         NATSSubscription(library, self, owning: try library.make { library.subscribe($0, pointer, subject) })
     }

@@ -48,6 +48,7 @@ struct NATSLibrary: Sendable {
             UnsafeMutablePointer<OpaquePointer?>, OpaquePointer, OpaquePointer, Int64
         ) -> Int32
     let publish: @Sendable @convention(c) (OpaquePointer, Text, Bytes?, Int32) -> Int32
+    let publishMessage: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
     let subscribe: @Sendable @convention(c) (Result, OpaquePointer, Text) -> Int32
     let statistics: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
     let createStatistics: @Sendable @convention(c) (Result) -> Int32
@@ -114,6 +115,7 @@ struct NATSLibrary: Sendable {
         maximumPayload = try library.function("natsConnection_GetMaxPayload")
         request = try library.function("natsConnection_RequestMsg")
         publish = try library.function("natsConnection_Publish")
+        publishMessage = try library.function("natsConnection_PublishMsg")
         subscribe = try library.function("natsConnection_SubscribeSync")
         statistics = try library.function("natsConnection_GetStats")
         createStatistics = try library.function("natsStatistics_Create")

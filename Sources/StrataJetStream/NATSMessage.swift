@@ -11,10 +11,12 @@ final class NATSMessage {
     }
 
     /// Creates a message to send; the library copies the bytes.
-    init(_ library: NATSLibrary, to subject: String, _ bytes: [UInt8]) throws(NATSFailure) {
+    init(
+        _ library: NATSLibrary, to subject: String, _ bytes: [UInt8], reply: String? = nil
+    ) throws(NATSFailure) {
         self.library = library
         pointer = try library.make { result in
-            bytes.withUnsafeBytes { library.createMessage(result, subject, nil, $0.baseAddress, Int32($0.count)) }
+            bytes.withUnsafeBytes { library.createMessage(result, subject, reply, $0.baseAddress, Int32($0.count)) }
         }
     }
 
@@ -31,6 +33,8 @@ final class NATSMessage {
         return value.map { String(cString: $0) }
     }
 
+    /// True for the server's answer that nobody takes the message.
+    var isUndelivered: Bool { byteCount == 0 && header("Status") == "503" }
     var reply: String? { library.messageReply(pointer).map { String(cString: $0) } }
     var byteCount: Int { Int(library.messageByteCount(pointer)) }
 

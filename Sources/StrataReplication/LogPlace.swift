@@ -8,12 +8,23 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     public let address: String
     /// The directory of the assets and keys of all processes; nil if there is none.
     public let filesDirectory: String?
+    /// The process that judges requests.
+    public let writes: Writes
     private let open: (@Sendable (Platform) throws -> any Sequencer)?
+
+    /// The processes that append commits.
+    public enum Writes: Sendable {
+        /// Each process appends what it was asked. One that always comes second sends its requests to another.
+        case anywhere
+        /// Requests go to the process that appended last, so that processes that write much do not meet. While that one
+        /// does not answer, requests wait, and then another process appends.
+        case home
+    }
 
     public var description: String { address }
 
     /// The store's own directory: one process writes it.
-    public static let local = LogPlace(address: "local", filesDirectory: nil, open: nil)
+    public static let local = LogPlace(address: "local", filesDirectory: nil, writes: .anywhere, open: nil)
 
     /// A directory that all processes reach, on one machine or on a shared disk.
     ///
@@ -38,7 +49,17 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// All processes must reach the directory, and no other store may use it. Its file system must have hard links. The
     /// directory is created if it is missing. Assets and keys are as safe as this directory.
     public func withFiles(in directory: String) -> LogPlace {
-        LogPlace(address: address, filesDirectory: directory, open: open)
+        LogPlace(address: address, filesDirectory: directory, writes: writes, open: open)
+    }
+
+    /// Returns the same place, with another choice of the processes that append commits. A store with ``Writes/home``
+    /// opens only where the sequencer carries requests between processes: JetStream does.
+    ///
+    /// ```swift
+    /// options.place = place.writing(.home)
+    /// ```
+    public func writing(_ writes: Writes) -> LogPlace {
+        LogPlace(address: address, filesDirectory: filesDirectory, writes: writes, open: open)
     }
 
     /// Creates the place of a sequencer, without a directory for files. Two places are equal if their addresses and
@@ -46,14 +67,16 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     ///
     /// - Parameter open: connects to the sequencer; called whenever a store is opened.
     package init(address: String, open: @escaping @Sendable (Platform) throws -> any Sequencer) {
-        self.init(address: address, filesDirectory: nil, open: .some(open))
+        self.init(address: address, filesDirectory: nil, writes: .anywhere, open: .some(open))
     }
 
     private init(
-        address: String, filesDirectory: String?, open: (@Sendable (Platform) throws -> any Sequencer)?
+        address: String, filesDirectory: String?, writes: Writes,
+        open: (@Sendable (Platform) throws -> any Sequencer)?
     ) {
         self.address = address
         self.filesDirectory = filesDirectory
+        self.writes = writes
         self.open = open
     }
 
@@ -61,6 +84,6 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     package func sequencer(_ platform: Platform) throws -> (any Sequencer)? { try open?(platform) }
 
     public static func == (one: LogPlace, other: LogPlace) -> Bool {
-        one.address == other.address && one.filesDirectory == other.filesDirectory
+        one.address == other.address && one.filesDirectory == other.filesDirectory && one.writes == other.writes
     }
 }

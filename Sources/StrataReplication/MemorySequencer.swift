@@ -9,7 +9,7 @@ import StrataSystem
 /// let first = try ReplicatedLog.open(at: "A.strata", sequencer: MemorySequencer(sequence))
 /// let second = try ReplicatedLog.open(at: "B.strata", sequencer: MemorySequencer(sequence))
 /// ```
-package final class MemorySequencer: Sequencer {
+package final class MemorySequencer: RequestCarrier {
     /// The entries, which outlive the logs that use them.
     package final class Sequence: Sendable {
         fileprivate struct State {
@@ -17,6 +17,8 @@ package final class MemorySequencer: Sequencer {
             /// The number of entries that were trimmed.
             var trimmed: UInt64 = 0
             var closed: Set<ObjectIdentifier> = []
+            /// The processes that take requests, each with its sequencer.
+            var servers: [Identifier: (owner: ObjectIdentifier, body: Serving)] = [:]
 
             var last: UInt64 { trimmed + UInt64(entries.count) }
         }
@@ -95,7 +97,31 @@ package final class MemorySequencer: Sequencer {
     }
 
     package func close() {
-        sequence.state.withLock { _ = $0.closed.insert(ObjectIdentifier(self)) }
+        sequence.state.withLock { state in
+            state.closed.insert(ObjectIdentifier(self))
+            state.servers = state.servers.filter { $0.value.owner != ObjectIdentifier(self) }
+        }
         sequence.state.notifyAll()
+    }
+
+    // MARK: Requests
+
+    package typealias Serving = @Sendable ([UInt8], @escaping Answering) -> Void
+
+    package var maximumMessageBytes: Int { 1 << 20 }
+
+    package func serve(_ process: Identifier, _ body: @escaping Serving) {
+        sequence.state.withLock { $0.servers[process] = (ObjectIdentifier(self), body) }
+    }
+
+    package func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
+        guard let server = sequence.state.withLock({ $0.servers[process] }) else { return .undelivered }
+        let answer = Monitor<[UInt8]?>(nil)
+        server.body(message) { bytes in
+            answer.withLock { $0 = bytes }
+            answer.notifyAll()
+        }
+        if let bytes = answer.wait(milliseconds: milliseconds, { $0 }) { return .answer(bytes) }
+        return .unknown(StrataError(.outcomeUnknown, "The other process did not answer in time."))
     }
 }

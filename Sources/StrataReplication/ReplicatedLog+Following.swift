@@ -160,6 +160,7 @@ extension ReplicatedLog {
         }
         let positions = try add(entry, after: state)
         state.parts.removeAll()
+        if !positions.isEmpty { state.lastWriter = entry.writer }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
         (state.number, state.validNumber) = (number, number)
         state.entry = entry.id

@@ -47,6 +47,8 @@ package final class ReplicatedLog: EventLog {
         var validNumber: UInt64
         var entry: Identifier
         var position: Position
+        /// The writer of the last valid entry with commits.
+        var lastWriter = Identifier.zero
         /// The parts of large commits that came after that entry.
         var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
@@ -76,7 +78,7 @@ package final class ReplicatedLog: EventLog {
     let identity: StoreIdentity
     let paths: StorePaths
     /// Distinguishes the entries of this opening.
-    let writer: Identifier
+    package let writer: Identifier
     let state: Monitor<State>
     /// Held during an append: one entry of a process is on its way at a time.
     let turn = Lock(true)
@@ -196,6 +198,13 @@ package final class ReplicatedLog: EventLog {
     // MARK: The end
 
     package var isShared: Bool { true }
+    /// The process that wrote last; nil if it is this one, or none is known.
+    package var home: Identifier? {
+        let last = state.withLock { $0.lastWriter }
+        return last == writer || last == SequencedEntry.publisher ? nil : last
+    }
+    /// The sequencer, if it carries requests between processes.
+    package var carrier: (any RequestCarrier)? { sequencer as? any RequestCarrier }
     package var segments: SegmentedLog? { copy }
     package var assignsNextOffset: Bool { true }
     package var maximumCommitBytes: Int {

@@ -42,6 +42,29 @@ struct JetStreamServerTests {
         return entries
     }
 
+    @Test("Requests reach the process that they are for, and the sender knows if there is none")
+    func carrying() throws {
+        let (one, other) = (try JetStreamSequencer(options), try JetStreamSequencer(options))
+        let (process, stranger) = (random.nextIdentifier(), random.nextIdentifier())
+        func answer(to message: [UInt8]) -> [UInt8]? {
+            if case .answer(let bytes) = other.ask(process, message, milliseconds: 10_000) { bytes } else { nil }
+        }
+        try one.serve(process) { message, answer in answer(message.reversed()) }
+        #expect(eventually { answer(to: [1, 2, 3]) == [3, 2, 1] })
+        let long = random.nextBytes(count: other.maximumMessageBytes)
+        #expect(answer(to: long) == long.reversed())
+        guard case .undelivered = other.ask(stranger, [1], milliseconds: 10_000) else {
+            Issue.record("somebody took a message for nobody")
+            return
+        }
+        one.close()
+        let isNoticed = eventually {
+            if case .undelivered = other.ask(process, [1], milliseconds: 10_000) { true } else { false }
+        }
+        #expect(isNoticed)
+        other.close()
+    }
+
     @Test("The first entry, its repetition and another one after the same")
     func answers() throws {
         let (one, other) = (try JetStreamSequencer(options), try JetStreamSequencer(options))

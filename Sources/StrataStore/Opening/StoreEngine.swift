@@ -57,7 +57,8 @@ final class StoreEngine: Sendable {
         reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
-            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
+            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits,
+            forwarding: try Forwarding(log, options.place))
         notifier = Notifier(pipeline, options.queryRules)
         self.assets = assets
         compactor = log.segments.flatMap { [pipeline, assets, erasures] log in

@@ -148,7 +148,7 @@ extension Pipeline {
                 }
             }
         }
-        if !again.isEmpty { state.withLock { $0.queue.putBack(again) } }
+        if !again.isEmpty { putBack(again) }
         return answers
     }
 
@@ -170,8 +170,19 @@ extension Pipeline {
         }
     }
 
-    /// Returns the answer to a request that wrote nothing.
-    private func settled(_ outcome: Batch.Outcome, _ snapshot: Snapshot) -> Result<Answer, any Error> {
+    /// Puts back requests to be judged again, here or at the home writer.
+    private func putBack(_ submissions: [Submission]) {
+        let isAnyForwarded = state.withLock { state in
+            let forwarded = state.home == nil ? [] : submissions.filter { !$0.isKept }
+            state.outbox.putBack(forwarded)
+            state.queue.putBack(forwarded.isEmpty ? submissions : submissions.filter(\.isKept))
+            return !forwarded.isEmpty
+        }
+        if isAnyForwarded { state.notifyAll() }
+    }
+
+    /// Returns the answer to a request that wrote nothing, or repeats one that did.
+    func settled(_ outcome: Batch.Outcome, _ snapshot: Snapshot) -> Result<Answer, any Error> {
         switch outcome {
         case .nothing(let decision):
             return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))

@@ -14,7 +14,8 @@ extension Pipeline {
         guard auditPolicy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
         let audits = answers.compactMap { submission, answer in
-            Audit(submission, answeredWith: answer, at: time)
+            // The process that sent the request judges it again.
+            submission.isForwarded ? nil : Audit(submission, answeredWith: answer, at: time)
         }
         keep(audits)
     }

@@ -33,6 +33,7 @@ extension Pipeline {
 
     /// Called by the log, on any thread.
     func noteOthers() {
+        noteHome()
         let offset = log.end.offset
         let isNews = state.withLock { state in
             state.reportedOffset = max(state.reportedOffset, offset)
@@ -68,15 +69,19 @@ extension Pipeline {
     ///
     /// - Throws: ``StrataError`` if the end of the log cannot be confirmed.
     func catchUp() throws {
-        guard isShared else { return }
-        let end = try log.confirmEnd()
-        guard publication.offset < end.offset else { return }
+        if isShared { try apply(through: try log.confirmEnd().offset) }
+    }
+
+    /// Applies the commits up to one that the log has, or will have in a moment.
+    func apply(through offset: UInt64) throws {
+        guard publication.offset < offset else { return }
+        if log.end.offset < offset { _ = try log.confirmEnd() }
         guard claimTurns() else {
             guard let refusal = state.withLock({ $0.refusal }) else { throw StoreGate.error }
             throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
         }
         defer { returnTurns() }
-        if state.withLock({ $0.end.offset < end.offset }) { applyOthers() }
+        if state.withLock({ $0.end.offset < offset }) { applyOthers() }
     }
 
     /// Finds out if the answers of a batch that wrote nothing are those of the end of the log. The caller has the turn
@@ -104,9 +109,14 @@ extension Pipeline {
     func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
         guard !batch.isLazy else { return }
         if case .conflict = failure {
-            state.withLock { $0.queue.noteLoss(ofBatch: batch.entries.count) }
+            let home = forwarding?.log.home
+            state.withLock { state in
+                state.queue.noteLoss(ofBatch: batch.entries.count)
+                if forwarding?.isUsual == true || state.queue.isStarving { state.home = home }
+            }
         } else if failure == nil, !batch.commits.isEmpty {
             state.withLock { $0.queue.noteSuccess() }
+            noteHome()
         }
     }
 

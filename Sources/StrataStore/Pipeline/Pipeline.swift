@@ -64,6 +64,10 @@ final class Pipeline: @unchecked Sendable {
         var isSettlingPaused = false
         /// The last commit of another process that a shared log reported.
         var reportedOffset: UInt64 = 0
+        /// The requests that are to be sent to the home writer.
+        var outbox = SubmissionQueue()
+        /// The process to which requests are sent; nil if they are judged here.
+        var home: Identifier?
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64
@@ -106,17 +110,21 @@ final class Pipeline: @unchecked Sendable {
     /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
     let auditPolicy: AuditPolicy
+    /// The way to other processes; nil if requests are only judged here.
+    let forwarding: Forwarding?
     private let workers = [WorkerHandle(), WorkerHandle()]
+    private let forwarders = [WorkerHandle(), WorkerHandle()]
 
     init(
         log: any EventLog, live: LiveViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy
+        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy, forwarding: Forwarding? = nil
     ) throws {
         self.log = log
         isShared = log.isShared
         self.live = live
         self.buildMemoryBytes = buildMemoryBytes
         auditPolicy = audits
+        self.forwarding = forwarding
         self.rules = rules
         self.platform = platform
         self.reader = reader
@@ -127,6 +135,14 @@ final class Pipeline: @unchecked Sendable {
         }
         if indexes.hasBuilds { wakeBuilder() }
         if isShared { try log.follow { [weak self] in self?.noteOthers() } }
+        guard let forwarding else { return }
+        noteHome()
+        for (worker, name) in zip(forwarders, ["strata-forward-a", "strata-forward-b"]) {
+            try worker.start(name: name) { [self] in runForwarding() }
+        }
+        try forwarding.carrier.serve(forwarding.log.writer) { [weak self] message, answer in
+            if let self { serve(message, answer) } else { answer([]) }
+        }
     }
 
     var views: Views { live.views }
@@ -155,7 +171,7 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private static func takeTurn(_ state: inout State) -> Bool {
-        guard !state.isClosed, !state.mustSettle, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty
+        guard !state.isClosed, !state.mustSettle, state.home == nil, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty
         else { return false }
         state.turns.isDeciding = true
         return true
@@ -169,7 +185,11 @@ final class Pipeline: @unchecked Sendable {
 
     private static func enter(_ state: inout State, _ submission: Submission) -> Entry {
         if state.isClosed { return .closed }
-        if state.queue.byteCount > maximumWaitingBytes { return .full }
+        if state.queue.byteCount + state.outbox.byteCount > maximumWaitingBytes { return .full }
+        if state.home != nil, !submission.isKept {
+            state.outbox.append(submission)
+            return .entered(wakesWorker: true)
+        }
         state.queue.append(submission)
         // A thread that is deciding checks the queue again before it writes, so no other must be woken.
         return .entered(wakesWorker: state.queue.count == 1 && (!state.turns.isDeciding || state.turns.isAppending))
@@ -192,7 +212,7 @@ final class Pipeline: @unchecked Sendable {
         }
     }
 
-    private func enqueue(_ submission: Submission) {
+    func enqueue(_ submission: Submission) {
         let entry = state.withLock { state in
             let entry = Self.enter(&state, submission)
             if case .full = entry { state.admissions.append(.retry { [self] in enqueue(submission) }) }
@@ -216,11 +236,11 @@ final class Pipeline: @unchecked Sendable {
         builds.beginStopping()
         state.notifyAll()
         builds.join()
-        for worker in workers { worker.join() }
+        for worker in forwarders + workers { worker.join() }
         // A caller may be working on its own thread.
         state.wait { $0.turns.areFree ? () : nil }
         // A caller on its own thread may have put back what it could not write.
-        let left = state.withLock { $0.queue.takeAll() }
+        let left = state.withLock { $0.queue.takeAll() + $0.outbox.takeAll() }
         for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
         writeLastAudits()
         completeIndexes()

@@ -11,6 +11,10 @@ struct Submission: Sendable {
     let reply: Reply<Answer>
     /// True if the request is judged at an end of a shared log that was confirmed after it came.
     var isConfirmed = false
+    /// True if this process judges the request, even if others go to the home writer.
+    var isKept = false
+    /// True if another process sent the request.
+    var isForwarded = false
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.request = request
@@ -68,6 +72,9 @@ struct SubmissionQueue {
     private(set) var batchCount = usualBatchCount
     /// The number of batches in a row that were lost to other processes.
     private var lossCount = 0
+
+    /// True if so many batches in a row were lost that the requests should be appended by another process.
+    var isStarving: Bool { lossCount >= Forwarding.endurance }
 
     private static let usualBatchCount = 1 << 20
     /// The number of losses in a row after which batches are halved.

@@ -2,11 +2,13 @@
 package enum Reply<Value: Sendable>: Sendable {
     case ticket(Ticket<Value>)
     case continuation(CheckedContinuation<Value, any Error>)
+    case function(@Sendable (Result<Value, any Error>) -> Void)
 
     package func resume(_ result: Result<Value, any Error>) {
         switch self {
         case .ticket(let ticket): ticket.resolve(result)
         case .continuation(let continuation): continuation.resume(with: result)
+        case .function(let function): function(result)
         }
     }
 }

@@ -35,7 +35,19 @@ struct ReplicatedModelTests {
     func model(seed: UInt64) throws {
         let sequence = MemorySequencer.Sequence()
         let sequencers = (0..<3).map { HostileSequencer(sequence, .everything, seed: 10 * seed + UInt64($0)) }
-        let clients = try sequencers.map { try Self.client($0) }
+        try Self.check(sequencers.map { try Self.client($0) }, seed: seed) {
+            for sequencer in sequencers { sequencer.calm() }
+        }
+    }
+
+    @Test("The same if requests go to the home writer", arguments: seeds(6))
+    func homeModel(seed: UInt64) throws {
+        let sequence = MemorySequencer.Sequence()
+        try Self.check((0..<3).map { _ in try Self.client(MemorySequencer(sequence), writes: .home) }, seed: seed) {}
+    }
+
+    /// Lets three threads ask the clients of three engines, and compares what they know with what is there at the end.
+    private static func check(_ clients: [Client], seed: UInt64, calm: () -> Void) throws {
         try Self.eventually { Self.zones(clients[0]) }
         let ledger = Lock(Ledger())
         let threads = try (0..<3).map { thread in
@@ -44,7 +56,7 @@ struct ReplicatedModelTests {
             }
         }
         for thread in threads { thread.join() }
-        for sequencer in sequencers { sequencer.calm() }
+        calm()
         for client in clients {
             try Self.eventually { (try? client.store.confirm()) != nil && client.store.pipeline.acceptsWrites }
         }
@@ -147,13 +159,17 @@ struct ReplicatedModelTests {
 
     // MARK: Requests
 
-    private static func client(_ sequencer: HostileSequencer) throws -> Client {
+    private static func client(
+        _ sequencer: any Sequencer, writes: LogPlace.Writes = .anywhere
+    ) throws -> Client {
+        var options = StoreOptions.service
+        options.place = LogPlace(address: "memory") { _ in sequencer }.writing(writes)
         for _ in 0..<1_000 {
             do {
                 let log = try ReplicatedLog.open(
                     at: "/Notes.strata", sequencer: sequencer, options: .init(outcomeMilliseconds: 80),
                     platform: Platform(files: SimulatedDisk()))
-                return Client(of: try Store(on: log)).with { $0.zone = "Notes" }
+                return Client(of: try Store(on: log, options: options)).with { $0.zone = "Notes" }
             } catch let error as StrataError where [.inputOutput, .outcomeUnknown, .unreachable].contains(error.code) {
                 continue
             }

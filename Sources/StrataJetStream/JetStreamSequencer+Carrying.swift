@@ -1,0 +1,60 @@
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// Carries requests between processes, by subjects that no stream keeps.
+extension JetStreamSequencer: RequestCarrier {
+    /// The time without an answer after which the other process is asked whether it still runs.
+    private static let patienceMilliseconds = 1_000
+
+    package var maximumMessageBytes: Int { maximumEntryBytes }
+
+    private func inbox(of process: Identifier) -> String { "strata-home.\(options.stream).\(process)" }
+
+    package func serve(
+        _ process: Identifier, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
+    ) throws {
+        try server.start(name: "strata-serve") { [self] in
+            while !state.withLock({ $0.isClosed }) {
+                do { try serveOnce(inbox(of: process), body) } catch { Self.pause() }
+            }
+        }
+    }
+
+    /// Serves while the connection holds.
+    private func serveOnce(
+        _ inbox: String, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
+    ) throws {
+        let connection = try checkedConnection()
+        // The library subscribes again whenever it restores the connection.
+        let subscription = try connection.subscribe(to: inbox)
+        while !connection.isClosed {
+            guard let message = try subscription.next(milliseconds: Self.answerMilliseconds) else { continue }
+            guard let reply = message.reply else { continue }
+            body(message.bytes) { answer in try? connection.publish(answer, to: reply, reply: nil) }
+        }
+    }
+
+    package func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
+        guard let connection = try? checkedConnection(), let reply = try? connection.newInbox(),
+            let answers = try? connection.subscribe(to: reply)
+        else { return .undelivered }
+        let (inbox, start) = (inbox(of: process), ContinuousClock.now)
+        do throws(NATSFailure) {
+            try connection.publish(message, to: inbox, reply: reply)
+            while start.duration(to: .now) < .milliseconds(milliseconds) {
+                do throws(NATSFailure) {
+                    if let answer = try answers.next(milliseconds: Self.patienceMilliseconds) {
+                        return answer.isUndelivered ? .undelivered : .answer(answer.bytes)
+                    }
+                } catch {
+                    if error.status == .noResponders { return .undelivered }
+                    throw error
+                }
+                // A process that takes requests answers an empty message at once.
+                _ = try connection.request(inbox, [], milliseconds: Self.answerMilliseconds)
+            }
+            return .unknown(Self.unreachable(options))
+        } catch { return .unknown(Self.unreachable(options, error)) }
+    }
+}

@@ -1,0 +1,33 @@
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// What a pipeline needs to send requests to the process that writes most (docs/replication.md §6).
+struct Forwarding: Sendable {
+    /// The number of batches lost in a row after which requests go to another process, unless all of them do.
+    static let endurance = 8
+
+    let log: ReplicatedLog
+    let carrier: any RequestCarrier
+    /// True if requests always go to the process that wrote last, unless it is this one.
+    let isUsual: Bool
+
+    /// Returns nil for a log whose sequencer does not carry requests.
+    ///
+    /// - Throws: `.unsuitable` if the place demands it.
+    init?(_ log: any EventLog, _ place: LogPlace) throws {
+        guard let log = log as? ReplicatedLog else { return nil }
+        guard let carrier = log.carrier else {
+            guard place.writes == .anywhere else {
+                throw StrataError(
+                    .unsuitable, "The sequencer cannot carry requests to another process; write anywhere instead.",
+                    .init(path: place.address))
+            }
+            return nil
+        }
+        self.log = log
+        self.carrier = carrier
+        isUsual = place.writes == .home
+    }
+}
