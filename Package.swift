@@ -219,8 +219,8 @@ if Context.environment["STRATA_BENCH"] == "1" {
             name: "strata-bench",
             dependencies: [
                 "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit",
-                "TestSupport",
+                "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres", "StrataRules",
+                "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "TestSupport",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }

@@ -24,7 +24,7 @@ package struct JetStreamOptions: Sendable, Hashable {
     private static let knownKeys = ["authority", "credentials", "plaintext", "replicas"]
 
     /// The subject of the stream's entries.
-    var subject: String { "strata.\(stream)" }
+    package var subject: String { "strata.\(stream)" }
 
     /// The addresses as the client library takes them.
     var urls: [String] {

@@ -1,6 +1,6 @@
 /// A connection to one of several servers, which the library restores by itself. Any thread may use it.
 // @unchecked: the pointer never changes, and the library locks the object behind it.
-final class NATSConnection: @unchecked Sendable {
+package final class NATSConnection: @unchecked Sendable {
     private let library: NATSLibrary
     private let pointer: OpaquePointer
 
@@ -8,7 +8,7 @@ final class NATSConnection: @unchecked Sendable {
     private static let closed: Int32 = 3
 
     /// Connects to the first server that answers.
-    init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
+    package init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
         self.library = library
         let options = try NATSOptions(library, options)
         pointer = try library.make { library.connect($0, options.pointer) }
@@ -39,7 +39,7 @@ final class NATSConnection: @unchecked Sendable {
     }
 
     /// Sends a message and waits for the answer.
-    func request(
+    package func request(
         _ subject: String, _ bytes: [UInt8], headers: [(name: String, value: String)] = [], milliseconds: Int
     ) throws(NATSFailure) -> [UInt8] {
         let message = try NATSMessage(library, to: subject, bytes)
@@ -72,5 +72,5 @@ final class NATSConnection: @unchecked Sendable {
     }
 
     /// Ends the connection and wakes the threads that wait for a message or an answer.
-    func close() { library.close(pointer) }
+    package func close() { library.close(pointer) }
 }

@@ -1,5 +1,5 @@
 /// The failure of a call of the client library: its status, and the library's own words.
-struct NATSFailure: Error, Sendable, CustomStringConvertible {
+package struct NATSFailure: Error, Sendable, CustomStringConvertible {
     /// The status of a call, numbered as in the library's header.
     struct Status: RawRepresentable, Hashable, Sendable {
         let rawValue: Int32
@@ -19,7 +19,7 @@ struct NATSFailure: Error, Sendable, CustomStringConvertible {
     let status: Status
     let text: String
 
-    var description: String { "\(text) (status \(status.rawValue))" }
+    package var description: String { "\(text) (status \(status.rawValue))" }
 
     /// True if trying again will not help: the account, the certificate or the kind of connection is wrong.
     var isFinal: Bool {

@@ -5,7 +5,7 @@ import StrataSystem
 /// The functions of libnats that a sequencer calls, with the types that the library's header declares.
 ///
 /// Only functions of the core are used: JetStream's own have structures whose layout changes between releases.
-struct NATSLibrary: Sendable {
+package struct NATSLibrary: Sendable {
     /// The address where a function stores the object that it makes.
     typealias Result = UnsafeMutablePointer<OpaquePointer?>
     typealias Text = UnsafePointer<CChar>
@@ -78,7 +78,7 @@ struct NATSLibrary: Sendable {
     private static let loaded = Lock<NATSLibrary?>(nil)
 
     /// Returns the library, and loads it at the first call that finds it installed.
-    static func shared() throws -> NATSLibrary {
+    package static func shared() throws -> NATSLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
             let library = try NATSLibrary(DynamicLibrary("libnats.so.3.4", debianPackage: "libnats3.4"))

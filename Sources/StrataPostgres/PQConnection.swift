@@ -2,9 +2,9 @@ import StrataConnections
 import StrataModel
 
 /// A connection of libpq whose calls return by a deadline. One thread at a time uses it.
-final class PQConnection {
+package final class PQConnection {
     /// The result of waiting for an answer.
-    enum Reception {
+    package enum Reception {
         case answer(PQAnswer)
         /// None came in time, or a signal was set; it can be waited for further.
         case none
@@ -38,7 +38,7 @@ final class PQConnection {
     ///
     /// - Parameter signals: end every wait when one is set.
     /// - Throws: `.unreachable` with libpq's message.
-    init(
+    package init(
         _ parameters: [(key: String, value: String)], _ library: PQLibrary, signals: [SocketSignal],
         until deadline: ContinuousClock.Instant
     ) throws {
@@ -121,13 +121,13 @@ final class PQConnection {
     }
 
     /// Sends a statement to be prepared under a name.
-    func sendPreparing(_ name: String, _ statement: String) -> Bool {
+    package func sendPreparing(_ name: String, _ statement: String) -> Bool {
         prepareToSend()
         return library.sendPrepare(handle, name, statement, 0, nil) == 1
     }
 
     /// Sends a call of a prepared statement; the values, also those of the answer, are in the binary format.
-    func send(prepared name: String, _ values: [[UInt8]]) -> Bool {
+    package func send(prepared name: String, _ values: [[UInt8]]) -> Bool {
         prepareToSend()
         let bytes = values.flatMap { $0 }
         return bytes.withUnsafeBytes { buffer in
@@ -151,7 +151,7 @@ final class PQConnection {
     }
 
     /// Waits for the rest of the answer to what was sent.
-    func receive(until deadline: ContinuousClock.Instant) -> Reception {
+    package func receive(until deadline: ContinuousClock.Instant) -> Reception {
         while true {
             let isFlushed = library.flush(handle) != 1
             if isFlushed, library.isBusy(handle) == 0 {

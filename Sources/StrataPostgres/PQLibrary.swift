@@ -4,7 +4,7 @@ import StrataSystem
 /// The functions of libpq, PostgreSQL's client library, which is loaded when a store first connects.
 ///
 /// The types are those of `libpq-fe.h`; connections and results are opaque pointers.
-struct PQLibrary: Sendable {
+package struct PQLibrary: Sendable {
     typealias Text = UnsafePointer<CChar>
     typealias NoticeReceiver = @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?) -> Void
 
@@ -44,7 +44,7 @@ struct PQLibrary: Sendable {
     private static let loaded = Lock<PQLibrary?>(nil)
 
     /// Returns the library, which the first call loads.
-    static func load() throws -> PQLibrary {
+    package static func load() throws -> PQLibrary {
         try loaded.withLock { (loaded) throws -> PQLibrary in
             if let library = loaded { return library }
             let library = try PQLibrary(DynamicLibrary("libpq.so.5", debianPackage: "libpq5"))

@@ -50,7 +50,7 @@ final class PQResult {
 }
 
 /// An error or a notice that a server sent, or an error of the connection.
-struct PQFailure: Sendable {
+package struct PQFailure: Sendable {
     /// `ERROR`, `FATAL`, `PANIC` or `WARNING`; nil if the server did not say, because the connection was lost.
     var severity: String?
     /// The five characters that PostgreSQL calls `SQLSTATE`.
@@ -103,10 +103,10 @@ struct PQFailure: Sendable {
 }
 
 /// All that came for one statement.
-struct PQAnswer {
+package struct PQAnswer {
     /// The result of the statement, or of the last one of several; nil if it failed.
     var result: PQResult?
-    var failure: PQFailure?
+    package var failure: PQFailure?
     /// A warning: the statement was executed, but not as it should be.
     var warning: PQFailure?
 

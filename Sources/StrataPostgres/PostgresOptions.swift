@@ -2,7 +2,7 @@ import StrataConnections
 import StrataModel
 
 /// The servers, the database and the store that an address names, and the demands on the servers.
-struct PostgresOptions: Sendable, Hashable {
+package struct PostgresOptions: Sendable, Hashable {
     /// The ways to secure a connection.
     enum Security: Sendable, Hashable {
         /// TLS; the server's certificate is checked against the authority's, in a file.
@@ -35,7 +35,7 @@ struct PostgresOptions: Sendable, Hashable {
     }
 
     /// - Throws: `.invalidArgument` with the part of the address that is wrong.
-    init(_ address: ServerAddress) throws {
+    package init(_ address: ServerAddress) throws {
         guard Self.schemes.contains(address.scheme) else {
             throw Self.wrong("postgres://…", address.scheme)
         }
@@ -91,7 +91,7 @@ struct PostgresOptions: Sendable, Hashable {
 
     /// Returns libpq's parameters for one of the servers. A password that is missing is taken from `PGPASSWORD` or the
     /// file `.pgpass`, as libpq does.
-    func parameters(of server: ServerAddress.Server) -> [(key: String, value: String)] {
+    package func parameters(of server: ServerAddress.Server) -> [(key: String, value: String)] {
         var host = server.host
         if host.first == "[" { host = String(host.dropFirst().dropLast()) }
         var parameters: [(key: String, value: String)] = [

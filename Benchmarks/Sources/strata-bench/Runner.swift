@@ -71,6 +71,10 @@ struct Runner {
         (ApiWorkload.name, [], { ApiWorkload(size: $0, folder: $1) }),
         (ToolWorkload.name, ToolWorkload.Part.allCases.map(\.rawValue), { ToolWorkload(size: $0, folder: $1) }),
         (ReplayWorkload.name, ReplayWorkload.Part.allCases.map(\.rawValue), { ReplayWorkload(size: $0, folder: $1) }),
+        (
+            ReplicatedWorkload.name, ReplicatedWorkload.Part.allCases.map(\.rawValue),
+            { ReplicatedWorkload(size: $0, folder: $1) }
+        ),
     ]
 
     static var parts: [String] { workloads.flatMap(\.parts) }

@@ -10,6 +10,14 @@ do {
         try ToolMeter.run(Array(CommandLine.arguments.dropFirst(2)))
         exit(0)
     }
+    if CommandLine.arguments.dropFirst().first == WriterProcess.word {
+        try WriterProcess.run(Array(CommandLine.arguments.dropFirst(2)))
+        exit(0)
+    }
+    if CommandLine.arguments.dropFirst().first == ObserverProcess.word {
+        try ObserverProcess.run(Array(CommandLine.arguments.dropFirst(2)))
+        exit(0)
+    }
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     if arguments.showsHelp {
         print(Arguments.help)

@@ -1,0 +1,78 @@
+import Glibc
+import StrataConnections
+import StrataJetStream
+import StrataModel
+import StrataPostgres
+import StrataReplication
+import StrataStore
+
+/// Three servers of this machine that order the entries of stores. They end with the object.
+protocol SequencerServers: AnyObject {
+    /// Makes a sequencer for a store, and returns its address.
+    func create(_ store: String) throws -> ServerAddress
+
+    /// Connects a client that writes to a new sequencer as directly as the servers allow.
+    func bareClient() throws -> any BareClient
+
+    /// Sends a signal to the server that takes a store's writes. Returns the time from which another one can take them,
+    /// as far as somebody other than the servers decides that.
+    func interruptLeader(of address: ServerAddress, with signal: Int32) throws -> Double
+}
+
+/// A client of the servers without an engine: one entry on its way, at the number after the last.
+protocol BareClient: AnyObject {
+    func append(_ entry: [UInt8]) throws
+}
+
+/// The kinds of servers that the workload runs on.
+enum SequencerKind: String, CaseIterable {
+    case jetStream = "JetStream"
+    case postgres = "PostgreSQL"
+
+    /// The reason why these servers cannot run here; nil if they can.
+    var obstacle: String? {
+        switch self {
+        case .jetStream: NATSServers.obstacle
+        case .postgres: PostgresServers.obstacle
+        }
+    }
+
+    /// Starts the servers with their files in a new directory in `folder`.
+    func start(in folder: String) throws -> any SequencerServers {
+        switch self {
+        case .jetStream: try NATSServers(in: folder)
+        case .postgres: try PostgresServers(in: folder)
+        }
+    }
+
+    static func place(_ address: ServerAddress) throws -> LogPlace {
+        address.scheme == "nats" ? try .jetStream(address) : try .postgres(address)
+    }
+
+    /// Returns ports of the loopback address that nothing uses.
+    static func freePorts(_ count: Int) throws -> [Int] {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        return try (0..<count).map { _ in
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(socket)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(socket, address, size) == 0 && getsockname(socket, address, &size) == 0
+                }
+            }
+            guard isBound else { throw BenchError(message: "there is no free port") }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+
+    static func write(_ text: String, to path: String) throws {
+        guard let file = fopen(path, "w") else { throw BenchError(message: "\(path) cannot be written") }
+        fputs(text, file)
+        fclose(file)
+    }
+}
