@@ -45,6 +45,7 @@ extension JetStreamSequencer {
 
     /// Returns the meaning of a server's answer to an entry.
     static func answer(_ bytes: [UInt8], _ options: JetStreamOptions) -> SequencerAnswer {
+        if let number = plainNumber(bytes, options), number > 0 { return .accepted(number) }
         do {
             let acknowledgement: JetStreamAPI.Acknowledgement = try JetStreamAPI.decode(bytes)
             // Numbers begin at 1; a duplicate whose number is not known yet is acknowledged with 0.
@@ -57,6 +58,15 @@ extension JetStreamSequencer {
         } catch {
             return .unknown(error as? StrataError ?? unreachable(options, error))
         }
+    }
+
+    /// Returns the number in an acknowledgement of the usual form, `{"stream":"notes", "seq":12}`: decoding it as JSON
+    /// takes a tenth of the processor time of a commit. Nil for every other answer.
+    private static func plainNumber(_ bytes: [UInt8], _ options: JetStreamOptions) -> UInt64? {
+        let answer = String(decoding: bytes, as: UTF8.self).filter { $0 != " " }
+        let start = #"{"stream":"\#(options.stream)","seq":"#
+        guard answer.hasPrefix(start), answer.hasSuffix("}") else { return nil }
+        return UInt64(answer.dropFirst(start.count).dropLast())
     }
 
     private static func answer(_ failure: JetStreamAPI.Failure, _ options: JetStreamOptions) -> SequencerAnswer {

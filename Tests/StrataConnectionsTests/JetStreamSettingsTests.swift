@@ -202,6 +202,8 @@ struct JetStreamSettingsTests {
             answer(#"{"error":{"code":\#(code),"err_code":\#(number),"description":"a"},"stream":"notes","seq":0}"#)
         }
         #expect(answer(#"{"stream":"notes","seq":5}"#).number == 5)
+        #expect(answer(#"{"stream":"notes", "seq":5}"#).number == 5)
+        #expect(answer(#"{"stream":"notes", "domain":"hub", "seq":6}"#).number == 6)
         #expect(answer(#"{"stream":"notes","seq":7,"duplicate":true}"#).number == 7)
         #expect(answer(#"{"stream":"notes","seq":0,"duplicate":true}"#).isUnknown)
         for json in ["", "{}", "null", "+OK", #"{"seq":-1}"#, #"{"seq":1e30}"#] { #expect(answer(json).isUnknown) }
