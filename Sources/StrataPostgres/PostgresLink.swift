@@ -63,8 +63,11 @@ final class PostgresLink {
     func connect(until deadline: ContinuousClock.Instant) throws {
         if let session, session.connection.isAlive() {
             guard sent != nil else { return }
-            // Left by a statement without a wait for its answer.
-            guard case .answer(let answer) = receive(until: deadline) else { throw lateError }
+            // Left by a statement without a wait for its answer, or one that a paused primary does not answer: then
+            // another server is looked for after each wait.
+            guard case .answer(let answer) = receive(until: min(deadline, .now + Self.connectTime)) else {
+                throw lateError
+            }
             if answer.failure.map(\.isOfStatement) ?? true { return }
         }
         drop()

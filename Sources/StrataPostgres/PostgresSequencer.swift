@@ -212,13 +212,14 @@ package final class PostgresSequencer: Sequencer {
                 while true {
                     try link.connect(until: max(deadline, .now + Self.answerTime))
                     news.clear()
-                    let entries = try page(after: number, link)
-                    if !entries.isEmpty { return try safePart(of: entries, after: number, link) }
+                    // Asked first: a primary that is paused would not answer.
                     if hasMore(than: number, elsewhere: link) {
                         let identity = link.identity
                         link.move()
                         if link.identity != identity { continue }
                     }
+                    let entries = try page(after: number, link)
+                    if !entries.isEmpty { return try safePart(of: entries, after: number, link) }
                     guard waitForEntry(after: number, link, until: deadline) else { return [] }
                 }
             } catch let error as StrataError where error.code == .closed { return [] }
@@ -281,7 +282,7 @@ package final class PostgresSequencer: Sequencer {
             if event == .timeout { return false }
             if closing.isSet { return false }
             news.clear()
-            guard link.isConnected() else { return true }
+            guard link.isConnected(), !hasMore(than: number, elsewhere: link) else { return true }
             // The announcement of an own entry comes after that was read.
             if announcedNumber(by: link) > number { return true }
         }
