@@ -12,10 +12,9 @@ extension ReplicatedWorkload {
 
     /// A copy that has nothing, beside one that has the log but must fold it.
     func copying(_ servers: any SequencerServers, _ progress: (String) -> Void) throws -> [Measurement] {
-        let (source, isKept) = try ToolStore.find(in: folder, size, progress)
-        defer { if !isKept { removeTree(source) } }
+        // Made once for all kinds of servers; it goes with the folder.
+        let source = try ToolStore.find(in: folder, size, progress).path
         let address = try servers.create("copying")
-        // The kept store stays a store by itself.
         let moved = "\(folder)/moved"
         defer { removeTree(moved) }
         let reader = try LogReader.open(at: source)
@@ -36,7 +35,8 @@ extension ReplicatedWorkload {
         }
         return [
             measurement(
-                "a new copy of \(end) commits, ready to serve", "s", new, "fold of its log", folded, .ratioAtMost(1.3))
+                "a new copy of \(end) commits, ready to serve", "s", new, beside: "fold of its log", folded,
+                bar: .ratioAtMost(1.3))
         ]
     }
 
@@ -74,11 +74,11 @@ extension ReplicatedWorkload {
         let queries = try alternate([copy, local].map { store in { try self.queries(store) } })
         return [
             measurement(
-                "fetches by ID", "fetches/s", fetches[0].map(\.rate), "local store", fetches[1].map(\.rate),
-                .ratioAtLeast(0.95)),
+                "fetches by ID", "fetches/s", fetches[0].map(\.rate), beside: "local store", fetches[1].map(\.rate),
+                bar: .ratioAtLeast(0.95)),
             measurement(
-                "queries of an indexed field", "queries/s", queries[0].map(\.rate), "local store",
-                queries[1].map(\.rate), .ratioAtLeast(0.95)),
+                "queries of an indexed field", "queries/s", queries[0].map(\.rate), beside: "local store",
+                queries[1].map(\.rate), bar: .ratioAtLeast(0.95)),
         ]
     }
 

@@ -15,10 +15,10 @@ extension ReplicatedWorkload {
             progress("leader \(word)")
             let outcomes = try (0..<(size.isQuick ? 1 : 3)).map { _ in try interruption(kind, by: signal) }
             return [
-                measurement("leader \(word): writes again after", "s", outcomes.map(\.seconds), nil, [], .atMost(12)),
+                measurement("leader \(word): writes again after", "s", outcomes.map(\.seconds), bar: .atMost(12)),
                 measurement("leader \(word): requests without a result", "", outcomes.map { Double($0.expected) }),
                 measurement(
-                    "leader \(word): other errors", "", outcomes.map { Double($0.others) }, nil, [], .atMost(1)),
+                    "leader \(word): other errors", "", outcomes.map { Double($0.others) }, bar: .atMost(1)),
             ]
         }
     }

@@ -26,16 +26,13 @@ extension ReplicatedWorkload {
             let (count, bar) = pair
             let title = "\(count) processes with \(Self.clientsOfProcess) clients"
             let all = crowds[count] ?? []
-            return measurements(title, "saves", load, "one process", loads[0], .ratioAtLeast(bar)) + [
+            return measurements(title, "saves", load, beside: "one process", loads[0], bar: .ratioAtLeast(bar)) + [
                 measurement("\(title): smallest share of the largest", "", all.map(\.fairness), bar: .atLeast(0.25)),
                 measurement("\(title): longest wait", "ms", all.map(\.longestWait), bar: .atMost(2_000)),
                 measurement("\(title): lost batches", "per entry", all.map(\.losses)),
             ]
         }
     }
-
-    private func measurement(_ metric: String, _ unit: String, _ values: [Double], bar: Measurement.Bar) -> Measurement
-    { measurement(metric, unit, values, nil, [], bar) }
 
     private func crowd(of count: Int, _ servers: any SequencerServers) throws -> Crowd {
         let name = "crowd\(UInt32.random(in: 0 ... .max))"

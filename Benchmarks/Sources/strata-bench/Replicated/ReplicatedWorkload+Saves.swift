@@ -36,8 +36,8 @@ extension ReplicatedWorkload {
             { try Load.run(clients: Self.requestClients, seconds: seconds, saving(local)) },
         ])
         let title = "requests of \(Self.requestCount) saves, \(Self.requestClients) clients"
-        return measurements(title, "requests", loads[0], "bare client", loads[1], .ratioAtLeast(0.8)) + [
-            measurement(title, "requests/s", loads[0].map(\.rate), "local store", loads[2].map(\.rate))
+        return measurements(title, "requests", loads[0], beside: "bare client", loads[1], bar: .ratioAtLeast(0.8)) + [
+            measurement(title, "requests/s", loads[0].map(\.rate), beside: "local store", loads[2].map(\.rate))
         ]
     }
 
@@ -60,8 +60,9 @@ extension ReplicatedWorkload {
             { try Load.alone(seconds: seconds, sender.sendNext) },
         ])
         return measurements(
-            "single saves, \(Self.clientCount) clients", "saves", loads[0], "bare client", loads[2], .ratioAtLeast(10))
-            + measurements("single saves, 1 client", "saves", loads[1], "bare client", loads[2], .none)
+            "single saves, \(Self.clientCount) clients", "saves", loads[0], beside: "bare client", loads[2],
+            bar: .ratioAtLeast(10))
+            + measurements("single saves, 1 client", "saves", loads[1], beside: "bare client", loads[2])
     }
 
     /// Returns entries that a store sent.

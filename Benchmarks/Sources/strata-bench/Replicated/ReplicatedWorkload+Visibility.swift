@@ -19,7 +19,7 @@ extension ReplicatedWorkload {
             -> Measurement
         {
             measurement(
-                name, "ms", rounds.map { Load(milliseconds: delays($0)).milliseconds(of: part) }, nil, [], bar)
+                name, "ms", rounds.map { Load(milliseconds: delays($0)).milliseconds(of: part) }, bar: bar)
         }
         return [
             figures("request to state of another process, median", of: 0.5, \.sinceRequest),

@@ -112,8 +112,8 @@ struct ReplicatedWorkload: Workload {
     }
 
     func measurement(
-        _ metric: String, _ unit: String, _ strata: [Double], _ peer: String? = nil, _ values: [Double] = [],
-        _ bar: Measurement.Bar = .none
+        _ metric: String, _ unit: String, _ strata: [Double], beside peer: String? = nil, _ values: [Double] = [],
+        bar: Measurement.Bar = .none
     ) -> Measurement {
         Measurement(
             workload: Self.name, metric: metric, unit: unit, strata: strata, peer: peer, peerValues: values, bar: bar)
@@ -121,13 +121,14 @@ struct ReplicatedWorkload: Workload {
 
     /// Returns the rate of a load with its bar, and what is only to be known of it.
     func measurements(
-        _ metric: String, _ unit: String, _ strata: [Load], _ peer: String, _ peers: [Load], _ bar: Measurement.Bar
+        _ metric: String, _ unit: String, _ strata: [Load], beside peer: String, _ peers: [Load],
+        bar: Measurement.Bar = .none
     ) -> [Measurement] {
         func figures(_ name: String, _ unit: String, _ figure: (Load) -> Double) -> Measurement {
-            measurement("\(metric): \(name)", unit, strata.map(figure), peer, peers.map(figure))
+            measurement("\(metric): \(name)", unit, strata.map(figure), beside: peer, peers.map(figure))
         }
         return [
-            measurement(metric, "\(unit)/s", strata.map(\.rate), peer, peers.map(\.rate), bar),
+            measurement(metric, "\(unit)/s", strata.map(\.rate), beside: peer, peers.map(\.rate), bar: bar),
             figures("median", "ms") { $0.milliseconds(of: 0.5) },
             figures("p99", "ms") { $0.milliseconds(of: 0.99) },
             figures("processor", "µs/\(unit.dropLast())") { $0.processorMicroseconds },
