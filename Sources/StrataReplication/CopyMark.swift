@@ -9,9 +9,11 @@ import StrataSystem
 /// copy.
 struct CopyMark: Equatable {
     private static let magic: UInt32 = 0x7052_7453  // "StRp" in the order of the bytes
-    private static let version: UInt16 = 1
-    private static let byteCount = 64
+    private static let version: UInt16 = 2
+    private static let byteCount = 80
 
+    /// Distinguishes the copies of a store.
+    let copy: Identifier
     /// The last valid entry that was read, and the end of the log after it.
     var number: UInt64
     var entry: Identifier
@@ -19,7 +21,10 @@ struct CopyMark: Equatable {
     /// True while the log is open, or if it ended with an append without an outcome: an entry may be on its way.
     var isOpen: Bool
 
-    static let start = CopyMark(number: 0, entry: .zero, position: .start, isOpen: true)
+    /// The mark of a directory that becomes a copy, and has read no entry.
+    static func start(_ random: any RandomSource) -> CopyMark {
+        CopyMark(copy: random.nextIdentifier(), number: 0, entry: .zero, position: .start, isOpen: true)
+    }
 
     /// Reads the mark; returns nil unless it is intact and fits the copy.
     static func read(_ paths: StorePaths, _ files: any FileSystem, of copy: SegmentedLog) throws -> CopyMark? {
@@ -41,7 +46,7 @@ struct CopyMark: Equatable {
             guard let bytes else { return try sequencer.last() >= number }
             return (try? SequencedEntry(decoding: bytes))?.id == entry
         } catch let error as StrataError where error.code == .outOfRange {
-            // The entries up to the mark were trimmed, which only happens once all processes have read them.
+            // The entries up to the mark were trimmed; reading on finds out whether later ones were, too.
             return true
         }
     }
@@ -56,6 +61,7 @@ struct CopyMark: Equatable {
         writer.append(Self.version)
         writer.append(UInt16(isOpen ? 1 : 0))
         writer.append(store)
+        writer.append(copy)
         writer.append(number)
         writer.append(entry)
         writer.append(position.offset)
@@ -64,7 +70,8 @@ struct CopyMark: Equatable {
         return writer.bytes
     }
 
-    init(number: UInt64, entry: Identifier, position: Position, isOpen: Bool) {
+    init(copy: Identifier, number: UInt64, entry: Identifier, position: Position, isOpen: Bool) {
+        self.copy = copy
         self.number = number
         self.entry = entry
         self.position = position
@@ -81,7 +88,7 @@ struct CopyMark: Equatable {
             )
             let storeID = try reader.readIdentifier("store")
             let mark = CopyMark(
-                number: try reader.read(UInt64.self, "number"), entry: try reader.readIdentifier("entry"),
+                copy: try reader.readIdentifier("copy"), number: try reader.read(UInt64.self, "number"), entry: try reader.readIdentifier("entry"),
                 position: Position(
                     offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value")),
                 isOpen: head.2 == 1)

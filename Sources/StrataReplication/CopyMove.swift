@@ -60,7 +60,7 @@ package enum CopyMove {
             }
             try publisher.publish()
             // The next opening reads all entries, and compares them with the commits.
-            try CopyMark.start.write(paths, files, store: log.identity.storeID)
+            try CopyMark.start(platform.random).write(paths, files, store: log.identity.storeID)
             try CopyAddress.write(address, paths, files)
             return Result(identity: log.identity, end: log.end)
         }

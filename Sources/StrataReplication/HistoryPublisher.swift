@@ -29,16 +29,17 @@ package struct HistoryPublisher {
     /// The number of commits that the source has and the sequencer does not.
     package var missing: UInt64 { source.end.offset - min(history.end.offset, source.end.offset) }
 
+    /// - Parameter filesDirectory: the directory that all processes share; nil if there is none.
     /// - Throws: `.notFound` if the sequencer has no store, and `.invalidArgument` if it has another one.
     package init(
         of source: any HistoryLog, _ identity: StoreIdentity, to sequencer: any Sequencer,
-        platform: Platform = Platform(), outcomeMilliseconds: Int = 10_000
+        in filesDirectory: String? = nil, platform: Platform = Platform(), outcomeMilliseconds: Int = 10_000
     ) throws {
         self.source = source
         self.sequencer = sequencer
         self.platform = platform
         self.outcomeMilliseconds = outcomeMilliseconds
-        history = try SequencedHistory(sequencer)
+        history = try SequencedHistory(sequencer, in: filesDirectory, platform.files)
         guard history.identity.storeID == identity.storeID else {
             throw StrataError(
                 .invalidArgument, "The sequencer has another store than the directory.",

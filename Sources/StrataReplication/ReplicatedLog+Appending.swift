@@ -33,7 +33,7 @@ extension ReplicatedLog {
     }
 
     /// Settles the append before, if it is not.
-    private func finishFlight(milliseconds: Int) throws(AppendFailure) {
+    func finishFlight(milliseconds: Int) throws(AppendFailure) {
         guard state.withLock({ $0.flight != nil }) else { return }
         _ = try outcome(milliseconds: milliseconds)
     }
@@ -67,7 +67,7 @@ extension ReplicatedLog {
         }
     }
 
-    private func flight(_ content: SequencedEntry.Content, after previous: Identifier, _ end: Position) -> Flight {
+    func flight(_ content: SequencedEntry.Content, after previous: Identifier, _ end: Position) -> Flight {
         let random = copy.platform.random
         let entry = SequencedEntry(
             store: identity.storeID, id: random.nextIdentifier(), writer: writer, previous: previous, position: end,
@@ -127,7 +127,7 @@ extension ReplicatedLog {
     ///
     /// - Throws: `.notWritten` if the entry never left; `.unknown` after `milliseconds`, or if no entry can be read any
     ///   more. The flight then continues.
-    private func outcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
+    func outcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
         let start = ContinuousClock.now
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?

@@ -51,7 +51,7 @@ extension ReplicatedLog {
             _ = try advance(milliseconds: milliseconds) { $0.number >= limit || start == noted && $0.number > noted }
             let end = state.withLock { $0.number }
             // Readers in other processes see no more than the copy's files keep.
-            if end >= limit || end > noted && end == start { noteIfPossible() }
+            if end >= limit || end > noted && end == start || isSharingDue { noteIfPossible() }
         } catch { return false }
         return true
     }
@@ -111,11 +111,14 @@ extension ReplicatedLog {
         } catch {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
             isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
-            failure = StrataError(
-                cause.code,
-                isFinal
+            let reason: StaticString =
+                cause.code == .outOfRange
+                ? "The sequencer was trimmed past what the copy has read; make a new copy."
+                : isFinal
                     ? "The copy cannot follow the sequencer any further; it takes no writes."
-                    : "The copy cannot follow the sequencer at present.",
+                    : "The copy cannot follow the sequencer at present."
+            failure = StrataError(
+                cause.code, reason,
                 .init(offset: cause.context.offset, path: paths.store, found: "entry \(number + UInt64(count) + 1)"),
                 cause: cause)
         }
@@ -162,6 +165,7 @@ extension ReplicatedLog {
         state.parts.removeAll()
         if !positions.isEmpty { state.lastWriter = entry.writer }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
+        if case .base(let mark) = entry.content { state.bases[entry.id] = mark }
         (state.number, state.validNumber) = (number, number)
         state.entry = entry.id
         state.position = positions.last ?? state.position
@@ -221,6 +225,9 @@ extension ReplicatedLog {
     private func add(_ entry: SequencedEntry, after state: State) throws -> [Position] {
         switch entry.content {
         case .fence, .part, .whole: return []
+        case .base(let mark):
+            try check(mark, state)
+            return []
         case .identity(let other, _):
             guard other == identity else {
                 throw StrataError(

@@ -24,17 +24,23 @@ package final class ReplicatedLog: EventLog {
         package var terms: String
         /// The address of the sequencer, which is noted in the copy's directory; nil if it has none.
         package var address: String?
+        /// The directory that all processes share, which has the bases of a trimmed sequencer; nil if there is none.
+        package var filesDirectory: String?
+        /// True if a trim keeps the entries that this copy has not read.
+        package var notesProgress: Bool
         /// True if the first opener of an empty sequencer gives the store its identity; false if that is an error.
         package var givesIdentity: Bool
 
         package init(
             outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000, terms: String = "", address: String? = nil,
-            givesIdentity: Bool = true
+            filesDirectory: String? = nil, notesProgress: Bool = true, givesIdentity: Bool = true
         ) {
             self.outcomeMilliseconds = outcomeMilliseconds
             self.notedEntries = notedEntries
             self.terms = terms
             self.address = address
+            self.filesDirectory = filesDirectory
+            self.notesProgress = notesProgress
             self.givesIdentity = givesIdentity
         }
     }
@@ -68,6 +74,10 @@ package final class ReplicatedLog: EventLog {
         var lost: UInt64 = 0
         /// The valid entries of publishers that this opening has read.
         var published: Set<Identifier> = []
+        /// The valid marks of bases that this opening has read.
+        var bases: [Identifier: BaseMark] = [:]
+        /// What this opening noted last for those who trim, and when.
+        var shared: CopyNotes.Note?
         var watcher: (@Sendable () -> Void)?
     }
 
@@ -79,6 +89,8 @@ package final class ReplicatedLog: EventLog {
     let paths: StorePaths
     /// Distinguishes the entries of this opening.
     package let writer: Identifier
+    /// Distinguishes this copy from others of the store.
+    let copyID: Identifier
     let state: Monitor<State>
     /// Held during an append: one entry of a process is on its way at a time.
     let turn = Lock(true)
@@ -95,6 +107,7 @@ package final class ReplicatedLog: EventLog {
         self.options = options
         paths = StorePaths(path)
         writer = copy.platform.random.nextIdentifier()
+        copyID = mark.copy
         state = Monitor(
             State(
                 number: mark.number, validNumber: mark.number, entry: mark.entry, position: mark.position,
@@ -114,18 +127,30 @@ package final class ReplicatedLog: EventLog {
         at path: String, sequencer: any Sequencer, options: Options = Options(), log: LogOptions = LogOptions(),
         platform: Platform = Platform(), touches: @escaping TouchFunction = { try Envelope.touches(of: $0) }
     ) throws -> ReplicatedLog {
-        let identity = try SharedIdentity(at: path, sequencer, options).agree(log, platform)
+        let start = try SharedIdentity(at: path, sequencer, options).agree(log, platform)
+        let (paths, identity) = (StorePaths(path), start.identity)
+        if try log.createsStore && !platform.files.exists(paths.identity) {
+            try start.makeCopy(at: path, in: options.filesDirectory, platform)
+        }
         let copy = try SegmentedLog.open(
             at: path, copyOf: identity, options: log, platform: platform, touches: touches)
         do {
-            let (paths, end) = (StorePaths(path), copy.end)
+            let end = copy.end
+            if try platform.files.exists(paths.joining) { try platform.files.remove(paths.joining) }
             let known = try CopyMark.read(paths, copy.platform.files, of: copy)
             let wasCopy = try copy.platform.files.exists(paths.replica)
+            let noted = known ?? .start(copy.platform.random)
+            let isKnown = try known?.isKnown(to: sequencer) == true
+            let mark = isKnown ? noted : try start.mark(of: copy, noted.copy)
             // From now on the directory is known to be a copy.
-            if known == nil { try CopyMark.start.write(paths, copy.platform.files, store: identity.storeID) }
-            let mark = try known?.isKnown(to: sequencer) == true ? known ?? .start : .start
+            if known == nil { try noted.write(paths, copy.platform.files, store: identity.storeID) }
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
-            do { try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start)) } catch {
+            do {
+                replicated.share(mark.number)
+                try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start))
+                if start.isBegin(of: mark, copy) { try replicated.require(start) }
+                try replicated.note(sharesNow: true)
+            } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
                 replicated.state.withLock { $0.isClosed = true }
                 // A store that was one by itself stays one.
@@ -151,7 +176,14 @@ package final class ReplicatedLog: EventLog {
         try checkWitnesses(position)
         if let address = options.address { try CopyAddress.write(address, paths, copy.platform.files) }
         if mustFence { try fence() }
-        try note()
+    }
+
+    /// Checks that the sequencer has the mark of the base from which the copy begins.
+    private func require(_ start: SequenceStart) throws {
+        guard let base = start.base, state.withLock({ $0.bases[base.id] }) != base.mark else { return }
+        throw StrataError(
+            .brokenSequence, "The sequencer does not have the mark of the base from which the copy begins.",
+            .init(offset: start.position.offset, path: paths.store, expected: "entry \(base.id)"))
     }
 
     private func checkWitnesses(_ position: Position) throws {
@@ -189,7 +221,7 @@ package final class ReplicatedLog: EventLog {
         follower.join()
         // A thread that is reading ends first.
         state.wait { $0.isReading ? nil : () }
-        let noting = Result { try note(isOpen: state.withLock { $0.flight != nil }) }
+        let noting = Result { try note(isOpen: state.withLock { $0.flight != nil }, sharesNow: true) }
         try copy.close()
         // The note only saves reading entries again, but a failed sync must be reported.
         try noting.get()
@@ -222,10 +254,14 @@ package final class ReplicatedLog: EventLog {
     package func sync() throws { try copy.sync() }
 
     /// Syncs the copy, then notes how far it has come, so that opening need not read all entries.
-    private func note(isOpen: Bool = true) throws {
+    ///
+    /// - Parameter sharesNow: true if others are told at once, false if that may be done less often.
+    func note(isOpen: Bool = true, sharesNow: Bool = false) throws {
         let (mark, number) = state.withLock { state in
             (
-                CopyMark(number: state.validNumber, entry: state.entry, position: state.position, isOpen: isOpen),
+                CopyMark(
+                    copy: copyID, number: state.validNumber, entry: state.entry, position: state.position,
+                    isOpen: isOpen),
                 state.number
             )
         }
@@ -233,6 +269,7 @@ package final class ReplicatedLog: EventLog {
         try copy.sync()
         try mark.write(paths, copy.platform.files, store: identity.storeID)
         state.withLock { $0.noted = max($0.noted, number) }
+        if sharesNow || isSharingDue { share(mark.number) }
     }
 
     /// Notes it, or leaves that to a later time: it only costs reading entries again.

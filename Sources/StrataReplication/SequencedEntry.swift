@@ -14,11 +14,13 @@ package struct SequencedEntry: Sendable {
         case part(EntryPart)
         /// Commits whose bytes came in parts; with all of them, this becomes `commits`.
         case whole(WholeEntry)
+        /// The base that replaces the first entries for new copies.
+        case base(BaseMark)
 
         /// False for an entry that is void whatever it was decided on: a part, or one of which parts are missing.
         var canBeValid: Bool {
             switch self {
-            case .identity, .commits, .fence: true
+            case .identity, .commits, .fence, .base: true
             case .part, .whole: false
             }
         }
@@ -57,7 +59,7 @@ extension SequencedEntry {
         case commits = 1
         case part = 2
         case fence = 3
-        // 4 is reserved for marks of bases.
+        case base = 4
         case whole = 5
     }
 
@@ -98,15 +100,13 @@ extension SequencedEntry {
         writer.append(position.chain)
         writer.append(UInt32(0))
         switch content {
-        case .identity(let identity, let terms):
-            writer.append(identity.created)
-            writer.appendString(terms)
-            writer.append(bytes: identity.containerIdentifier.utf8)
+        case .identity(let identity, let terms): Self.append(identity, terms: terms, to: &writer)
         case .commits(let commits):
             for commit in commits { Self.append(commit, to: &writer) }
         case .fence: break
         case .part(let part): part.append(to: &writer)
         case .whole(let whole): whole.append(to: &writer)
+        case .base(let mark): BaseMark.append(mark, to: &writer)
         }
         writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
         return writer.bytes
@@ -119,6 +119,7 @@ extension SequencedEntry {
         case .fence: .fence
         case .part: .part
         case .whole: .whole
+        case .base: .base
         }
     }
 
@@ -126,8 +127,14 @@ extension SequencedEntry {
         switch content {
         case .commits(let commits): commits.count
         case .whole(let whole): Int(whole.commitCount)
-        case .identity, .fence, .part: 0
+        case .identity, .fence, .part, .base: 0
         }
+    }
+
+    static func append(_ identity: StoreIdentity, terms: String, to writer: inout ByteWriter) {
+        writer.append(identity.created)
+        writer.appendString(terms)
+        writer.append(bytes: identity.containerIdentifier.utf8)
     }
 
     static func append(_ commit: NewCommit, to writer: inout ByteWriter) {
@@ -207,11 +214,14 @@ extension SequencedEntry {
             throw reader.malformed("the position of an entry", expected: "a valid offset, then zeros")
         }
         switch kind {
-        case .identity: content = try Self.identity(store, &reader)
+        case .identity:
+            let (identity, terms) = try Self.identity(store, &reader)
+            content = .identity(identity, terms: terms)
         case .commits: content = .commits(try Self.commits(count, &reader, of: bytes))
         case .fence: content = .fence
         case .part: content = .part(try EntryPart(&reader, of: bytes))
         case .whole: content = .whole(try WholeEntry(&reader, commitCount: count))
+        case .base: content = .base(try BaseMark.read(store, &reader))
         }
         guard kind == .commits || kind == .whole || count == 0 else {
             throw reader.malformed("the number of commits", expected: "0", found: "\(count)")
@@ -219,13 +229,14 @@ extension SequencedEntry {
         try reader.expectEnd("an entry")
     }
 
-    private static func identity(_ store: Identifier, _ reader: inout ByteReader) throws -> Content {
+    static func identity(
+        _ store: Identifier, _ reader: inout ByteReader
+    ) throws -> (identity: StoreIdentity, terms: String) {
         let created = try reader.read(Int64.self, "the time of creation")
         let terms = try reader.readString("the options", atMost: maximumTermsBytes)
         let name = try reader.readRemainingText(
             "the container identifier", atMost: LogFormat.containerIdentifierMaximumBytes)
-        return .identity(
-            try StoreIdentity(storeID: store, containerIdentifier: name, created: created), terms: terms)
+        return (try StoreIdentity(storeID: store, containerIdentifier: name, created: created), terms)
     }
 
     static func commits(

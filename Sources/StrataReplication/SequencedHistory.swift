@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataSystem
 
 /// Reads the history in the entries of a sequencer, without a copy, and writes nothing anywhere.
 ///
@@ -22,32 +23,47 @@ package struct SequencedHistory {
 
     package let identity: StoreIdentity
     /// The last entry that was read.
-    package private(set) var number: UInt64 = 1
+    package private(set) var number: UInt64
+    /// The first entry that can be read.
+    package let first: UInt64
     /// The last valid entry.
     package private(set) var entry: Identifier
     package private(set) var end = Position.start
     /// The time of the last commit; nil if there is none.
     package private(set) var endTime: Int64?
+    /// What the first entry stated about options.
+    let terms: String
     private let sequencer: any Sequencer
     private var parts = CollectedParts()
     private var page: ArraySlice<[UInt8]>
 
-    /// Reads the identity of the store.
+    /// Reads the identity of the store. The history of a trimmed sequencer begins after its base.
     ///
-    /// - Throws: `.notFound` if the sequencer has no entries, `.outOfRange` if the first ones were trimmed.
-    package init(_ sequencer: any Sequencer) throws {
+    /// - Parameter filesDirectory: the directory that all processes share, which has the bases; nil if there is none.
+    /// - Throws: `.notFound` if the sequencer has no entries, `.outOfRange` if it was trimmed and no base is left.
+    package init(
+        _ sequencer: any Sequencer, in filesDirectory: String? = nil, _ files: any FileSystem = RealFileSystem()
+    ) throws {
         guard try sequencer.last() > 0 else {
             throw StrataError(.notFound, "The sequencer has no store; 'strata create' gives it one.")
         }
-        page = try sequencer.entries(after: 0, waitingMilliseconds: Self.patienceMilliseconds)[...]
+        self.sequencer = sequencer
+        do { page = try sequencer.entries(after: 0, waitingMilliseconds: Self.patienceMilliseconds)[...] } catch
+            let error as StrataError where error.code == .outOfRange
+        {
+            let start = try SequenceStart.base(of: sequencer, in: filesDirectory, files, checksFile: false)
+            (identity, terms, page) = (start.identity, start.terms ?? "", [])
+            (number, first, entry, end) = (start.number, start.number + 1, start.entry, start.position)
+            endTime = start.base?.mark.time
+            return
+        }
         guard let first = page.popFirst() else { throw Self.hiddenEntry(1) }
         let entry = try SequencedEntry(decoding: first)
-        guard case .identity(let identity, _) = entry.content else {
+        guard case .identity(let identity, let terms) = entry.content else {
             throw StrataError(.malformed, "The first entry of the sequencer is not the identity of a store.")
         }
-        self.identity = identity
-        self.entry = entry.id
-        self.sequencer = sequencer
+        (self.identity, self.terms, self.entry) = (identity, terms, entry.id)
+        (number, self.first) = (1, 1)
     }
 
     private static func hiddenEntry(_ number: UInt64) -> StrataError {

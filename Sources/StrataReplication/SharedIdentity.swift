@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Finds out the identity that all processes of a store share: the first entry of their sequencer.
+/// Finds out the identity that all processes of a store share: that of their sequencer's first entry or base.
 struct SharedIdentity {
     private static let pauseMilliseconds = 50
 
@@ -16,38 +16,52 @@ struct SharedIdentity {
         self.options = options
     }
 
-    /// Returns the store's identity; the first process that opens an empty sequencer appends it.
+    /// Returns the store's identity, and where its entries begin; the first process that opens an empty sequencer
+    /// appends the identity.
     ///
     /// - Throws: ``StrataError`` if the sequencer cannot be reached, is empty though the directory has a store, or
-    ///   states other options than this process has.
-    func agree(_ log: LogOptions, _ platform: Platform) throws -> StoreIdentity {
+    ///   states other options than this process has; `.outOfRange` if it was trimmed and no base is left.
+    func agree(_ log: LogOptions, _ platform: Platform) throws -> SequenceStart {
         let local = try StoreIdentity.read(paths, platform.files)
+        do {
+            let entry = try firstEntry(local, log, platform)
+            return SequenceStart(try identity(in: entry), terms: nil)
+        } catch let error as StrataError where error.code == .outOfRange {
+            let start: SequenceStart
+            do {
+                start = try SequenceStart.base(
+                    of: sequencer, in: options.filesDirectory, platform.files, checksFile: local == nil,
+                    milliseconds: options.outcomeMilliseconds)
+            } catch {
+                // A copy that has read what was trimmed needs no base.
+                guard let local else { throw error }
+                return SequenceStart(local, terms: nil)
+            }
+            if let terms = start.terms { try check(terms) }
+            return start
+        }
+    }
+
+    private func firstEntry(
+        _ local: StoreIdentity?, _ log: LogOptions, _ platform: Platform
+    ) throws -> SequencedEntry {
         guard local == nil, log.createsStore, options.givesIdentity else { return try existing(local) }
         let own = try StoreIdentity(
             storeID: platform.random.nextIdentifier(), containerIdentifier: log.containerIdentifier,
             created: platform.time.nowMicroseconds())
-        return try identity(
-            in: Self.offer(
-                own, terms: options.terms, to: sequencer, platform, milliseconds: options.outcomeMilliseconds))
+        return try Self.offer(
+            own, terms: options.terms, to: sequencer, platform, milliseconds: options.outcomeMilliseconds)
     }
 
-    /// Returns the identity that the sequencer has, which must not be given one.
-    private func existing(_ local: StoreIdentity?) throws -> StoreIdentity {
+    /// Returns the first entry that the sequencer has, which must not be given one.
+    private func existing(_ local: StoreIdentity?) throws -> SequencedEntry {
         let start = ContinuousClock.now
-        do {
-            while true {
-                if let first = try Self.first(of: sequencer, milliseconds: Self.pauseMilliseconds) {
-                    return try identity(in: first)
-                }
-                if try sequencer.last() == 0 { throw isEmpty(hasStore: local != nil) }
-                guard start.duration(to: .now) < .milliseconds(options.outcomeMilliseconds) else {
-                    throw Self.isHidden(because: nil)
-                }
+        while true {
+            if let first = try Self.first(of: sequencer, milliseconds: Self.pauseMilliseconds) { return first }
+            if try sequencer.last() == 0 { throw isEmpty(hasStore: local != nil) }
+            guard start.duration(to: .now) < .milliseconds(options.outcomeMilliseconds) else {
+                throw Self.isHidden(because: nil)
             }
-        } catch let error as StrataError where error.code == .outOfRange {
-            // It was trimmed; the copy has the identity that it stated.
-            guard let local else { throw error }
-            return local
         }
     }
 
@@ -104,6 +118,12 @@ struct SharedIdentity {
             throw StrataError(
                 .malformed, "The first entry of the sequencer is not the identity of a store.", .init())
         }
+        try check(terms)
+        return identity
+    }
+
+    /// Checks that this process has the options that the store was created with.
+    private func check(_ terms: String) throws {
         // A release may state options that another one does not know.
         let (theirs, own) = (Self.values(of: terms), Self.values(of: options.terms))
         let differing = theirs.keys.filter { own[$0] != nil && own[$0] != theirs[$0] }.sorted()
@@ -115,7 +135,6 @@ struct SharedIdentity {
                 .invalidArgument, "The store was created with other options; all its processes must have the same.",
                 .init(path: paths.store, expected: described(theirs), found: described(own)))
         }
-        return identity
     }
 
     /// Returns the values of the options that a text states, by their names.

@@ -1,9 +1,10 @@
 import StrataLog
 import StrataModel
-import StrataReplication
 import StrataSystem
 import TestSupport
 import Testing
+
+@testable import StrataReplication
 
 @Suite("Entries of a sequencer")
 struct SequencedEntryTests {
@@ -27,8 +28,16 @@ struct SequencedEntryTests {
                 try StoreIdentity(storeID: store, containerIdentifier: "iCloud.org.example.notes", created: 7),
                 terms: "schema open"))
         identity.store = store
+        var mark = entry(
+            .base(
+                BaseMark(
+                    number: 9, entry: random.nextIdentifier(), horizon: Position(offset: 7, chain: 0xBEEF), time: 5,
+                    base: random.nextIdentifier(), byteCount: 1 << 33, hash: random.nextBytes(count: 32),
+                    identity: try StoreIdentity(storeID: store, containerIdentifier: "notes", created: 7),
+                    terms: "schema open")))
+        mark.store = store
         return [
-            identity, entry(.fence),
+            identity, entry(.fence), mark,
             entry(.part(EntryPart(of: store, index: 1_023, bytes: [1, 2, 3]))),
             entry(.whole(WholeEntry(commitCount: 2, partCount: 1_024, of: [4, 5]))),
             entry(
@@ -57,6 +66,7 @@ struct SequencedEntryTests {
             case (.whole(let left), .whole(let right)):
                 #expect(left.commitCount == right.commitCount && left.partCount == right.partCount)
                 #expect(left.byteCount == right.byteCount && left.checksum == right.checksum)
+            case (.base(let left), .base(let right)): #expect(left == right)
             case (.identity(let left, let terms), .identity(let right, let readTerms)):
                 #expect(left == right && terms == readTerms)
             case (.commits(let left), .commits(let right)):
@@ -117,7 +127,7 @@ struct SequencedEntryTests {
         #expect(Self.code(of: Self.forged(bytes, UInt16(1), at: 4)) == nil)
         // The version, the kind and the flags are another release's; what else is impossible is malformed.
         #expect(Self.code(of: Self.forged(bytes, UInt16(2), at: 4)) == .newerFormat)
-        #expect(Self.code(of: Self.forged(bytes, UInt8(4), at: 6)) == .newerFormat)
+        #expect(Self.code(of: Self.forged(bytes, UInt8(5), at: 6)) == .newerFormat)
         #expect(Self.code(of: Self.forged(bytes, UInt8(1), at: 7)) == .newerFormat)
         for count: UInt32 in [0, 2, .max] { #expect(Self.code(of: Self.forged(bytes, count, at: 8)) == .malformed) }
         #expect(Self.code(of: Self.forged(bytes, UInt64.max, at: 76)) == .malformed)

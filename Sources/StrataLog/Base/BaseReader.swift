@@ -21,10 +21,13 @@ package struct BaseReader {
     package var time: Int64 { header.time }
     /// A new id for each base that is written, even if it replaces the same commits as another one.
     package var id: Identifier { header.baseID }
+    /// The store of which it is a base.
+    package var storeID: Identifier { header.storeID }
     /// The size of the whole file.
     package var byteCount: Int { window.limit }
 
-    init(_ file: any File) throws {
+    /// - Parameter file: the file of a base, as a log keeps it.
+    package init(_ file: any File) throws {
         header = try BaseHeader(
             decoding: try file.read(count: LogFormat.headerBlockMaximumBytes, at: 0), path: file.path)
         path = file.path

@@ -32,6 +32,51 @@ extension SegmentedLog {
         let identity = try StoreIdentity(
             storeID: platform.random.nextIdentifier(), containerIdentifier: options.containerIdentifier,
             created: platform.time.nowMicroseconds())
+        try begin(paths, identity, after: horizon, time: time, platform, next)
+        try files.replace(paths.identity, in: paths.store, with: identity.encoded())
+    }
+
+    /// Creates a copy of a store whose log begins after a base of that store. An interrupted call leaves a directory
+    /// without an identity, in which the next one begins anew.
+    ///
+    /// - Parameters:
+    ///   - path: the copy's directory, which must be missing or empty; its parent directory must exist.
+    ///   - base: a base of the store.
+    ///   - complete: called before the directory gets the identity, to add what else makes it a copy.
+    package static func makeCopy(
+        at path: String, of identity: StoreIdentity, from base: BaseReader, platform: Platform = Platform(),
+        _ complete: () throws -> Void
+    ) throws {
+        let (paths, files) = (StorePaths(path), platform.files)
+        try files.makeDirectory(paths.store)
+        let lock = try StoreLock(paths, files)
+        defer { lock.release() }
+        // Another process may have made it meanwhile.
+        if try files.exists(paths.identity) { return }
+        if try !files.exists(paths.joining) {
+            if let foreign = try files.list(paths.store).filter({ $0 != "LOCK" }).min() {
+                throw StrataError(
+                    .notAStore, "The directory contains other files but no store; use an empty or new directory.",
+                    .init(path: paths.store, expected: "an empty directory", found: foreign))
+            }
+            try files.open(paths.joining, .create).close()
+        }
+        try files.syncDirectory(paths.store)
+        try files.makeDirectory(paths.log)
+        for name in try files.list(paths.log) { try files.remove(paths.log + "/" + name) }
+        var payloads = base
+        try begin(paths, identity, after: base.horizon, time: base.time, platform) { try payloads.next() }
+        try complete()
+        try files.replace(paths.identity, in: paths.store, with: identity.encoded())
+        try files.remove(paths.joining)
+    }
+
+    /// Writes a base and the first segment after it, durably.
+    private static func begin(
+        _ paths: StorePaths, _ identity: StoreIdentity, after horizon: Position, time: Int64, _ platform: Platform,
+        _ next: () throws -> ArraySlice<UInt8>?
+    ) throws {
+        let files = platform.files
         let file = try files.open(paths.baseDraft, .create)
         defer { file.close() }
         var base = try BaseWriter(
@@ -46,6 +91,5 @@ extension SegmentedLog {
         try SegmentMaker(paths: paths, platform: platform, storeID: identity.storeID)
             .make(after: horizon, time: time, spare: nil).file.close()
         try files.syncDirectory(paths.store)
-        try files.replace(paths.identity, in: paths.store, with: identity.encoded())
     }
 }

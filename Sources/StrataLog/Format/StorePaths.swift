@@ -20,6 +20,8 @@ package struct StorePaths: Sendable {
     package var replica: String { store + "/REPLICA" }
     /// In a copy of a replicated log, the address of its sequencer.
     package var sequencer: String { store + "/SEQUENCER" }
+    /// Exists while a copy is made from a base.
+    package var joining: String { store + "/JOINING" }
     package var log: String { store + "/log" }
     package var floor: String { log + "/FLOOR" }
     var spare: String { log + "/spare" }

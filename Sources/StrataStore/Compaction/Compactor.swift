@@ -113,14 +113,30 @@ final class Compactor: Sendable {
 
     /// Removes all history up to `horizon`; the calling thread waits.
     func compact(to horizon: UInt64) throws -> Compaction {
+        try waiting { [self] in
+            try requireHorizon(horizon)
+            return try work(horizon, mayTakeMemory: true)
+        }
+    }
+
+    /// Calls `body` with a base at `horizon`, and removes no history; the calling thread waits.
+    func withBase<Result: Sendable>(
+        at horizon: UInt64, _ body: @escaping @Sendable (BaseReader) throws -> Result
+    ) throws -> Result {
+        try waiting { [self] in
+            if horizon > log.durableEnd.offset { try log.sync() }
+            let draft = try makeBase(horizon, true).0
+            defer { try? draft.remove() }
+            return try body(try draft.read())
+        }
+    }
+
+    private func waiting<Answer: Sendable>(_ body: @escaping @Sendable () throws -> Answer) throws -> Answer {
         try alone {
-            let result = Lock<Result<Compaction, any Error>?>(nil)
-            let thread = try WorkerThread(name: "strata-compact") { [self] in
+            let result = Lock<Result<Answer, any Error>?>(nil)
+            let thread = try WorkerThread(name: "strata-compact") {
                 WorkerThread.lowerPriority()
-                let done = Result {
-                    try requireHorizon(horizon)
-                    return try work(horizon, mayTakeMemory: true)
-                }
+                let done = Result { try body() }
                 result.withLock { $0 = done }
             }
             thread.join()

@@ -145,9 +145,10 @@ public struct StoreOptions: Sendable {
             return (log, log)
         }
         let log = try ReplicatedLog.open(
-            at: path, sequencer: sequencer, options: .init(terms: statesRules ? terms : "", address: place.address),
-            log: log,
-            platform: platform)
+            at: path, sequencer: sequencer,
+            options: .init(
+                terms: statesRules ? terms : "", address: place.address, filesDirectory: place.filesDirectory),
+            log: log, platform: platform)
         return (log, log.copy)
     }
 

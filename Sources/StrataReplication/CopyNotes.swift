@@ -1,0 +1,61 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// How far each copy of a store has read, in a directory that all processes share (docs/replication.md §12). Only a
+/// trim reads it.
+struct CopyNotes {
+    struct Note: Equatable {
+        /// The last entry that the copy need not read again.
+        var number: UInt64
+        /// When it was noted, in microseconds since 1970.
+        var time: Int64
+        /// The directory of the copy on its machine.
+        var path: String
+    }
+
+    private static let maximumBytes = 8_192
+    private static let nameBytes = 32
+    /// Copies that noted nothing for this time do not count.
+    private static let liveMicroseconds: Int64 = 7 * 86_400_000_000
+
+    private let files: any FileSystem
+    private let parent: String
+    private var directory: String { parent + "/copies" }
+
+    init(in filesDirectory: String, _ files: any FileSystem) {
+        self.files = files
+        parent = StorePaths(filesDirectory).store
+    }
+
+    /// Writes the note of a copy, if the directory belongs to its store.
+    func write(_ note: Note, of copy: Identifier, in store: Identifier) throws {
+        guard try files.exists(parent + "/OWNER") else { return }
+        let owner = try files.readAll(parent + "/OWNER", atMost: 64)
+        guard owner.elementsEqual(store.description.utf8) else { return }
+        if try !files.exists(directory) {
+            try files.makeDirectory(directory)
+            try files.syncDirectory(parent)
+        }
+        let text = "\(note.number)\n\(note.time)\n\(note.path)\n"
+        try files.replace("\(directory)/\(copy)", in: directory, with: Array(text.utf8))
+    }
+
+    /// Returns the copy that has read least of those that noted something in the last days; nil if there is none.
+    func slowest(now: Int64) throws -> Note? {
+        guard try files.exists(directory) else { return nil }
+        return try files.list(directory).filter { $0.utf8.count == Self.nameBytes }
+            .map { try note(directory + "/" + $0, now: now) }
+            .filter { $0.time > now - Self.liveMicroseconds }.min { $0.number < $1.number }
+    }
+
+    /// Reads a note; a damaged one may be of a copy that has read nothing.
+    private func note(_ path: String, now: Int64) throws -> Note {
+        let text = String(decoding: try files.readAll(path, atMost: Self.maximumBytes), as: UTF8.self)
+        let lines = text.split(separator: "\n", maxSplits: 2)
+        guard lines.count == 3, let number = UInt64(lines[0]), let time = Int64(lines[1]) else {
+            return Note(number: 0, time: now, path: path)
+        }
+        return Note(number: number, time: time, path: String(lines[2].dropLast()))
+    }
+}

@@ -1,0 +1,105 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+
+/// The place from which all readable entries of a sequencer follow: its beginning, or the end of a base.
+struct SequenceStart {
+    let identity: StoreIdentity
+    /// The options on which all processes agree; nil if they are not known.
+    let terms: String?
+    /// The last entry that is not read, and the end of the log after it.
+    let number: UInt64
+    let entry: Identifier
+    let position: Position
+    /// The base that has the state there, and the id of the entry with its mark; nil at the beginning.
+    let base: (mark: BaseMark, id: Identifier)?
+
+    /// The beginning of a sequencer that has its first entry, or of which nothing else is known.
+    init(_ identity: StoreIdentity, terms: String?) {
+        (self.identity, self.terms) = (identity, terms)
+        (number, entry, position, base) = (0, .zero, .start, nil)
+    }
+
+    private init(_ mark: BaseMark, id: Identifier) {
+        (identity, terms, number) = (mark.identity, mark.terms, mark.number)
+        (entry, position, base) = (mark.entry, mark.horizon, (mark, id))
+    }
+
+    /// Finds the newest base that a trimmed sequencer still continues.
+    ///
+    /// - Parameters:
+    ///   - filesDirectory: the directory that all processes share; nil if there is none.
+    ///   - checksFile: false if only the mark is needed.
+    /// - Throws: `.outOfRange` if there is none; the reason why one cannot be used if all others are too old.
+    static func base(
+        of sequencer: any Sequencer, in filesDirectory: String?, _ files: any FileSystem, checksFile: Bool = true,
+        milliseconds: Int = 10_000
+    ) throws -> SequenceStart {
+        guard let filesDirectory else {
+            throw StrataError(
+                .outOfRange, "The sequencer was trimmed; name the directory of assets and keys, which has its base.")
+        }
+        let bases = SharedBases(in: filesDirectory, files)
+        var failure: StrataError?
+        for name in try bases.marks() {
+            let next: SequencedEntry
+            do {
+                let bytes = try sequencer.entries(after: name.number, waitingMilliseconds: milliseconds).first
+                guard let bytes else { continue }
+                next = try SequencedEntry(decoding: bytes)
+            } catch let error as StrataError where error.code == .outOfRange { break }
+            do {
+                let (entry, mark) = try bases.entry(name)
+                guard entry.store == next.store else {
+                    throw StrataError(
+                        .foreignSegment, "A base belongs to another store than the sequencer.",
+                        .init(path: bases.path(of: mark), expected: "\(next.store)", found: "\(entry.store)"))
+                }
+                if checksFile { _ = try bases.open(mark) }
+                return SequenceStart(mark, id: entry.id)
+            } catch let error as StrataError { failure = failure ?? error }
+        }
+        throw StrataError(
+            failure?.code ?? .outOfRange,
+            "The sequencer was trimmed, and no base is left from which a copy could begin; promote a copy.",
+            .init(path: bases.directory), cause: failure)
+    }
+
+    /// Makes the copy of a store whose first entries were trimmed.
+    func makeCopy(at path: String, in filesDirectory: String?, _ platform: Platform) throws {
+        guard let (mark, _) = base, let filesDirectory else { return }
+        let (paths, files) = (StorePaths(path), platform.files)
+        try SegmentedLog.makeCopy(
+            at: path, of: identity, from: SharedBases(in: filesDirectory, files).open(mark), platform: platform
+        ) {
+            // Closed: nothing of this copy can be on its way to the sequencer.
+            try CopyMark(
+                copy: platform.random.nextIdentifier(), number: number, entry: entry, position: position, isOpen: false
+            ).write(paths, files, store: identity.storeID)
+        }
+    }
+
+    /// Returns where a copy that does not know how far it has read begins to compare.
+    ///
+    /// - Throws: `.outOfRange` if the copy ends before that, `.brokenChain` if it has another history.
+    func mark(of copy: SegmentedLog, _ id: Identifier) throws -> CopyMark {
+        guard position.offset <= copy.end.offset else { throw Self.isTooOld(copy) }
+        guard try position.offset < copy.floor.offset || copy.has(position) else {
+            throw StrataError(
+                .brokenChain, "The copy has another history than the sequencer's base.",
+                .init(offset: position.offset, expected: "\(position)"))
+        }
+        return CopyMark(copy: id, number: number, entry: entry, position: position, isOpen: true)
+    }
+
+    private static func isTooOld(_ copy: SegmentedLog) -> StrataError {
+        StrataError(
+            .outOfRange, "The sequencer was trimmed past what the copy has read; make a new copy.",
+            .init(offset: copy.end.offset + 1))
+    }
+
+    /// Returns true if a copy has read nothing since it was made from the base.
+    func isBegin(of mark: CopyMark, _ copy: SegmentedLog) -> Bool {
+        base != nil && mark.number == number && mark.entry == entry && mark.position == copy.floor
+    }
+}
