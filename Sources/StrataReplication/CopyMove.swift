@@ -90,10 +90,11 @@ extension StoreIdentity {
         in sequencer: any Sequencer, _ platform: Platform = Platform(), check: () throws -> Void = {}
     ) throws {
         if try sequencer.last() > 0 {
-            let found = try SequencedHistory(sequencer).identity
+            // A trimmed sequencer does not say which.
+            let found = try? SequencedHistory(sequencer).identity
             throw StrataError(
                 .alreadyExists, "The sequencer has a store already; 'strata join' makes a copy of it.",
-                .init(found: "store \(found.storeID) of \(found.containerIdentifier)"))
+                .init(found: found.map { "store \($0.storeID) of \($0.containerIdentifier)" }))
         }
         try check()
         let first = try SharedIdentity.offer(self, to: sequencer, platform, milliseconds: 10_000)

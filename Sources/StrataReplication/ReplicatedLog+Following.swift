@@ -165,7 +165,7 @@ extension ReplicatedLog {
         state.parts.removeAll()
         if !positions.isEmpty { state.lastWriter = entry.writer }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
-        if case .base(let mark) = entry.content { state.bases[entry.id] = mark }
+        if case .base(let mark) = entry.content { state.bases.append(mark) }
         (state.number, state.validNumber) = (number, number)
         state.entry = entry.id
         state.position = positions.last ?? state.position

@@ -75,7 +75,7 @@ package final class ReplicatedLog: EventLog {
         /// The valid entries of publishers that this opening has read.
         var published: Set<Identifier> = []
         /// The valid marks of bases that this opening has read.
-        var bases: [Identifier: BaseMark] = [:]
+        var bases: [BaseMark] = []
         /// What this opening noted last for those who trim, and when.
         var shared: CopyNotes.Note?
         var watcher: (@Sendable () -> Void)?
@@ -180,10 +180,10 @@ package final class ReplicatedLog: EventLog {
 
     /// Checks that the sequencer has the mark of the base from which the copy begins.
     private func require(_ start: SequenceStart) throws {
-        guard let base = start.base, state.withLock({ $0.bases[base.id] }) != base.mark else { return }
+        guard let mark = start.mark, state.withLock({ !$0.bases.contains(mark) }) else { return }
         throw StrataError(
             .brokenSequence, "The sequencer does not have the mark of the base from which the copy begins.",
-            .init(offset: start.position.offset, path: paths.store, expected: "entry \(base.id)"))
+            .init(offset: start.position.offset, path: paths.store, expected: "the mark of base \(mark.base)"))
     }
 
     private func checkWitnesses(_ position: Position) throws {

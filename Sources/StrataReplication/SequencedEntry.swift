@@ -176,6 +176,9 @@ extension SequencedEntry {
         }
     }
 
+    /// Returns false if the bytes are not those of a base's mark.
+    static func mayMarkBase(_ bytes: [UInt8]) -> Bool { bytes.count > 6 && bytes[6] == Kind.base.rawValue }
+
     /// Checks the magic number and the checksum.
     private static func checkEnds(_ bytes: UnsafeRawBufferPointer) throws {
         guard UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic else {

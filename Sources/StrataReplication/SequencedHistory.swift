@@ -48,13 +48,13 @@ package struct SequencedHistory {
             throw StrataError(.notFound, "The sequencer has no store; 'strata create' gives it one.")
         }
         self.sequencer = sequencer
-        do { page = try sequencer.entries(after: 0, waitingMilliseconds: Self.patienceMilliseconds)[...] } catch
-            let error as StrataError where error.code == .outOfRange
+        do { page = try sequencer.entries(after: 0, waitingMilliseconds: Self.patienceMilliseconds)[...] } catch let
+            error as StrataError where error.code == .outOfRange
         {
             let start = try SequenceStart.base(of: sequencer, in: filesDirectory, files, checksFile: false)
             (identity, terms, page) = (start.identity, start.terms ?? "", [])
             (number, first, entry, end) = (start.number, start.number + 1, start.entry, start.position)
-            endTime = start.base?.mark.time
+            endTime = start.mark?.time
             return
         }
         guard let first = page.popFirst() else { throw Self.hiddenEntry(1) }

@@ -2,6 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 import TestSupport
+import Testing
 
 @testable import StrataReplication
 
@@ -72,7 +73,7 @@ final class SharedCopies {
         try draft.remove()
         if step == .published { return mark }
         try trim.append(mark)
-        if step == .finished, try trim.finish(mark) != mark.number { throw CheckFailure("not all entries went") }
+        if step == .finished { try #require(try trim.finish(mark) == mark.number) }
         return mark
     }
 
@@ -112,9 +113,4 @@ final class SharedCopies {
     }
 
     var bases: [String] { get throws { try disk.list(Self.files + "/bases").sorted() } }
-}
-
-struct CheckFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

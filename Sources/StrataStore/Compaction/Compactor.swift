@@ -126,7 +126,10 @@ final class Compactor: Sendable {
         try waiting { [self] in
             if horizon > log.durableEnd.offset { try log.sync() }
             let draft = try makeBase(horizon, true).0
-            defer { try? draft.remove() }
+            defer {
+                try? draft.remove()
+                FreedMemory.giveBack()
+            }
             return try body(try draft.read())
         }
     }

@@ -39,6 +39,8 @@ public struct StoreOptions: Sendable {
     public var place = LogPlace.local
     /// False for a tool that judges no requests, and opens stores whatever their rules are.
     package var statesRules = true
+    /// False for a copy that is removed soon, so that a trim of the sequencer need not wait for it.
+    package var notesProgress = true
     /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
     var buildMemoryBytes = RunSorter.usualMemoryBytes
     /// The limits of the states that are kept for readers of the past.
@@ -147,7 +149,8 @@ public struct StoreOptions: Sendable {
         let log = try ReplicatedLog.open(
             at: path, sequencer: sequencer,
             options: .init(
-                terms: statesRules ? terms : "", address: place.address, filesDirectory: place.filesDirectory),
+                terms: statesRules ? terms : "", address: place.address, filesDirectory: place.filesDirectory,
+                notesProgress: notesProgress),
             log: log, platform: platform)
         return (log, log.copy)
     }

@@ -37,7 +37,9 @@ enum CommandRegistry {
             ]),
         Group(
             title: "keep a store on several machines",
-            commands: [CreateCommand.self, JoinCommand.self, ReplicateCommand.self, PromoteCommand.self]),
+            commands: [
+                CreateCommand.self, JoinCommand.self, ReplicateCommand.self, TrimCommand.self, PromoteCommand.self,
+            ]),
         Group(
             title: "the tool itself",
             commands: [HelpCommand.self, ManualCommand.self, CompletionsCommand.self]),

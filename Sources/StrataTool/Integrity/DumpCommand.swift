@@ -22,7 +22,9 @@ enum DumpCommand: Command {
 
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress]
-    static let options: [any OptionDescription] = [segment, offset, limit, bytes, AddressCopy.directory]
+    static let options: [any OptionDescription] = [
+        segment, offset, limit, bytes, AddressCopy.directory, SequencerAddress.files,
+    ]
     static let examples = [
         "strata dump Notes.strata --offset 12", "strata dump Notes.strata --segment 1 --limit 3",
     ]

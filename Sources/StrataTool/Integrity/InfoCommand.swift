@@ -10,12 +10,12 @@ enum InfoCommand: Command {
         + "their history ends. For a damaged store it prints what it can and exits with 3."
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress]
-    static let options: [any OptionDescription] = [Option.json]
+    static let options: [any OptionDescription] = [SequencerAddress.files, Option.json]
     static let examples = ["strata info Notes.strata", "strata info Notes.strata --json | jq .commits"]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         if SequencerAddress.isMeant(by: arguments.store) {
-            let info = try SequencerInfo(try SequencerAddress(arguments.store))
+            let info = try SequencerInfo(try SequencerAddress(arguments.store).withFiles(of: arguments))
             if arguments[Option.json] { try output.writeJSON(info) } else { try info.write(to: output) }
             return .success
         }

@@ -26,7 +26,9 @@ enum VerifyCommand: Command {
         "--deep", help: "also compare the page file with a fresh fold of the log, and assets with their names")
     static let against = Option.text(
         "--against", "OTHER", help: "also compare the commits with those of another directory or a sequencer")
-    static let options: [any OptionDescription] = [deep, against, AddressCopy.directory, Option.json]
+    static let options: [any OptionDescription] = [
+        deep, against, AddressCopy.directory, SequencerAddress.files, Option.json,
+    ]
     static let examples = [
         "strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage",
         "strata verify Notes.strata --deep", "strata verify Copy.strata --against file:///shared/Notes.sequence",
@@ -45,7 +47,7 @@ enum VerifyCommand: Command {
         let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
         let agreement =
             try report.damage == nil
-            ? arguments[against].map { try HistoryAgreement(arguments.store, against: $0) } : nil
+            ? arguments[against].map { try HistoryAgreement(arguments.store, against: $0, arguments) } : nil
         if arguments[Option.json] {
             try output.writeJSON((report, deep, agreement), as: shape)
         } else {

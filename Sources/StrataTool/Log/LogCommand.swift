@@ -35,7 +35,7 @@ enum LogCommand: Command {
     static let operands = [Operand.storeOrAddress]
     static let options: [any OptionDescription] =
         [Option.json, follow, limit, reverse, from, to, since, CommitRange.until] + LogFilterOptions.all
-        + [oneline, stat, patch, AddressCopy.directory]
+        + [oneline, stat, patch, AddressCopy.directory, SequencerAddress.files]
     static let examples = [
         "strata log Notes.strata -n 10",
         "strata log Notes.strata --since 2h --oneline",

@@ -13,7 +13,7 @@ enum ShowCommand: Command {
 
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress, CommitOperand.operand]
-    static let options: [any OptionDescription] = [AddressCopy.directory, Option.json]
+    static let options: [any OptionDescription] = [AddressCopy.directory, SequencerAddress.files, Option.json]
     static let examples = [
         "strata show Notes.strata 12", "strata show Notes.strata last",
         "strata show Notes.strata 12 --json | jq .stored",

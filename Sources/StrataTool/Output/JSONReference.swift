@@ -44,6 +44,7 @@ enum JSONReference {
         ("strata erase", [EraseCommand.shape]),
         ("strata rebuild-views", [RebuildViewsCommand.shape]),
         ("strata create, strata join, strata replicate, strata promote", [ReplicationReport.shape]),
+        ("strata trim", [TrimReport.shape]),
     ]
 
     private static let introduction = """

@@ -18,17 +18,26 @@ enum AddressCopy {
             $0.element.0.name == Operand.store.name && SequencerAddress.isMeant(by: $0.element.1)
         }
         guard let (index, (_, word)) = place else {
-            if arguments.has(directory) { throw UsageError("--copy is for a store that is given by its address") }
+            // Commands without a store among their operands have addresses of their own.
+            if command.operands.contains(where: { $0.name == Operand.store.name }) { try requireNone(arguments) }
             return try body(arguments)
         }
         guard command.readsAddresses else {
             throw UsageError(
                 "'\(command.name)' reads a directory, and '\(word)' is an address; 'strata join' makes a copy of it")
         }
-        let address = try SequencerAddress(word)
+        let address = try SequencerAddress(word).withFiles(of: arguments)
         guard command.options.contains(where: { $0.name == directory.name }) else { return try body(arguments) }
         return try reading(address, in: arguments[directory], follows: arguments[LogCommand.follow]) { path in
             try body(arguments.replacing(operand: index, by: path))
+        }
+    }
+
+    /// Refuses options that are only for addresses.
+    private static func requireNone(_ arguments: Arguments) throws {
+        for option in [directory, SequencerAddress.files] where arguments.has(option) {
+            if option.name == SequencerAddress.files.name, arguments.has(VerifyCommand.against) { continue }
+            throw UsageError("\(option.name) is for a store that is given by its address")
         }
     }
 
@@ -41,13 +50,18 @@ enum AddressCopy {
         _ address: SequencerAddress, in directory: String?, follows: Bool = false, _ body: (String) throws -> Result
     ) throws -> Result {
         if let directory { return try reading(address, at: directory, follows: follows, body) }
+        return try withTemporaryPath { try reading(address, at: $0, follows: follows, body) }
+    }
+
+    /// Calls `body` with a path for a copy, which is removed after it.
+    static func withTemporaryPath<Result>(_ body: (String) throws -> Result) throws -> Result {
         let folder = try TemporaryDirectory.make("strata-copy")
         Cleanup.removes(folder)
         defer {
             try? FileManager.default.removeItem(atPath: folder)
             Cleanup.keep(folder)
         }
-        return try reading(address, at: folder + "/store", follows: follows, body)
+        return try body(folder + "/store")
     }
 
     private static func reading<Result>(
@@ -55,7 +69,9 @@ enum AddressCopy {
     ) throws -> Result {
         let log = try ReplicatedLog.open(
             at: path, sequencer: try address.open(),
-            options: .init(address: address.place.address, givesIdentity: false),
+            options: .init(
+                address: address.place.address, filesDirectory: address.place.filesDirectory, notesProgress: false,
+                givesIdentity: false),
             log: LogOptions(durability: .system, spaceStepBytes: 0))
         // A copy that is not written any more is read as it is.
         if follows { try log.follow {} } else { try log.close() }

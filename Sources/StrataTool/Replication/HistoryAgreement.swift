@@ -15,7 +15,7 @@ struct HistoryAgreement {
     let otherIsSequencer: Bool
 
     /// - Throws: `.invalidArgument` if the other one is another store.
-    init(_ path: String, against other: String) throws {
+    init(_ path: String, against other: String, _ arguments: Arguments) throws {
         let reader = try Self.open(path)
         let isAddress = SequencerAddress.isMeant(by: other)
         func compare(_ path: String) throws -> (HistoryComparison, UInt64) {
@@ -31,7 +31,8 @@ struct HistoryAgreement {
         }
         let end: UInt64
         if isAddress {
-            (comparison, end) = try AddressCopy.reading(try SequencerAddress(other), in: nil, compare)
+            let address = try SequencerAddress(other).withFiles(of: arguments)
+            (comparison, end) = try AddressCopy.reading(address, in: nil, compare)
         } else {
             try StoreAccess.requireDirectory(other)
             (comparison, end) = try compare(other)

@@ -14,14 +14,15 @@ enum JoinCommand: Command {
         + "another store or commits that the sequencer does not have; no program may have the copy open for writing."
     static let copy = Operand(name: "COPY", help: "the directory of the copy; it is made if it is missing")
     static let operands = [SequencerAddress.operand, copy]
-    static let options: [any OptionDescription] = [Option.json]
+    static let options: [any OptionDescription] = [SequencerAddress.files, Option.json]
     static let examples = ["strata join file:///shared/Notes.sequence Copy.strata"]
 
     static func isPaged(_ arguments: Arguments) -> Bool { false }
     static func stores(_ arguments: Arguments) -> [String] { Array(arguments.operands.dropFirst()) }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let (address, path) = (try SequencerAddress(arguments.operands[0]), arguments.operands[1])
+        let address = try SequencerAddress(arguments.operands[0]).withFiles(of: arguments)
+        let path = arguments.operands[1]
         guard !SequencerAddress.isMeant(by: path) else {
             throw UsageError("COPY is a directory, not an address; 'strata replicate' copies between sequencers")
         }
@@ -35,19 +36,22 @@ enum JoinCommand: Command {
 
 /// A copy that this process keeps up to date with its sequencer.
 struct JoinedCopy {
-    private let store: Store
+    let store: Store
     private let identity: StoreIdentity
     private let path: String
     private let first: UInt64
 
     /// Opens a copy, or makes it, and reads everything that it lacks.
-    static func update(_ path: String, _ address: SequencerAddress) throws -> JoinedCopy {
+    ///
+    /// - Parameter isKept: false if the copy is removed afterwards.
+    static func update(_ path: String, _ address: SequencerAddress, isKept: Bool = true) throws -> JoinedCopy {
         // A store must not be created in a sequencer that has none.
-        let identity = try address.withSequencer { try SequencedHistory($0).identity }
+        let identity = try address.withSequencer { try SequencedHistory($0, in: address.place.filesDirectory).identity }
         let before = try? LogReader.open(at: path, requiresWholeEnd: false) { _ in [] }.end.offset
         var options = StoreOptions.service
         options.place = address.place
         options.statesRules = false
+        options.notesProgress = isKept
         let store = try Store.open(at: path, options: options, platform: Platform()) {
             Progress.note($0.offset, of: $0.end)
         }

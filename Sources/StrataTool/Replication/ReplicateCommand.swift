@@ -24,7 +24,7 @@ enum ReplicateCommand: Command {
         Operand(name: "FROM", help: "the directory of a store or of a copy, or the address of a sequencer"),
         Operand(name: "TO", help: "the directory or the address that gets the commits"),
     ]
-    static let options: [any OptionDescription] = [follow, repair, Option.json]
+    static let options: [any OptionDescription] = [follow, repair, SequencerAddress.files, Option.json]
     static let examples = [
         "strata replicate Notes.strata /backup/Notes.strata --follow",
         "strata replicate file:///shared/Notes.sequence Copy.strata --follow",
@@ -35,8 +35,10 @@ enum ReplicateCommand: Command {
         case directory(String)
         case sequencer(SequencerAddress)
 
-        init(_ word: String) throws {
-            self = SequencerAddress.isMeant(by: word) ? .sequencer(try SequencerAddress(word)) : .directory(word)
+        init(_ word: String, _ arguments: Arguments) throws {
+            self =
+                SequencerAddress.isMeant(by: word)
+                ? .sequencer(try SequencerAddress(word).withFiles(of: arguments)) : .directory(word)
         }
 
         /// Equal for two names of one place.
@@ -55,7 +57,9 @@ enum ReplicateCommand: Command {
     }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let (from, to) = (try Place(arguments.operands[0]), try Place(arguments.operands[1]))
+        let (from, to) = (
+            try Place(arguments.operands[0], arguments), try Place(arguments.operands[1], arguments)
+        )
         guard from.key != to.key else { throw UsageError("FROM and TO are the same place") }
         if case .directory(let path) = from { try StoreAccess.requireDirectory(path) }
         let follows = arguments[follow]
@@ -151,7 +155,8 @@ enum ReplicateCommand: Command {
             try restoreIdentity(reader.identity, address)
         }
         return try address.withSequencer { sequencer in
-            var publisher = try HistoryPublisher(of: reader, reader.identity, to: sequencer)
+            var publisher = try HistoryPublisher(
+                of: reader, reader.identity, to: sequencer, in: address.place.filesDirectory)
             try publisher.compare()
             guard isOwn || publisher.surplus == 0 else {
                 throw PartedHistories(offset: reader.end.offset + 1, reason: "only the sequencer has that commit")

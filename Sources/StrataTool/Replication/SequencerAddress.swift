@@ -70,6 +70,19 @@ struct SequencerAddress: Sendable {
         (self.place, self.prepare) = (place, prepare)
     }
 
+    /// The directory of the store's assets and keys, which has the bases of a trimmed sequencer.
+    static let files = Option.text(
+        "--files", "DIRECTORY",
+        help: "with an address: the directory of the store's assets and keys, unless it is in "
+            + "that of the sequencer")
+
+    /// Returns the address with the directory that a command line names, if it names one.
+    func withFiles(of arguments: Arguments) -> SequencerAddress {
+        guard let directory = arguments[Self.files] else { return self }
+        return SequencerAddress(
+            place: place.withFiles(in: WorkingDirectory.absolutePath(of: directory)), prepare: prepare)
+    }
+
     /// Returns true for a word that is meant as an address rather than as a path.
     static func isMeant(by word: String) -> Bool {
         // A path with a colon can be written with `./` in front.

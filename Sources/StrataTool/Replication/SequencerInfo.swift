@@ -6,18 +6,19 @@ import StrataReplication
 struct SequencerInfo {
     let address: String
     let identity: StoreIdentity
-    /// The last entry.
+    /// The first entry that can be read, and the last one.
+    let first: UInt64
     let last: UInt64
     let end: Position
     let lastTime: Int64?
 
     init(_ address: SequencerAddress) throws {
         self.address = address.place.address
-        (identity, last, end, lastTime) = try address.withSequencer { sequencer in
-            var history = try SequencedHistory(sequencer)
+        (identity, first, last, end, lastTime) = try address.withSequencer { sequencer in
+            var history = try SequencedHistory(sequencer, in: address.place.filesDirectory)
             let last = try sequencer.last()
             while try history.next(through: last) != nil { Progress.note(history.number, of: last) }
-            return (history.identity, history.number, history.end, history.endTime)
+            return (history.identity, history.first, history.number, history.end, history.endTime)
         }
     }
 
@@ -29,7 +30,7 @@ struct SequencerInfo {
         line("container", identity.containerIdentifier)
         line("id", identity.storeID.description)
         line("created", "\(Timestamp(microseconds: identity.created))")
-        line("entries", "1 to \(last)")
+        line("entries", "\(first) to \(last)")
         if let lastTime { line("last", "\(Timestamp(microseconds: lastTime))") }
         output.write("end         \(end)")
         try output.endLine()
@@ -42,7 +43,7 @@ extension SequencerInfo: Shaped {
         Key("container", "container identifier") { $0.identity.containerIdentifier }
         Key("storeID", "id of the store") { $0.identity.storeID }
         Key("created", "when") { $0.identity.created }
-        Key("firstEntry", "number of the first entry, 1") { _ in 1 as UInt64 }
+        Key("firstEntry", "number of the first entry that can be read; 1 unless earlier ones were trimmed") { $0.first }
         Key("lastEntry", "number of the last entry") { $0.last }
         Key("end", "last offset") { $0.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }

@@ -11,18 +11,19 @@ struct SequenceStart {
     let number: UInt64
     let entry: Identifier
     let position: Position
-    /// The base that has the state there, and the id of the entry with its mark; nil at the beginning.
-    let base: (mark: BaseMark, id: Identifier)?
+    /// The mark of the base that has the state there; nil at the beginning.
+    let mark: BaseMark?
 
     /// The beginning of a sequencer that has its first entry, or of which nothing else is known.
     init(_ identity: StoreIdentity, terms: String?) {
         (self.identity, self.terms) = (identity, terms)
-        (number, entry, position, base) = (0, .zero, .start, nil)
+        (number, entry, position, mark) = (0, .zero, .start, nil)
     }
 
-    private init(_ mark: BaseMark, id: Identifier) {
+    private init(_ mark: BaseMark) {
         (identity, terms, number) = (mark.identity, mark.terms, mark.number)
-        (entry, position, base) = (mark.entry, mark.horizon, (mark, id))
+        (entry, position) = (mark.entry, mark.horizon)
+        self.mark = mark
     }
 
     /// Finds the newest base that a trimmed sequencer still continues.
@@ -42,12 +43,7 @@ struct SequenceStart {
         let bases = SharedBases(in: filesDirectory, files)
         var failure: StrataError?
         for name in try bases.marks() {
-            let next: SequencedEntry
-            do {
-                let bytes = try sequencer.entries(after: name.number, waitingMilliseconds: milliseconds).first
-                guard let bytes else { continue }
-                next = try SequencedEntry(decoding: bytes)
-            } catch let error as StrataError where error.code == .outOfRange { break }
+            guard let next = try entry(after: name.number, of: sequencer, milliseconds) else { break }
             do {
                 let (entry, mark) = try bases.entry(name)
                 guard entry.store == next.store else {
@@ -56,18 +52,35 @@ struct SequenceStart {
                         .init(path: bases.path(of: mark), expected: "\(next.store)", found: "\(entry.store)"))
                 }
                 if checksFile { _ = try bases.open(mark) }
-                return SequenceStart(mark, id: entry.id)
+                return SequenceStart(mark)
+            } catch let error as StrataError { failure = failure ?? error }
+        }
+        // The sequencer has the marks, too; the files only spare the search.
+        for mark in try SequencedMarks.all(in: sequencer).reversed() {
+            do {
+                if checksFile { _ = try bases.open(mark) }
+                return SequenceStart(mark)
             } catch let error as StrataError { failure = failure ?? error }
         }
         throw StrataError(
             failure?.code ?? .outOfRange,
-            "The sequencer was trimmed, and no base is left from which a copy could begin; promote a copy.",
+            "The sequencer was trimmed, and no base is left; 'strata trim --copy' makes one of a copy in use.",
             .init(path: bases.directory), cause: failure)
+    }
+
+    /// Returns the entry after a number; nil if it was trimmed.
+    private static func entry(
+        after number: UInt64, of sequencer: any Sequencer, _ milliseconds: Int
+    ) throws -> SequencedEntry? {
+        do {
+            let bytes = try sequencer.entries(after: number, waitingMilliseconds: milliseconds).first
+            return try bytes.map { try SequencedEntry(decoding: $0) }
+        } catch let error as StrataError where error.code == .outOfRange { return nil }
     }
 
     /// Makes the copy of a store whose first entries were trimmed.
     func makeCopy(at path: String, in filesDirectory: String?, _ platform: Platform) throws {
-        guard let (mark, _) = base, let filesDirectory else { return }
+        guard let mark, let filesDirectory else { return }
         let (paths, files) = (StorePaths(path), platform.files)
         try SegmentedLog.makeCopy(
             at: path, of: identity, from: SharedBases(in: filesDirectory, files).open(mark), platform: platform
@@ -100,6 +113,6 @@ struct SequenceStart {
 
     /// Returns true if a copy has read nothing since it was made from the base.
     func isBegin(of mark: CopyMark, _ copy: SegmentedLog) -> Bool {
-        base != nil && mark.number == number && mark.entry == entry && mark.position == copy.floor
+        self.mark != nil && mark.number == number && mark.entry == entry && mark.position == copy.floor
     }
 }
