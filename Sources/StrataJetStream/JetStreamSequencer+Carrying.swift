@@ -6,6 +6,8 @@ import StrataSystem
 extension JetStreamSequencer: RequestCarrier {
     /// The time without an answer after which the other process is asked whether it still runs.
     private static let patienceMilliseconds = 1_000
+    /// The time after an answer in which the process that gave it is taken to run still.
+    private static let trustTime = Duration.seconds(1)
 
     package var maximumMessageBytes: Int { maximumEntryBytes }
 
@@ -40,21 +42,36 @@ extension JetStreamSequencer: RequestCarrier {
             let answers = try? connection.subscribe(to: reply)
         else { return .undelivered }
         let (inbox, start) = (inbox(of: process), ContinuousClock.now)
+        let isKnown = answered.withLock { $0?.process == process && start - ($0?.time ?? start) < Self.trustTime }
+        // Nothing was sent to a process that gives no sign of life.
+        if !isKnown, (try? connection.request(inbox, [], milliseconds: Self.answerMilliseconds)) == nil {
+            return .undelivered
+        }
         do throws(NATSFailure) {
             try connection.publish(message, to: inbox, reply: reply)
             while start.duration(to: .now) < .milliseconds(milliseconds) {
+                if let answer = try next(answers, milliseconds: Self.patienceMilliseconds) { return answer }
                 do throws(NATSFailure) {
-                    if let answer = try answers.next(milliseconds: Self.patienceMilliseconds) {
-                        return answer.isUndelivered ? .undelivered : .answer(answer.bytes)
-                    }
+                    _ = try connection.request(inbox, [], milliseconds: Self.answerMilliseconds)
                 } catch {
-                    if error.status == .noResponders { return .undelivered }
+                    // The answer may have come just before the process ended.
+                    if let answer = try next(answers, milliseconds: 0) { return answer }
                     throw error
                 }
-                // A process that takes requests answers an empty message at once.
-                _ = try connection.request(inbox, [], milliseconds: Self.answerMilliseconds)
             }
             return .unknown(Self.unreachable(options))
         } catch { return .unknown(Self.unreachable(options, error)) }
+
+        func next(_ answers: NATSSubscription, milliseconds: Int) throws(NATSFailure) -> CarriedAnswer? {
+            do throws(NATSFailure) {
+                guard let answer = try answers.next(milliseconds: milliseconds) else { return nil }
+                if answer.isUndelivered { return .undelivered }
+                answered.withLock { $0 = (process, .now) }
+                return .answer(answer.bytes)
+            } catch {
+                if error.status == .noResponders { return .undelivered }
+                throw error
+            }
+        }
     }
 }

@@ -34,6 +34,8 @@ package final class JetStreamSequencer: Sequencer {
     let reader = Lock<OrderedConsumer?>(nil)
     /// Takes the requests of other processes.
     let server = WorkerHandle()
+    /// The process that answered last, and when.
+    let answered = Lock<(process: Identifier, time: ContinuousClock.Instant)?>(nil)
     /// Held while a connection is made.
     private let connecting = Lock(true)
 
@@ -69,6 +71,7 @@ package final class JetStreamSequencer: Sequencer {
         }
         state.notifyAll()
         connection?.close()
+        server.join()
     }
 
     // MARK: Connections

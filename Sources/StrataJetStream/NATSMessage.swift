@@ -33,7 +33,7 @@ final class NATSMessage {
         return value.map { String(cString: $0) }
     }
 
-    /// True for the server's answer that nobody takes the message.
+    /// True for the server's notice that no process received the message.
     var isUndelivered: Bool { byteCount == 0 && header("Status") == "503" }
     var reply: String? { library.messageReply(pointer).map { String(cString: $0) } }
     var byteCount: Int { Int(library.messageByteCount(pointer)) }

@@ -39,14 +39,20 @@ struct CopyMark: Equatable {
     /// Returns true if the sequencer still has the entries that were read up to the mark. Others take their numbers if
     /// it lost them and was repaired.
     func isKnown(to sequencer: any Sequencer) throws -> Bool {
-        if number == 0 { return true }
         do {
+            guard number > 0 else {
+                _ = try sequencer.entries(after: 0, waitingMilliseconds: 0)
+                return true
+            }
             let bytes = try sequencer.entries(after: number - 1, waitingMilliseconds: 0).first
             // An entry may be readable only some time after its number is known.
             guard let bytes else { return try sequencer.last() >= number }
             return (try? SequencedEntry(decoding: bytes))?.id == entry
         } catch let error as StrataError where error.code == .outOfRange {
-            // The entries up to the mark were trimmed; reading on finds out whether later ones were, too.
+            // If the next entry was trimmed, too, comparing begins at the base.
+            do { _ = try sequencer.entries(after: number, waitingMilliseconds: 0) } catch let error as StrataError
+                where error.code == .outOfRange
+            { return false }
             return true
         }
     }
@@ -88,7 +94,8 @@ struct CopyMark: Equatable {
             )
             let storeID = try reader.readIdentifier("store")
             let mark = CopyMark(
-                copy: try reader.readIdentifier("copy"), number: try reader.read(UInt64.self, "number"), entry: try reader.readIdentifier("entry"),
+                copy: try reader.readIdentifier("copy"), number: try reader.read(UInt64.self, "number"),
+                entry: try reader.readIdentifier("entry"),
                 position: Position(
                     offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value")),
                 isOpen: head.2 == 1)

@@ -15,6 +15,9 @@ struct EntryPieces {
     /// The entry that is valid or void; the pieces before it are void.
     var last: Piece { pieces[pieces.count - 1] }
 
+    /// True if the entry is sent as it is, without parts.
+    var isOne: Bool { pieces.count == 1 }
+
     /// Returns the piece to send after `count` parts were read.
     func next(afterParts count: Int) -> Piece { pieces[min(count, pieces.count - 1)] }
 

@@ -14,10 +14,10 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
 
     /// The processes that append commits.
     public enum Writes: Sendable {
-        /// Each process appends what it was asked. One that always comes second sends its requests to another.
+        /// Each process appends what it is asked to. One that always comes second sends its requests to another.
         case anywhere
-        /// Requests go to the process that appended last, so that processes that write much do not meet. While that one
-        /// does not answer, requests wait, and then another process appends.
+        /// Requests go to the process that appended last, so that busy processes do not conflict. If that one does
+        /// not answer, another process appends.
         case home
     }
 

@@ -128,13 +128,13 @@ extension ReplicatedLog {
     /// - Throws: `.notWritten` if the entry never left; `.unknown` after `milliseconds`, or if no entry can be read any
     ///   more. The flight then continues.
     func outcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
-        let start = ContinuousClock.now
+        var (start, partsBefore) = (ContinuousClock.now, 0)
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?
         while true {
             let (flight, number, parts, end) = state.withLock { state in
                 (
-                    state.flight, state.number, state.flight.map { state.parts.count(of: $0.id) } ?? 0,
+                    state.flight, state.number, state.flight.map { state.parts.count(of: $0.id, by: writer) } ?? 0,
                     state.isClosed ? closedError : state.failure
                 )
             }
@@ -148,8 +148,14 @@ extension ReplicatedLog {
                 state.withLock { $0.flight = nil }
                 throw .notWritten(end)
             }
+            // Each part has the time of an entry.
+            if parts > partsBefore { (start, partsBefore) = (.now, parts) }
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
-            if left <= 0 { throw .unknown(unsettled(because: reason)) }
+            if left <= 0 {
+                if flight.mayBeIn { throw .unknown(unsettled(because: reason)) }
+                state.withLock { $0.flight = nil }
+                throw .notWritten(unsettled(because: reason))
+            }
             var wait = min(left, pause)
             let piece = flight.pieces.next(afterParts: parts)
             switch sequencer.append(piece.bytes, id: piece.id, expecting: number) {
@@ -157,7 +163,7 @@ extension ReplicatedLog {
             case .taken: wait = min(left, Self.doubtMilliseconds)
             case .unknown(let error): reason = error
             case .refused(let error):
-                guard flight.mayBeIn else {
+                guard flight.mayBeIn || parts > 0 else {
                     state.withLock { $0.flight = nil }
                     throw .notWritten(error)
                 }

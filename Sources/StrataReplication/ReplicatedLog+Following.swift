@@ -100,8 +100,11 @@ extension ReplicatedLog {
         do {
             for bytes in try sequencer.entries(after: number, waitingMilliseconds: milliseconds) {
                 isFinal = true
-                // The own entry, which comes most often, need not be checked and unpacked.
-                let own = state.withLock { $0.flight?.bytes == bytes ? $0.flight?.entry : nil }
+                // The own entry, which comes most often, need not be checked and unpacked. One that came in parts is
+                // checked like those of others: late parts may have taken the place of its own.
+                let own = state.withLock { state in
+                    state.flight.flatMap { $0.pieces.isOne && $0.bytes == bytes ? $0.entry : nil }
+                }
                 let entry = try own ?? SequencedEntry(decoding: bytes)
                 let isNews = try state.withLock { try take(entry, bytes, number + UInt64(count) + 1, &$0) }
                 hasNews = hasNews || isNews
@@ -151,7 +154,7 @@ extension ReplicatedLog {
         guard isValid(entry, state) else {
             try checkVoid(entry, state)
             try checkPublished(entry, state)
-            if case .part(let part) = entry.content { state.parts.add(part) }
+            if case .part(let part) = entry.content { state.parts.add(part, of: entry.writer) }
             state.number = number
             return false
         }

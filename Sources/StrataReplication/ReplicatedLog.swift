@@ -76,7 +76,7 @@ package final class ReplicatedLog: EventLog {
         var published: Set<Identifier> = []
         /// The valid marks of bases that this opening has read.
         var bases: [BaseMark] = []
-        /// What this opening noted last for those who trim, and when.
+        /// The last note that this opening shared, for trims.
         var shared: CopyNotes.Note?
         var watcher: (@Sendable () -> Void)?
     }
@@ -94,6 +94,8 @@ package final class ReplicatedLog: EventLog {
     let state: Monitor<State>
     /// Held during an append: one entry of a process is on its way at a time.
     let turn = Lock(true)
+    /// Held while the mark of the copy is written.
+    private let noting = Lock(true)
     private let follower = WorkerHandle()
 
     private init(
@@ -182,7 +184,8 @@ package final class ReplicatedLog: EventLog {
     private func require(_ start: SequenceStart) throws {
         guard let mark = start.mark, state.withLock({ !$0.bases.contains(mark) }) else { return }
         throw StrataError(
-            .brokenSequence, "The sequencer does not have the mark of the base from which the copy begins.",
+            .brokenSequence,
+            "The sequencer lost the mark of its base; 'strata trim --copy' makes another of a copy in use.",
             .init(offset: start.position.offset, path: paths.store, expected: "the mark of base \(mark.base)"))
     }
 
@@ -255,8 +258,12 @@ package final class ReplicatedLog: EventLog {
 
     /// Syncs the copy, then notes how far it has come, so that opening need not read all entries.
     ///
-    /// - Parameter sharesNow: true if others are told at once, false if that may be done less often.
+    /// - Parameter sharesNow: true if the progress is shared at once, false if that may be done less often.
     func note(isOpen: Bool = true, sharesNow: Bool = false) throws {
+        try noting.withLock { _ in try noteInTurn(isOpen: isOpen, sharesNow: sharesNow) }
+    }
+
+    private func noteInTurn(isOpen: Bool, sharesNow: Bool) throws {
         let (mark, number) = state.withLock { state in
             (
                 CopyMark(

@@ -2,7 +2,7 @@ import StrataModel
 
 /// A sequencer that also carries requests from one process of a store to another (docs/replication.md §6).
 ///
-/// Nothing depends on it but time: a request may be lost, and its answer may be late or lost.
+/// Only speed depends on it: a request may be lost, and its answer may be late or lost.
 package protocol RequestCarrier: Sequencer {
     /// The maximum length of a message with requests.
     var maximumMessageBytes: Int { get }

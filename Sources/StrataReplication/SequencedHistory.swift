@@ -31,7 +31,7 @@ package struct SequencedHistory {
     package private(set) var end = Position.start
     /// The time of the last commit; nil if there is none.
     package private(set) var endTime: Int64?
-    /// What the first entry stated about options.
+    /// The options that the first entry stated.
     let terms: String
     private let sequencer: any Sequencer
     private var parts = CollectedParts()
@@ -106,7 +106,7 @@ package struct SequencedHistory {
                     .brokenSequence, "An entry was decided on commits that the sequencer did not give.",
                     .init(offset: entry.position.offset, expected: "at most \(end)", found: "entry \(number)"))
             }
-            if case .part(let part) = entry.content { parts.add(part) }
+            if case .part(let part) = entry.content { parts.add(part, of: entry.writer) }
             return .void
         }
         self.entry = entry.id
@@ -119,8 +119,8 @@ package struct SequencedHistory {
         entry.content.canBeValid && entry.previous == self.entry && entry.position == end
     }
 
-    /// Returns the number of parts of an entry that were read.
-    func partCount(of entry: Identifier) -> Int { parts.count(of: entry) }
+    /// Returns the number of parts of a publisher's entry that were read.
+    func partCount(of entry: Identifier) -> Int { parts.count(of: entry, by: SequencedEntry.publisher) }
 
     private mutating func take(_ commit: NewCommit) -> Commit {
         end = end.following(commit)

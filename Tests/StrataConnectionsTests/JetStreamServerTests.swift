@@ -83,6 +83,9 @@ struct JetStreamServerTests {
         #expect(try read(other, after: 1, count: 1) == [[2]])
     }
 
+    @Test("A new copy of a trimmed sequencer begins with its base")
+    func joining() throws { try TrimmedCopies.check { try JetStreamSequencer(options) } }
+
     @Test("An entry of the maximum length is accepted, a longer one refused")
     func lengths() throws {
         let sequencer = try JetStreamSequencer(options)

@@ -192,6 +192,12 @@ struct PostgresSequencerTests {
         #expect(try sequencer.entries(after: 5, waitingMilliseconds: 0) == [[7]])
     }
 
+    @Test("A new copy of a trimmed sequencer begins with its base")
+    func joining() throws {
+        let address = try cluster.create("joining")
+        try TrimmedCopies.check { try PostgresSequencer(address) }
+    }
+
     @Test("An append that began before its number was trimmed does not use it again")
     func trimmingMeanwhile() throws {
         let sequencer = try PostgresSequencer(cluster.create("meanwhile"))

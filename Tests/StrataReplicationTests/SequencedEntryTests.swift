@@ -127,7 +127,7 @@ struct SequencedEntryTests {
         #expect(Self.code(of: Self.forged(bytes, UInt16(1), at: 4)) == nil)
         // The version, the kind and the flags are another release's; what else is impossible is malformed.
         #expect(Self.code(of: Self.forged(bytes, UInt16(2), at: 4)) == .newerFormat)
-        #expect(Self.code(of: Self.forged(bytes, UInt8(5), at: 6)) == .newerFormat)
+        #expect(Self.code(of: Self.forged(bytes, UInt8(6), at: 6)) == .newerFormat)
         #expect(Self.code(of: Self.forged(bytes, UInt8(1), at: 7)) == .newerFormat)
         for count: UInt32 in [0, 2, .max] { #expect(Self.code(of: Self.forged(bytes, count, at: 8)) == .malformed) }
         #expect(Self.code(of: Self.forged(bytes, UInt64.max, at: 76)) == .malformed)

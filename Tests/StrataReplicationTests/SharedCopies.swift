@@ -13,25 +13,26 @@ final class SharedCopies {
     static let day: Int64 = 86_400_000_000
 
     let disk: SimulatedDisk
-    let clock: ManualTime
-    private var random = SeededRandom(seed: 5)
-    private var time: Int64 = 1_000
+    let clock = ManualTime(microseconds: 1_700_000_000_000_000)
+    private let random: SeededRandom
 
-    init(on disk: SimulatedDisk = SimulatedDisk(), time: Int64 = 1_700_000_000_000_000) {
+    init(on disk: SimulatedDisk = SimulatedDisk(), seed: UInt64 = 5) {
         self.disk = disk
-        clock = ManualTime(microseconds: time)
+        random = SeededRandom(seed: seed)
     }
 
     var platform: Platform { Platform(files: disk, time: clock) }
     var sequencer: DirectorySequencer { get throws { try DirectorySequencer(at: Self.sequence, platform: platform) } }
 
     func open(
-        _ name: String, sharing: Bool = true, terms: String = "schema open", milliseconds: Int = 60_000
+        _ name: String, sharing: Bool = true, notes: Bool = true, terms: String = "schema open",
+        milliseconds: Int = 60_000
     ) throws -> ReplicatedLog {
         let log = try ReplicatedLog.open(
             at: "/\(name)", sequencer: sequencer,
             options: .init(
-                outcomeMilliseconds: milliseconds, terms: terms, filesDirectory: sharing ? Self.files : nil),
+                outcomeMilliseconds: milliseconds, terms: terms, filesDirectory: sharing ? Self.files : nil,
+                notesProgress: notes),
             log: LogOptions(segmentBytes: 64 << 10, firstSegmentBytes: 64 << 10, spaceStepBytes: 0),
             platform: platform)
         try disk.makeDirectory(Self.files)
@@ -44,14 +45,13 @@ final class SharedCopies {
     /// Appends entries of two commits at the present end.
     func append(_ count: Int, to log: ReplicatedLog) throws {
         for _ in 0..<count {
-            _ = try log.append([commit(after: log), commit(after: log)], expecting: try log.confirmEnd())
+            _ = try log.append([commit(), commit()], expecting: try log.confirmEnd())
         }
     }
 
-    private func commit(after log: ReplicatedLog) -> NewCommit {
-        time = max(time + 1, log.endTime ?? .min)
+    private func commit() -> NewCommit {
         let payload = Envelope(events: [Event(.consoleActed, body: random.nextBytes(count: 40)[...])]).encoded()
-        return NewCommit(id: random.nextIdentifier(), time: time, payload: payload[...])
+        return NewCommit(id: random.nextIdentifier(), time: 1_000, payload: payload[...])
     }
 
     // MARK: Trimming

@@ -146,6 +146,56 @@ struct TrimmingTests {
         #expect(try copies.disk.content(of: "/B/letter.txt") == [1])
     }
 
+    @Test("A copy that is made while others write and trim has everything, or is told that it came too late")
+    func concurrently() throws {
+        let first = try copies.open("A")
+        try copies.append(3, to: first)
+        let disk = copies.disk
+        let errors = Lock<[String]>([])
+        /// Repeats what a conflict with another process's entry ends.
+        func worker(_ name: String, _ count: Int, _ body: @escaping @Sendable (SharedCopies) throws -> Void) throws
+            -> WorkerThread
+        {
+            try WorkerThread(name: name) {
+                let own = SharedCopies(on: disk, seed: UInt64(count))
+                for _ in 0..<count {
+                    do { try body(own) } catch AppendFailure.conflict {} catch {
+                        errors.withLock { $0.append("\(name): \(error)") }
+                    }
+                }
+            }
+        }
+        let second = try copies.open("B")
+        let writer = try worker("writer", 60) {
+            try $0.append(1, to: second)
+            try second.note(sharesNow: true)
+        }
+        let trims = Lock(0)
+        let trimmer = try worker("trimmer", 10) {
+            try $0.append(1, to: first)
+            do { try $0.trim(first, before: first.confirmEnd().offset) } catch let error as StrataError
+                where error.code == .invalidArgument
+            { return }  // The writer has not read so far.
+            trims.withLock { $0 += 1 }
+        }
+        var (joined, late) = (0, 0)
+        for number in 0..<12 {
+            do {
+                let new = try copies.open("New\(number)", notes: false)
+                _ = try first.confirmEnd()
+                #expect(try first.copy.has(new.end))
+                joined += 1
+                try new.close()
+            } catch let error as StrataError where [.outOfRange, .notFound].contains(error.code) { late += 1 }
+        }
+        for thread in [writer, trimmer] { thread.join() }
+        #expect(errors.withLock { $0.first } == nil)
+        let last = try copies.open("Last")
+        for log in [first, second] { #expect(try SharedCopies.difference(last, from: log) == nil) }
+        let count = trims.withLock { $0 }
+        #expect(try joined > 0 && count > 0 && copies.bases.count == 2, "\(joined), \(late), \(count)")
+    }
+
     // MARK: Limits
 
     @Test("What cannot be trimmed is refused, and changes nothing")
@@ -368,6 +418,30 @@ struct TrimmingTests {
         let again = try copies.open("A")
         try copies.append(1, to: again)
         #expect(again.floor.offset == 10 && again.end.offset == 12)
+    }
+
+    @Test("A copy whose note is older than what was trimmed compares from the base on")
+    func oldNote() throws {
+        let (log, behind) = (try copies.open("A"), try copies.open("B"))
+        try copies.append(2, to: log)
+        _ = try behind.confirmEnd()
+        try behind.close()
+        let note = try copies.disk.readAll("/B/REPLICA", atMost: 200)
+        for isStart in [true, false] {
+            try copies.append(4, to: log)
+            let again = try copies.open("B")
+            try again.close()
+            if isStart {
+                try CopyMark.start(SystemRandom()).write(
+                    StorePaths("/B"), copies.disk, store: log.identity.storeID)
+            } else {
+                try copies.disk.replace("/B/REPLICA", in: "/B", with: note)
+            }
+            _ = try copies.trim(log, before: log.end.offset - 1, ignoresCopies: true)
+            let last = try copies.open("B")
+            #expect(last.end == log.end)
+            try last.close()
+        }
     }
 
     @Test("History is read, compared and published without a copy from the base on")

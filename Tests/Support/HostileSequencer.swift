@@ -128,7 +128,7 @@ package final class HostileSequencer: Sequencer {
         (entry.id, entry.writer) = (random.nextIdentifier(), random.nextIdentifier())
         let commits: [NewCommit]
         switch entry.content {
-        case .identity, .fence: return nil
+        case .identity, .fence, .base: return nil
         case .commits(let own): commits = own
         case .part, .whole:
             entry.content = .fence

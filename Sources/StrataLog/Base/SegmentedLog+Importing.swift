@@ -37,7 +37,7 @@ extension SegmentedLog {
     }
 
     /// Creates a copy of a store whose log begins after a base of that store. An interrupted call leaves a directory
-    /// without an identity, in which the next one begins anew.
+    /// without an identity, in which the next one starts again.
     ///
     /// - Parameters:
     ///   - path: the copy's directory, which must be missing or empty; its parent directory must exist.

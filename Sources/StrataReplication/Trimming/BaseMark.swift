@@ -16,7 +16,7 @@ package struct BaseMark: Sendable, Equatable {
     /// The length and the hash of the base's file.
     package let byteCount: UInt64
     let hash: [UInt8]
-    /// What the store's first entry stated.
+    /// The identity and the options that the store's first entry stated.
     let identity: StoreIdentity
     let terms: String
 

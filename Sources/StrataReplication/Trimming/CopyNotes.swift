@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// How far each copy of a store has read, in a directory that all processes share (docs/replication.md §12). Only a
+/// The progress of each copy of a store, in a directory that all processes share (docs/replication.md §12). Only a
 /// trim reads it.
 struct CopyNotes {
     struct Note: Equatable {
@@ -16,7 +16,7 @@ struct CopyNotes {
 
     private static let maximumBytes = 8_192
     private static let nameBytes = 32
-    /// Copies that noted nothing for this time do not count.
+    /// Copies without a note for this long do not count.
     private static let liveMicroseconds: Int64 = 7 * 86_400_000_000
 
     private let files: any FileSystem

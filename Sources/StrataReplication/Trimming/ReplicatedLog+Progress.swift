@@ -13,7 +13,7 @@ extension ReplicatedLog {
         return options.filesDirectory.map { CopyNotes(in: $0, copy.platform.files) }
     }
 
-    /// Whether the copy has read more than others know, or has been silent for long.
+    /// True if the copy has read more than others know, or has been silent for long.
     var isSharingDue: Bool {
         guard options.notesProgress, options.filesDirectory != nil else { return false }
         let (shared, number) = state.withLock { ($0.shared, $0.validNumber) }

@@ -38,7 +38,7 @@ struct SequenceStart {
     ) throws -> SequenceStart {
         guard let filesDirectory else {
             throw StrataError(
-                .outOfRange, "The sequencer was trimmed; name the directory of assets and keys, which has its base.")
+                .outOfRange, "The sequencer was trimmed; specify the directory of assets and keys, which has its base.")
         }
         let bases = SharedBases(in: filesDirectory, files)
         var failure: StrataError?
@@ -64,7 +64,7 @@ struct SequenceStart {
         }
         throw StrataError(
             failure?.code ?? .outOfRange,
-            "The sequencer was trimmed, and no base is left; 'strata trim --copy' makes one of a copy in use.",
+            "The sequencer was trimmed, and no base is left; 'strata trim --copy' makes one from a copy in use.",
             .init(path: bases.directory), cause: failure)
     }
 

@@ -2,13 +2,16 @@ import StrataModel
 
 /// Finds the marks of bases among the entries of a sequencer.
 enum SequencedMarks {
+    /// The time after which an entry that the sequencer names is given up.
+    private static let patienceMilliseconds = 10_000
+
     /// Returns the marks of the bases that the sequencer continues, in the order of its entries. All of them are read.
     static func all(in sequencer: any Sequencer) throws -> [BaseMark] {
         let last = try sequencer.last()
         let floor = try floor(of: sequencer, before: last)
         var (number, marks) = (floor, [BaseMark]())
         while number < last {
-            let page = try sequencer.entries(after: number, waitingMilliseconds: 0)
+            let page = try sequencer.entries(after: number, waitingMilliseconds: patienceMilliseconds)
             if page.isEmpty { break }
             for bytes in page where SequencedEntry.mayMarkBase(bytes) {
                 guard case .base(let mark) = try SequencedEntry(decoding: bytes).content else { continue }

@@ -37,7 +37,7 @@ package struct SequencerTrim {
         let files = log.copy.platform.files
         guard let directory = log.options.filesDirectory else {
             throw StrataError(
-                .invalidArgument, "The base of a trimmed sequencer needs a directory that all processes share: name it."
+                .invalidArgument, "The base of a trimmed sequencer needs a directory that all processes share."
             )
         }
         let end = try log.confirmEnd()
@@ -56,7 +56,7 @@ package struct SequencerTrim {
         }
         guard place.number > begin, place.horizon.offset > 0 else {
             throw StrataError(
-                .invalidArgument, "No entry that is left ends before that commit, so nothing can be trimmed.",
+                .invalidArgument, "No remaining entry ends before that commit, so nothing can be trimmed.",
                 .init(expected: "a commit after \(history.end.offset)", found: "\(offset)"))
         }
         guard try log.copy.has(place.horizon) else {
@@ -77,7 +77,7 @@ package struct SequencerTrim {
         let now = log.copy.platform.time.nowMicroseconds()
         guard let slowest = try notes?.slowest(now: now), slowest.number < number else { return }
         throw StrataError(
-            .invalidArgument, "A copy has not read all entries that would go: open it, or ignore copies.",
+            .invalidArgument, "A copy has not read all entries that would be removed; open it, or ignore copies.",
             .init(path: slowest.path, expected: "entry \(number)", found: "entry \(slowest.number)"))
     }
 

@@ -131,6 +131,11 @@ public struct StoreOptions: Sendable {
     /// Opens the log in a store's directory, or creates the store; `segments` are those of the log.
     func openLog(at path: String, _ platform: Platform) throws -> (log: any EventLog, segments: SegmentedLog) {
         guard let sequencer = try place.sequencer(platform) else {
+            guard place.writes == .anywhere else {
+                throw StrataError(
+                    .invalidArgument, "A store without a sequencer has one writer; leave out the home writer.",
+                    .init(path: path))
+            }
             guard place.filesDirectory == nil else {
                 throw StrataError(
                     .invalidArgument,

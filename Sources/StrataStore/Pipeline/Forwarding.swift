@@ -3,7 +3,7 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 
-/// What a pipeline needs to send requests to the process that writes most (docs/replication.md §6).
+/// The means of a pipeline to send requests to the process that wrote last (docs/replication.md §6).
 struct Forwarding: Sendable {
     /// The number of batches lost in a row after which requests go to another process, unless all of them do.
     static let endurance = 8

@@ -173,7 +173,7 @@ extension Pipeline {
     /// Puts back requests to be judged again, here or at the home writer.
     private func putBack(_ submissions: [Submission]) {
         let isAnyForwarded = state.withLock { state in
-            let forwarded = state.home == nil ? [] : submissions.filter { !$0.isKept }
+            let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }
             state.outbox.putBack(forwarded)
             state.queue.putBack(forwarded.isEmpty ? submissions : submissions.filter(\.isKept))
             return !forwarded.isEmpty

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Sends requests to the process that writes most, and judges those of others (docs/replication.md §6).
+/// Sends requests to the process that wrote last, and judges those of others (docs/replication.md §6).
 extension Pipeline {
     /// The time in which the home writer answers; elections of the log's servers count against it.
     private static let answerMilliseconds = 12_000
@@ -13,8 +13,8 @@ extension Pipeline {
     /// Notes which process wrote last.
     func noteHome() {
         guard let forwarding, forwarding.isUsual else { return }
-        let home = forwarding.log.home
-        state.withLock { $0.home = home }
+        // Under the lock, so that an older answer never replaces a newer one. The log calls nothing under its own.
+        state.withLock { $0.home = forwarding.log.status.failure == nil ? forwarding.log.home : nil }
     }
 
     /// Sends the waiting requests to the home writer, until the pipeline is closed.
@@ -32,9 +32,9 @@ extension Pipeline {
     private func awaitOutbox() -> (submissions: [Submission], home: Identifier?, admissions: [Admission])? {
         let limit = (forwarding?.carrier.maximumMessageBytes ?? 0) / 2
         return state.wait { state -> ([Submission], Identifier?, [Admission])?? in
-            if state.outbox.isEmpty { return state.isClosed ? .some(nil) : nil }
+            if state.outbox.isEmpty { return state.isClosing ? .some(nil) : nil }
             defer { state.admissions = [] }
-            return (state.outbox.take(byteCount: limit), state.home, state.admissions)
+            return (state.outbox.take(byteCount: limit), state.destination, state.admissions)
         }
     }
 
@@ -52,18 +52,28 @@ extension Pipeline {
 
     private func forward(_ submissions: [Submission], to home: Identifier) {
         guard let forwarding else { return decideHere(submissions) }
-        var (sent, encoded, kept): ([Submission], [[UInt8]], [Submission]) = ([], [], [])
-        var room = forwarding.carrier.maximumMessageBytes - 16
+        var (sent, encoded): ([Submission], [[UInt8]]) = ([], [])
+        var (kept, later): ([Submission], [Submission]) = ([], [])
+        let limit = forwarding.carrier.maximumMessageBytes - 16
+        var room = limit
         for submission in submissions {
-            if let bytes = try? ForwardedRequests.encoded(submission), bytes.count <= room {
-                room -= bytes.count
-                sent.append(submission)
-                encoded.append(bytes)
-            } else {
+            guard let bytes = try? ForwardedRequests.encoded(submission), bytes.count <= limit else {
                 kept.append(submission)
+                continue
             }
+            guard later.isEmpty, bytes.count <= room else {
+                later.append(submission)
+                continue
+            }
+            room -= bytes.count
+            sent.append(submission)
+            encoded.append(bytes)
         }
         decideHere(kept)
+        if !later.isEmpty {
+            state.withLock { $0.outbox.putBack(later) }
+            state.notifyAll()
+        }
         guard !sent.isEmpty else { return }
         let message = ForwardedRequests.message(encoded)
         switch forwarding.carrier.ask(home, message, milliseconds: Self.answerMilliseconds) {
@@ -85,7 +95,7 @@ extension Pipeline {
         do {
             let outcomes = try ForwardedOutcomes(decoding: answer, count: sent.count).outcomes
             let offsets = outcomes.compactMap { if case .committed(let offset) = $0 { offset } else { nil } }
-            if let last = offsets.max() { try apply(through: last) }
+            if let last = offsets.max() { try show(last) }
             let snapshot = views.pages.snapshot()
             var rest: [Submission] = []
             for (submission, outcome) in zip(sent, outcomes) {
@@ -94,7 +104,8 @@ extension Pipeline {
                     submission.reply.resume(settled(.repeats(offset), snapshot))
                 case .nothing: rest.append(submission)
                 case .unknown:
-                    resume([submission], with: StrataError(.outcomeUnknown, "The home writer does not know it."))
+                    resume([submission], with: StrataError(
+                            .outcomeUnknown, "The home writer does not know whether the request was applied."))
                 }
             }
             // Refused requests are few, so they are judged twice rather than carried back.
@@ -103,6 +114,18 @@ extension Pipeline {
         } catch {
             forget(home)
             resume(sent, with: error)
+        }
+    }
+
+    /// Applies a commit that the home writer named.
+    private func show(_ offset: UInt64) throws {
+        // While an append of this process is settled, no state can be published.
+        state.wait { $0.isUnsettled && !$0.isClosed ? nil : () }
+        try apply(through: offset)
+        guard publication.offset >= offset else {
+            throw StrataError(
+                .outcomeUnknown, "The home writer named a commit that this process does not have.",
+                .init(offset: offset))
         }
     }
 

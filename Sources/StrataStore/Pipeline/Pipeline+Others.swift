@@ -107,6 +107,7 @@ extension Pipeline {
 
     /// Makes batches smaller if other processes always append first, and larger again afterwards.
     func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
+        if batch.isLazy, failure == nil { noteHome() }
         guard !batch.isLazy else { return }
         if case .conflict = failure {
             let home = forwarding?.log.home
@@ -115,7 +116,10 @@ extension Pipeline {
                 if forwarding?.isUsual == true || state.queue.isStarving { state.home = home }
             }
         } else if failure == nil, !batch.commits.isEmpty {
-            state.withLock { $0.queue.noteSuccess() }
+            state.withLock { state in
+                state.queue.noteSuccess()
+                state.home = nil
+            }
             noteHome()
         }
     }

@@ -53,6 +53,9 @@ final class Pipeline: @unchecked Sendable {
         var queue = SubmissionQueue()
         var admissions: [Admission] = []
         var turns = Turns()
+        /// True once no more requests are admitted.
+        var isClosing = false
+        /// True once the workers end when nothing waits.
         var isClosed = false
         /// The number of times that a batch did not reach the log as decided. Lines that began before are invalid.
         var losses = 0
@@ -66,13 +69,16 @@ final class Pipeline: @unchecked Sendable {
         var reportedOffset: UInt64 = 0
         /// The requests that are to be sent to the home writer.
         var outbox = SubmissionQueue()
-        /// The process to which requests are sent; nil if they are judged here.
+        /// The process that wrote last, if requests are to be sent to it.
         var home: Identifier?
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64
         var indexes: IndexState
         var audits = AuditQueue(AuditPolicy())
+
+        /// The process to which requests are sent now; nil if they are judged here.
+        var destination: Identifier? { refusal == nil && !isClosing ? home : nil }
 
         /// True if a shared log has commits of other processes that no state shows yet.
         var isBehind: Bool { reportedOffset > end.offset && refusal == nil && !isClosed }
@@ -110,7 +116,7 @@ final class Pipeline: @unchecked Sendable {
     /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
     let auditPolicy: AuditPolicy
-    /// The way to other processes; nil if requests are only judged here.
+    /// Sends requests to other processes; nil if they are only judged here.
     let forwarding: Forwarding?
     private let workers = [WorkerHandle(), WorkerHandle()]
     private let forwarders = [WorkerHandle(), WorkerHandle()]
@@ -137,7 +143,7 @@ final class Pipeline: @unchecked Sendable {
         if isShared { try log.follow { [weak self] in self?.noteOthers() } }
         guard let forwarding else { return }
         noteHome()
-        for (worker, name) in zip(forwarders, ["strata-forward-a", "strata-forward-b"]) {
+        for (worker, name) in zip(forwarders, ["strata-send-a", "strata-send-b"]) {
             try worker.start(name: name) { [self] in runForwarding() }
         }
         try forwarding.carrier.serve(forwarding.log.writer) { [weak self] message, answer in
@@ -171,7 +177,8 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private static func takeTurn(_ state: inout State) -> Bool {
-        guard !state.isClosed, !state.mustSettle, state.home == nil, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty
+        guard !state.isClosing, !state.mustSettle, state.destination == nil, state.turns.areFree,
+            state.turns.claims == 0, state.queue.isEmpty
         else { return false }
         state.turns.isDeciding = true
         return true
@@ -184,9 +191,9 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private static func enter(_ state: inout State, _ submission: Submission) -> Entry {
-        if state.isClosed { return .closed }
+        if state.isClosing { return .closed }
         if state.queue.byteCount + state.outbox.byteCount > maximumWaitingBytes { return .full }
-        if state.home != nil, !submission.isKept {
+        if state.destination != nil, !submission.isKept {
             state.outbox.append(submission)
             return .entered(wakesWorker: true)
         }
@@ -228,15 +235,19 @@ final class Pipeline: @unchecked Sendable {
     /// Admits no new requests, and returns once all waiting work is done.
     func close() {
         let admissions = state.withLock { state in
-            state.isClosed = true
+            state.isClosing = true
             defer { state.admissions = [] }
             return state.admissions
         }
         for admission in admissions { admission.open() }
+        state.notifyAll()
+        // What the home writer answers is applied while there are workers.
+        for worker in forwarders { worker.join() }
+        state.withLock { $0.isClosed = true }
         builds.beginStopping()
         state.notifyAll()
         builds.join()
-        for worker in forwarders + workers { worker.join() }
+        for worker in workers { worker.join() }
         // A caller may be working on its own thread.
         state.wait { $0.turns.areFree ? () : nil }
         // A caller on its own thread may have put back what it could not write.

@@ -73,7 +73,7 @@ struct SubmissionQueue {
     /// The number of batches in a row that were lost to other processes.
     private var lossCount = 0
 
-    /// True if so many batches in a row were lost that the requests should be appended by another process.
+    /// True if another process should append the requests, because too many batches in a row were lost.
     var isStarving: Bool { lossCount >= Forwarding.endurance }
 
     private static let usualBatchCount = 1 << 20

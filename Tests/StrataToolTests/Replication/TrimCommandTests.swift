@@ -49,6 +49,7 @@ struct TrimCommandTests {
         #expect(info["firstEntry"] as? UInt64 == 11)
         let log = try store.succeed("log", store.address, "--oneline")
         #expect(log.split(separator: "\n").count == 16 - 9)
+        try store.succeed("join", store.address, store.path("B.strata"))
         let records = try store.succeed("records", store.path("B.strata"))
         #expect(try records == store.succeed("records", store.path("A.strata")) && records.contains("record-15"))
         // A second trim replaces the base.
@@ -65,7 +66,7 @@ struct TrimCommandTests {
         try write(0..<5)
         try store.succeed("trim", store.address, "--before", "4", "--files", files)
         #expect(try RealFileSystem().list(files + "/bases").count == 2)
-        #expect(try store.fail("join", store.address, store.path("B.strata"), code: 1).contains("no base is left"))
+        #expect(try store.fail("join", store.address, store.path("B.strata"), code: 3).contains("no base is left"))
         try store.succeed("join", store.address, store.path("B.strata"), "--files", files)
         for words in [["info"], ["log"], ["verify"]] {
             let result = try store.run(words + [store.address, "--files", files])
@@ -134,7 +135,7 @@ struct TrimCommandTests {
         try store.succeed("join", store.address, store.path("B.strata"))
         #expect(try agrees("B.strata"))
         for name in try bases { try RealFileSystem().remove(store.sequence + "/files/bases/" + name) }
-        let lost = try store.fail("join", store.address, store.path("C.strata"), code: 1)
+        let lost = try store.fail("join", store.address, store.path("C.strata"), code: 3)
         #expect(lost.contains("no base is left"), "\(lost)")
     }
 }
