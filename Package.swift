@@ -118,6 +118,13 @@ let package = Package(
                 "CloudKit", "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery",
                 "StrataStore", "StrataTool", "TestSupport",
             ], path: "Tests/Torture", exclude: ["Faults"]),
+        // Servers, processes and the connections between them, and everything that can befall these: tools/nemesis.
+        .executableTarget(
+            name: "nemesis",
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataConnections", "StrataJetStream",
+                "StrataRules", "StrataStore", "StrataReplay", "TestSupport",
+            ], path: "Tests/Nemesis"),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "StrataSystem", "TestSupport"]),
         .testTarget(
             name: "StrataSystemTests", dependencies: ["StrataModel", "StrataSystem", "CStrata", "TestSupport"]),
@@ -270,6 +277,7 @@ if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
     let unneeded = [
         "StrataTool", "strata", "FuzzedInputs", "ExampleArguments", "log-demo", "small-program", "two-devices",
         "lost-ticket", "groceries", "three-servers", "demo-store", "report-store", "torture",
+        "nemesis",
     ]
     package.targets.removeAll { unneeded.contains($0.name) }
     package.products.removeAll { $0.name == "strata" }

@@ -1,0 +1,144 @@
+import Foundation
+import StrataConnections
+import StrataJetStream
+import StrataModel
+import StrataSystem
+import TestSupport
+
+/// Three NATS servers that sync each entry. They reach each other, and processes reach them, only over ``Link``s.
+///
+/// The address that a server would tell the others to reach it at leads nowhere, so that none goes around its link.
+final class NATSCluster: Sendable {
+    static let count = 3
+    static let stream = "nemesis"
+    /// The number of entries that a server may lack while they are on their way to it.
+    private static let usualLag = 20
+    private static let usualSilenceNanoseconds = 1_500_000_000
+
+    /// The link of each pair of servers, by their numbers.
+    let routes: [(one: Int, other: Int, link: Link)]
+    private let folder: String
+    private let binary: String
+    private let ports: [Int]
+    private let clusterPorts: [Int]
+    private let proxies: Lock<[Proxy]>
+    private let processes: Lock<Processes>
+
+    private struct Processes: ~Copyable {
+        var children: [ChildProcess?] = [nil, nil, nil]
+    }
+
+    init(binary: String, in folder: String) throws {
+        (self.binary, self.folder) = (binary, folder)
+        let free = try LocalSocket.freePorts(2 * Self.count)
+        (ports, clusterPorts) = (Array(free[..<Self.count]), Array(free[Self.count...]))
+        var (proxies, routes) = ([Proxy](), [(one: Int, other: Int, link: Link)]())
+        var routePorts = [[Int]](repeating: [], count: Self.count)
+        for one in 0..<Self.count {
+            for other in one + 1..<Self.count {
+                let link = Link("n\(one)-n\(other)")
+                routes.append((one, other, link))
+                let forward = try Proxy(to: clusterPorts[other], over: link, .forward)
+                let backward = try Proxy(to: clusterPorts[one], over: link, .backward)
+                routePorts[one].append(forward.port)
+                routePorts[other].append(backward.port)
+                proxies += [forward, backward]
+            }
+        }
+        self.routes = routes
+        self.proxies = Lock(proxies)
+        processes = Lock(Processes())
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for index in 0..<Self.count {
+            try configuration(of: index, routePorts[index]).write(
+                toFile: "\(folder)/n\(index).conf", atomically: false, encoding: .utf8)
+        }
+        for index in 0..<Self.count { try start(index) }
+    }
+
+    private func configuration(of index: Int, _ routePorts: [Int]) -> String {
+        let routes = routePorts.map { "nats://127.0.0.1:\($0)" }.joined(separator: ", ")
+        return """
+            server_name: n\(index)
+            listen: 127.0.0.1:\(ports[index])
+            log_file: "\(folder)/n\(index).log"
+            jetstream { store_dir: "\(folder)/store\(index)", sync_interval: always }
+            cluster {
+              name: nemesis, listen: 127.0.0.1:\(clusterPorts[index]), advertise: "127.0.0.1:1", no_advertise: true
+              routes: [\(routes)]
+            }
+
+            """
+    }
+
+    // MARK: Processes
+
+    func start(_ index: Int) throws {
+        let child = try ChildProcess(binary, ["-c", "\(folder)/n\(index).conf"], errors: "\(folder)/n\(index).errors")
+        processes.withLock { $0.children[index] = child }
+    }
+
+    func kill(_ index: Int) {
+        processes.withLock { processes in
+            _ = processes.children[index]?.kill()
+            processes.children[index] = nil
+        }
+    }
+
+    func signal(_ index: Int, _ number: Int32) {
+        processes.withLock { processes in
+            if let child = processes.children[index] { Glibc.kill(child.identifier, number) }
+        }
+    }
+
+    /// Removes everything that a server keeps. It must not run.
+    func wipe(_ index: Int) throws { try FileManager.default.removeItem(atPath: "\(folder)/store\(index)") }
+
+    func stop() {
+        for index in 0..<Self.count { kill(index) }
+        proxies.withLock { proxies in for proxy in proxies { proxy.stop() } }
+        for route in routes { route.link.set(.open) }
+    }
+
+    // MARK: The stream
+
+    /// Returns a link to each server, and the address of the stream over them.
+    func access(for name: String) throws -> (links: [Link], address: String) {
+        let links = (0..<Self.count).map { Link("\(name)-n\($0)") }
+        let made = try links.enumerated().map { try Proxy(to: ports[$0], over: $1) }
+        proxies.withLock { $0 += made }
+        let hosts = made.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return (links, "nats://\(hosts)/\(Self.stream)")
+    }
+
+    func createStream() throws {
+        let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        var options = try JetStreamOptions(ServerAddress(parsing: "nats://\(hosts)/\(Self.stream)"))
+        options.openMilliseconds = 60_000
+        try JetStreamSequencer.create(options)
+    }
+
+    /// Returns the answer of any server to a question of JetStream.
+    private func ask(_ question: String) -> [String: Any]? {
+        for port in ports {
+            if let answer = NATSQuestion.ask("$JS.API.\(question).\(Self.stream)", port: port) { return answer }
+        }
+        return nil
+    }
+
+    func stepDown() -> Bool { ask("STREAM.LEADER.STEPDOWN")?["success"] as? Bool ?? false }
+
+    /// The server that leads the stream, and whether the others have all that it has, except for what is on its way;
+    /// nil if there is no leader.
+    var standing: (leader: Int, isComplete: Bool)? {
+        guard let cluster = ask("STREAM.INFO")?["cluster"] as? [String: Any],
+            let leader = (cluster["leader"] as? String).flatMap({ Int($0.dropFirst()) }),
+            let replicas = cluster["replicas"] as? [[String: Any]]
+        else { return nil }
+        let complete = replicas.filter { replica in
+            replica["offline"] as? Bool != true && (replica["lag"] as? Int ?? 0) <= Self.usualLag
+                && (replica["active"] as? Int ?? .max) < Self.usualSilenceNanoseconds
+        }
+        return (leader, replicas.count == Self.count - 1 && complete.count == replicas.count)
+    }
+}
