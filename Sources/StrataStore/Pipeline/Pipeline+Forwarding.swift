@@ -104,7 +104,9 @@ extension Pipeline {
                     submission.reply.resume(settled(.repeats(offset), snapshot))
                 case .nothing: rest.append(submission)
                 case .unknown:
-                    resume([submission], with: StrataError(
+                    resume(
+                        [submission],
+                        with: StrataError(
                             .outcomeUnknown, "The home writer does not know whether the request was applied."))
                 }
             }
