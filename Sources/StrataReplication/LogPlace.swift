@@ -16,7 +16,7 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     public enum Writes: Sendable {
         /// Each process appends what it is asked to. One that always comes second sends its requests to another.
         case anywhere
-        /// Requests go to the process that appended last, so that busy processes do not conflict. If that one does
+        /// Requests go to one process of those that append, so that busy processes do not conflict. If that one does
         /// not answer, another process appends.
         case home
     }

@@ -166,7 +166,7 @@ extension ReplicatedLog {
         }
         let positions = try add(entry, after: state)
         state.parts.removeAll()
-        if !positions.isEmpty { state.lastWriter = entry.writer }
+        if !positions.isEmpty { noteWriter(entry.writer, &state) }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
         if case .base(let mark) = entry.content { state.bases.append(mark) }
         (state.number, state.validNumber) = (number, number)
@@ -178,6 +178,14 @@ extension ReplicatedLog {
             if isOwn { state.appended += 1 } else { state.lost += 1 }
         }
         return !isOwn && !positions.isEmpty
+    }
+
+    private func noteWriter(_ writer: Identifier, _ state: inout State) {
+        state.lastWriter = writer
+        guard writer != SequencedEntry.publisher else { return }
+        // Of earlier openings, which may all have ended, the last one is enough.
+        if !state.hasBegun { state.writers = [:] }
+        state.writers[writer] = .now
     }
 
     /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever

@@ -55,6 +55,10 @@ package final class ReplicatedLog: EventLog {
         var position: Position
         /// The writer of the last valid entry with commits.
         var lastWriter = Identifier.zero
+        /// The writers of such entries, and when their last one was read.
+        var writers: [Identifier: ContinuousClock.Instant] = [:]
+        /// True once all entries were read that were there when the log was opened.
+        var hasBegun = false
         /// The parts of large commits that came after that entry.
         var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
@@ -177,6 +181,7 @@ package final class ReplicatedLog: EventLog {
         }
         try checkWitnesses(position)
         if let address = options.address { try CopyAddress.write(address, paths, copy.platform.files) }
+        state.withLock { $0.hasBegun = true }
         if mustFence { try fence() }
     }
 
@@ -233,10 +238,30 @@ package final class ReplicatedLog: EventLog {
     // MARK: The end
 
     package var isShared: Bool { true }
-    /// The process that wrote last; nil if it is this one, or none is known.
+    /// The process to which all send their requests: of those that wrote within the last second, the one with the
+    /// smallest ID, so that all choose the same one. Nil if it is this one, or none wrote.
     package var home: Identifier? {
+        let now = ContinuousClock.now
+        let recent = state.withLock { state in
+            state.writers = state.writers.filter { now - $0.value < Self.homeTime }
+            return state.writers.keys
+        }
+        let home = recent.min { ($0.high, $0.low) < ($1.high, $1.low) }
+        return home == writer ? nil : home
+    }
+    /// The other process that wrote last.
+    package var rival: Identifier? {
         let last = state.withLock { $0.lastWriter }
-        return last == writer || last == SequencedEntry.publisher ? nil : last
+        return last == writer || last == SequencedEntry.publisher || last == .zero ? nil : last
+    }
+    private static let homeTime = Duration.seconds(1)
+
+    /// Chooses another home writer, until this one writes again.
+    package func forget(_ process: Identifier) {
+        state.withLock { state in
+            state.writers[process] = nil
+            if state.lastWriter == process { state.lastWriter = .zero }
+        }
     }
     /// The sequencer, if it carries requests between processes.
     package var carrier: (any RequestCarrier)? { sequencer as? any RequestCarrier }

@@ -3,14 +3,14 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 
-/// The means of a pipeline to send requests to the process that wrote last (docs/replication.md §6).
+/// The means of a pipeline to send requests to another process (docs/replication.md §6).
 struct Forwarding: Sendable {
     /// The number of batches lost in a row after which requests go to another process, unless all of them do.
     static let endurance = 8
 
     let log: ReplicatedLog
     let carrier: any RequestCarrier
-    /// True if requests always go to the process that wrote last, unless it is this one.
+    /// True if requests always go to the home writer, unless it is this process.
     let isUsual: Bool
 
     /// Returns nil for a log whose sequencer does not carry requests.

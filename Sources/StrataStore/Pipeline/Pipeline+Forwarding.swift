@@ -3,14 +3,14 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Sends requests to the process that wrote last, and judges those of others (docs/replication.md §6).
+/// Sends requests to the home writer, and judges those of others (docs/replication.md §6).
 extension Pipeline {
     /// The time in which the home writer answers; elections of the log's servers count against it.
     private static let answerMilliseconds = 12_000
 
     // MARK: Sending
 
-    /// Notes which process wrote last.
+    /// Notes which process is the home writer.
     func noteHome() {
         guard let forwarding, forwarding.isUsual else { return }
         // Under the lock, so that an older answer never replaces a newer one. The log calls nothing under its own.
@@ -79,14 +79,14 @@ extension Pipeline {
         switch forwarding.carrier.ask(home, message, milliseconds: Self.answerMilliseconds) {
         case .undelivered:
             forget(home)
-            decideHere(sent)
+            sendAgain(sent)
         case .unknown(let error):
             forget(home)
             resume(sent, with: error)
         case .answer(let bytes) where bytes.isEmpty:
             // A process that could not read the message, or is being closed.
             forget(home)
-            decideHere(sent)
+            sendAgain(sent)
         case .answer(let bytes): take(bytes, for: sent, from: home)
         }
     }
@@ -131,10 +131,23 @@ extension Pipeline {
         }
     }
 
+    /// Chooses another home writer, if there is one.
     private func forget(_ home: Identifier) {
+        guard let forwarding else { return }
+        forwarding.log.forget(home)
         state.withLock { state in
-            if state.home == home { state.home = nil }
+            if state.home == home { state.home = forwarding.isUsual ? forwarding.log.home : nil }
         }
+    }
+
+    /// Sends requests that no process has judged to the next home writer, or judges them here.
+    private func sendAgain(_ submissions: [Submission]) {
+        let isSent = state.withLock { state in
+            guard state.destination != nil else { return false }
+            state.outbox.putBack(submissions)
+            return true
+        }
+        if isSent { state.notifyAll() } else { decideHere(submissions) }
     }
 
     private func resume(_ submissions: [Submission], with error: any Error) {

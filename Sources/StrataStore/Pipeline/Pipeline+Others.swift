@@ -110,15 +110,16 @@ extension Pipeline {
         if batch.isLazy, failure == nil { noteHome() }
         guard !batch.isLazy else { return }
         if case .conflict = failure {
-            let home = forwarding?.log.home
+            let rival = forwarding?.log.rival
             state.withLock { state in
                 state.queue.noteLoss(ofBatch: batch.entries.count)
-                if forwarding?.isUsual == true || state.queue.isStarving { state.home = home }
+                if forwarding?.isUsual == false, state.queue.isStarving { state.home = rival }
             }
+            noteHome()
         } else if failure == nil, !batch.commits.isEmpty {
             state.withLock { state in
                 state.queue.noteSuccess()
-                state.home = nil
+                if forwarding?.isUsual != true { state.home = nil }
             }
             noteHome()
         }

@@ -69,7 +69,7 @@ final class Pipeline: @unchecked Sendable {
         var reportedOffset: UInt64 = 0
         /// The requests that are to be sent to the home writer.
         var outbox = SubmissionQueue()
-        /// The process that wrote last, if requests are to be sent to it.
+        /// The home writer, if requests are to be sent to it.
         var home: Identifier?
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
