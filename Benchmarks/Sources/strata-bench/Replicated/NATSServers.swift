@@ -7,6 +7,7 @@ import TestSupport
 
 /// Three NATS servers that sync each entry, as `tools/nats` starts them.
 final class NATSServers: SequencerServers {
+    let carriesRequests = true
     private static let count = 3
     private static let root = #filePath.split(separator: "/").dropLast(5).joined(separator: "/")
 

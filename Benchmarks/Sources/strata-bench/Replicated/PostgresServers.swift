@@ -7,6 +7,7 @@ import TestSupport
 
 /// A primary and two standbys of PostgreSQL; a commit waits for one of the two.
 final class PostgresServers: SequencerServers {
+    let carriesRequests = false
     private static let names = ["p", "s1", "s2"]
     private static let wrapper = "/usr/bin/setpriv"
 

@@ -1,6 +1,7 @@
 import Glibc
 import StrataConnections
 import StrataModel
+import StrataReplication
 import StrataStore
 import StrataSystem
 import TestSupport
@@ -8,24 +9,29 @@ import TestSupport
 extension ReplicatedWorkload {
     /// The number of writing processes, and the least part of what one process does alone.
     private static let crowds = [(2, 0.8), (4, 0.6), (8, 0.45)]
+    /// The same where requests go to the home writer.
+    private static let homeCrowd = (8, 0.9)
     private static let clientsOfProcess = 4
 
     /// Several processes that write to one store, beside one.
     func processes(_ servers: any SequencerServers, _ progress: (String) -> Void) throws -> [Measurement] {
         progress("several processes")
-        var crowds: [Int: [Crowd]] = [:]
-        let sides = ([1] + Self.crowds.map(\.0)).map { count in
+        var kinds = Self.crowds.map { (count: $0.0, writes: LogPlace.Writes.anywhere, bar: $0.1) }
+        if servers.carriesRequests { kinds.append((Self.homeCrowd.0, .home, Self.homeCrowd.1)) }
+        var crowds: [[Crowd]] = kinds.map { _ in [] }
+        let sides = kinds.enumerated().map { index, kind in
             {
-                let crowd = try self.crowd(of: count, servers)
-                crowds[count, default: []].append(crowd)
+                let crowd = try self.crowd(of: kind.count, kind.writes, servers)
+                crowds[index].append(crowd)
                 return crowd.load
             }
         }
-        let loads = try alternate(sides)
-        return zip(Self.crowds, loads[1...]).flatMap { pair, load in
-            let (count, bar) = pair
-            let title = "\(count) processes with \(Self.clientsOfProcess) clients"
-            let all = crowds[count] ?? []
+        let loads = try alternate([{ try self.crowd(of: 1, .anywhere, servers).load }] + sides)
+        return kinds.indices.flatMap { index in
+            let (count, writes, bar) = kinds[index]
+            let place = writes == .home ? ", requests to the home writer" : ""
+            let title = "\(count) processes with \(Self.clientsOfProcess) clients\(place)"
+            let (all, load) = (crowds[index], loads[index + 1])
             return measurements(title, "saves", load, beside: "one process", loads[0], bar: .ratioAtLeast(bar)) + [
                 measurement("\(title): smallest share of the largest", "", all.map(\.fairness), bar: .atLeast(0.25)),
                 measurement("\(title): longest wait", "ms", all.map(\.longestWait), bar: .atMost(2_000)),
@@ -34,7 +40,9 @@ extension ReplicatedWorkload {
         }
     }
 
-    private func crowd(of count: Int, _ servers: any SequencerServers) throws -> Crowd {
+    private func crowd(
+        of count: Int, _ writes: LogPlace.Writes, _ servers: any SequencerServers
+    ) throws -> Crowd {
         let name = "crowd\(UInt32.random(in: 0 ... .max))"
         let (store, address) = try create(servers, name)
         remove(store, name)
@@ -46,7 +54,7 @@ extension ReplicatedWorkload {
                 "/proc/self/exe",
                 [
                     WriterProcess.word, "\(address)", copy, "\(Self.clientsOfProcess)", "\(seconds)",
-                    "\((index + 1) * 10_000_000)", start,
+                    "\((index + 1) * 10_000_000)", start, "\(writes)",
                 ])
         }
         guard children.allSatisfy({ $0.waitForLine() }) else { throw BenchError(message: "a process ended early") }
@@ -109,9 +117,10 @@ enum WriterProcess {
 
     /// Opens the copy, says so, waits for the file that begins it, and writes for some time.
     static func run(_ words: [String]) throws {
-        guard words.count == 6, let clients = Int(words[2]), let seconds = Double(words[3]), let first = Int(words[4])
+        guard words.count == 7, let clients = Int(words[2]), let seconds = Double(words[3]), let first = Int(words[4])
         else { throw UsageError(message: "\(word) is not for people") }
-        let store = try ReplicatedWorkload.open(words[1], ServerAddress(parsing: words[0]))
+        let store = try ReplicatedWorkload.open(
+            words[1], ServerAddress(parsing: words[0]), writes: words[6] == "home" ? .home : .anywhere)
         let (records, numbers) = (TaskRecords(), TaskNumbers(from: first))
         say("ready")
         guard eventually({ access(words[5], F_OK) == 0 }) else { throw BenchError(message: "nothing began") }

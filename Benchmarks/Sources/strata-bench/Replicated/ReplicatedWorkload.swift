@@ -68,9 +68,11 @@ struct ReplicatedWorkload: Workload {
 
     // MARK: Stores
 
-    static func open(_ path: String, _ address: ServerAddress) throws -> Store {
+    static func open(
+        _ path: String, _ address: ServerAddress, writes: LogPlace.Writes = .anywhere
+    ) throws -> Store {
         var options = StoreOptions.embedded
-        options.place = try SequencerKind.place(address)
+        options.place = try SequencerKind.place(address).writing(writes)
         return try Store.open(at: path, options: options)
     }
 

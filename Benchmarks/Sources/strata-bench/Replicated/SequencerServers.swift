@@ -8,6 +8,9 @@ import StrataStore
 
 /// Three servers of this machine that order the entries of stores. They end with the object.
 protocol SequencerServers: AnyObject {
+    /// True if processes can send each other requests through the servers.
+    var carriesRequests: Bool { get }
+
     /// Makes a sequencer for a store, and returns its address.
     func create(_ store: String) throws -> ServerAddress
 
