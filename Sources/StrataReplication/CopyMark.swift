@@ -39,22 +39,24 @@ struct CopyMark: Equatable {
     /// Returns true if the sequencer still has the entries that were read up to the mark. Others take their numbers if
     /// it lost them and was repaired.
     func isKnown(to sequencer: any Sequencer) throws -> Bool {
+        guard number > 0 else { return try Self.canRead(after: 0, from: sequencer) }
         do {
-            guard number > 0 else {
-                _ = try sequencer.entries(after: 0, waitingMilliseconds: 0)
-                return true
-            }
             let bytes = try sequencer.entries(after: number - 1, waitingMilliseconds: 0).first
             // An entry may be readable only some time after its number is known.
             guard let bytes else { return try sequencer.last() >= number }
             return (try? SequencedEntry(decoding: bytes))?.id == entry
         } catch let error as StrataError where error.code == .outOfRange {
             // If the next entry was trimmed, too, comparing begins at the base.
-            do { _ = try sequencer.entries(after: number, waitingMilliseconds: 0) } catch let error as StrataError
-                where error.code == .outOfRange
-            { return false }
-            return true
+            return try Self.canRead(after: number, from: sequencer)
         }
+    }
+
+    /// Returns false if the entry after a number was trimmed.
+    private static func canRead(after number: UInt64, from sequencer: any Sequencer) throws -> Bool {
+        do { _ = try sequencer.entries(after: number, waitingMilliseconds: 0) } catch let error as StrataError
+            where error.code == .outOfRange
+        { return false }
+        return true
     }
 
     func write(_ paths: StorePaths, _ files: any FileSystem, store: Identifier) throws {

@@ -180,14 +180,6 @@ extension ReplicatedLog {
         return !isOwn && !positions.isEmpty
     }
 
-    private func noteWriter(_ writer: Identifier, _ state: inout State) {
-        state.lastWriter = writer
-        guard writer != SequencedEntry.publisher else { return }
-        // Of earlier openings, which may all have ended, the last one is enough.
-        if !state.hasBegun { state.writers = [:] }
-        state.writers[writer] = .now
-    }
-
     /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever
     /// this copy decided on the lost ones would be void.
     private func checkPublished(_ entry: SequencedEntry, _ state: State) throws {

@@ -238,33 +238,6 @@ package final class ReplicatedLog: EventLog {
     // MARK: The end
 
     package var isShared: Bool { true }
-    /// The process to which all send their requests: of those that wrote within the last second, the one with the
-    /// smallest ID, so that all choose the same one. Nil if it is this one, or none wrote.
-    package var home: Identifier? {
-        let now = ContinuousClock.now
-        let recent = state.withLock { state in
-            state.writers = state.writers.filter { now - $0.value < Self.homeTime }
-            return state.writers.keys
-        }
-        let home = recent.min { ($0.high, $0.low) < ($1.high, $1.low) }
-        return home == writer ? nil : home
-    }
-    /// The other process that wrote last.
-    package var rival: Identifier? {
-        let last = state.withLock { $0.lastWriter }
-        return last == writer || last == SequencedEntry.publisher || last == .zero ? nil : last
-    }
-    private static let homeTime = Duration.seconds(1)
-
-    /// Chooses another home writer, until this one writes again.
-    package func forget(_ process: Identifier) {
-        state.withLock { state in
-            state.writers[process] = nil
-            if state.lastWriter == process { state.lastWriter = .zero }
-        }
-    }
-    /// The sequencer, if it carries requests between processes.
-    package var carrier: (any RequestCarrier)? { sequencer as? any RequestCarrier }
     package var segments: SegmentedLog? { copy }
     package var assignsNextOffset: Bool { true }
     package var maximumCommitBytes: Int {

@@ -24,19 +24,12 @@ final class JetStreamServers {
     private let settings: String
 
     /// The first server that is recent enough: of the environment, of tools/nats, or of the path.
-    private static let binary: String? = {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        var candidates = ["/\(root)/.build/nats/server/bin/nats-server"]
-        if let named = getenv("STRATA_NATS_SERVER") { candidates.insert(String(cString: named), at: 0) }
-        let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []
-        candidates += folders.map { "\($0)/nats-server" }
-        return candidates.first { path in
-            guard access(path, X_OK) == 0, let child = try? ChildProcess(path, ["--version"]) else { return false }
-            defer { _ = child.wait() }
-            let version = child.lines().first?.split(separator: "v").last.map(String.init)
-            return version.flatMap(ServerVersion.init).map { $0 >= .minimum } ?? false
-        }
-    }()
+    private static let binary = NATSPrograms.all.first { path in
+        guard let child = try? ChildProcess(path, ["--version"]) else { return false }
+        defer { _ = child.wait() }
+        let version = child.lines().first?.split(separator: "v").last.map(String.init)
+        return version.flatMap(ServerVersion.init).map { $0 >= .minimum } ?? false
+    }
 
     /// - Parameters:
     ///   - hasJetStream: false for servers without it.
@@ -45,7 +38,7 @@ final class JetStreamServers {
         directory = try TestDirectory()
         self.settings = settings
         processes = Array(repeating: nil, count: count)
-        ports = try Self.freePorts(2 * count)
+        ports = try FreePorts.find(2 * count)
         for index in 0..<count {
             try configuration(of: index, hasJetStream).write(to: directory.path("\(index).conf"))
             try start(index)
@@ -68,26 +61,6 @@ final class JetStreamServers {
             text += "cluster { name: test, listen: 127.0.0.1:\(ports[count + index]), routes: [\(routes)] }\n"
         }
         return text
-    }
-
-    private static func freePorts(_ count: Int) throws -> [Int] {
-        var sockets: [Int32] = []
-        defer { for socket in sockets { close(socket) } }
-        return try (0..<count).map { _ in
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            sockets.append(socket)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(socket, address, size) == 0 && getsockname(socket, address, &size) == 0
-                }
-            }
-            guard result else { throw StrataError.systemCall("bind", path: "127.0.0.1", errno: errno) }
-            return Int(UInt16(bigEndian: address.sin_port))
-        }
     }
 
     // MARK: Processes

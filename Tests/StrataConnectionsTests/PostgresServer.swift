@@ -71,24 +71,9 @@ final class PostgresServer {
     init(_ name: String, template: String, in directory: TestDirectory, settings: [String: String]) throws {
         self.name = name
         self.directory = directory
-        port = try Self.freePort()
+        port = try #require(try FreePorts.find(1).first)
         try PostgresPrograms.run("/bin/cp", ["-a", template, directory.path(name)], errors: directory.path("log"))
         try configure(settings)
-    }
-
-    private static func freePort() throws -> Int {
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutableBytes(of: &address) { bytes -> Int32 in
-            guard let start = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
-            return bind(socket, start, length) == 0 ? getsockname(socket, start, &length) : -1
-        }
-        try #require(result == 0)
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     /// Writes the settings that differ from those of an ordinary server, which the next start takes.

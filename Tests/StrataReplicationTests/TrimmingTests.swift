@@ -448,6 +448,49 @@ struct TrimmingTests {
         }
     }
 
+    @Test("A copy notes its progress as soon as the shared directory belongs to its store")
+    func lateOwner() throws {
+        let log = try copies.open("A")
+        // The first process of a store opens its log before the directory gets its owner.
+        #expect(!(try copies.disk.exists(SharedCopies.files + "/copies")))
+        try log.note()
+        #expect(try copies.disk.list(SharedCopies.files + "/copies").count == 1)
+    }
+
+    /// Notes the numbers after which entries are asked for.
+    private final class AskedSequencer: Sequencer {
+        private let inner: any Sequencer
+        let asked = Lock<[UInt64]>([])
+
+        init(_ inner: any Sequencer) { self.inner = inner }
+
+        var maximumEntryBytes: Int { inner.maximumEntryBytes }
+        func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
+            inner.append(entry, id: id, expecting: expecting)
+        }
+        func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
+            asked.withLock { $0.append(number) }
+            return try inner.entries(after: number, waitingMilliseconds: min(milliseconds, 10))
+        }
+        func last() throws -> UInt64 { try inner.last() }
+        func trim(through number: UInt64) throws -> UInt64 { try inner.trim(through: number) }
+        func close() { inner.close() }
+    }
+
+    @Test("A base whose number the sequencer has not reached is passed over without a search")
+    func numberAhead() throws {
+        let log = try copies.open("A")
+        try copies.append(5, to: log)
+        let mark = try copies.trim(log, before: 7)
+        let bases = SharedCopies.files + "/bases"
+        let bytes = try copies.disk.readAll(copies.paths(of: mark).mark, atMost: 1 << 14)
+        try copies.disk.replace(bases + "/" + String(repeating: "9", count: 19) + "-old.mark", in: bases, with: bytes)
+        let sequencer = AskedSequencer(try copies.sequencer)
+        let start = try SequenceStart.base(of: sequencer, in: SharedCopies.files, copies.disk)
+        #expect(start.mark == mark)
+        #expect(sequencer.asked.withLock { $0 } == [mark.number])
+    }
+
     @Test("History is read, compared and published without a copy from the base on")
     func history() throws {
         let log = try copies.open("A")

@@ -28,17 +28,18 @@ struct CopyNotes {
         parent = StorePaths(filesDirectory).store
     }
 
-    /// Writes the note of a copy, if the directory belongs to its store.
-    func write(_ note: Note, of copy: Identifier, in store: Identifier) throws {
-        guard try files.exists(parent + "/OWNER") else { return }
+    /// Writes the note of a copy; returns false if the directory does not belong to its store, or not yet.
+    func write(_ note: Note, of copy: Identifier, in store: Identifier) throws -> Bool {
+        guard try files.exists(parent + "/OWNER") else { return false }
         let owner = try files.readAll(parent + "/OWNER", atMost: 64)
-        guard owner.elementsEqual(store.description.utf8) else { return }
+        guard owner.elementsEqual(store.description.utf8) else { return false }
         if try !files.exists(directory) {
             try files.makeDirectory(directory)
             try files.syncDirectory(parent)
         }
         let text = "\(note.number)\n\(note.time)\n\(note.path)\n"
         try files.replace("\(directory)/\(copy)", in: directory, with: Array(text.utf8))
+        return true
     }
 
     /// Returns the copy that has read least of those that noted something in the last days; nil if there is none.

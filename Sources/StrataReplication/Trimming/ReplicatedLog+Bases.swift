@@ -18,7 +18,7 @@ extension ReplicatedLog {
             }
         } catch {
             throw StrataError(
-                .outcomeUnknown, "It is not known whether the sequencer has the mark of the base; trim it again.",
+                .outcomeUnknown, "It is not known whether the sequencer has the base's mark; run the trim again.",
                 .init(path: paths.store), cause: error)
         }
     }

@@ -28,7 +28,8 @@ extension ReplicatedLog {
         guard let notes else { return }
         let note = CopyNotes.Note(
             number: number, time: copy.platform.time.nowMicroseconds(), path: paths.store)
-        state.withLock { $0.shared = note }
-        try? notes.write(note, of: copyID, in: identity.storeID)
+        // Otherwise it is tried again with the next mark of the copy.
+        let isWritten = (try? notes.write(note, of: copyID, in: identity.storeID)) ?? false
+        state.withLock { $0.shared = isWritten ? note : nil }
     }
 }

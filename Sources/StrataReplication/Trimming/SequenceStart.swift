@@ -42,7 +42,9 @@ struct SequenceStart {
         }
         let bases = SharedBases(in: filesDirectory, files)
         var failure: StrataError?
-        for name in try bases.marks() {
+        // A sequencer that lost entries and was repaired may not have reached the number of an old base again.
+        let last = try sequencer.last()
+        for name in try bases.marks() where name.number < last {
             guard let next = try entry(after: name.number, of: sequencer, milliseconds) else { break }
             do {
                 let (entry, mark) = try bases.entry(name)

@@ -12,19 +12,19 @@ import StrataSystem
 /// ```
 /// Ending after any of these steps leaves a sequencer that all copies can follow, and from which new ones can be made.
 package struct SequencerTrim {
-    /// The end of the log after the last entry that goes.
+    /// The end of the log after the last entry to be removed.
     package let horizon: Position
-    /// The last entry that goes.
+    /// The last entry to be removed.
     package let number: UInt64
     private let entry: Identifier
     private let terms: String
     private let sequencer: any Sequencer
     private let log: ReplicatedLog
     private let bases: SharedBases
-    /// Nil if copies that have not read all do not count.
+    /// Nil if copies that have not read everything do not count.
     private let notes: CopyNotes?
 
-    /// Finds the entries that go, and changes nothing.
+    /// Finds the entries to be removed, and changes nothing.
     ///
     /// - Parameters:
     ///   - sequencer: another connection to the log's sequencer.
@@ -37,8 +37,7 @@ package struct SequencerTrim {
         let files = log.copy.platform.files
         guard let directory = log.options.filesDirectory else {
             throw StrataError(
-                .invalidArgument, "The base of a trimmed sequencer needs a directory that all processes share."
-            )
+                .invalidArgument, "The base of a trimmed sequencer needs a directory that all processes share.")
         }
         let end = try log.confirmEnd()
         try log.note(sharesNow: true)
@@ -87,7 +86,7 @@ package struct SequencerTrim {
     package func publish(_ base: BaseReader) throws -> BaseMark {
         guard base.horizon == horizon, base.storeID == log.identity.storeID else {
             throw StrataError(
-                .invalidArgument, "The base has another horizon than the entries that go.",
+                .invalidArgument, "The base does not end with the last entry to be removed.",
                 .init(path: base.path, expected: "\(horizon)", found: "\(base.horizon)"))
         }
         let file = try bases.publish(base, number: number)

@@ -57,7 +57,7 @@ struct SharedBases {
             let entry = try SequencedEntry(decoding: try files.readAll(path, atMost: Self.maximumMarkBytes))
             if case .base(let mark) = entry.content, mark.number == name.number { return (entry, mark) }
         } catch let error as StrataError { throw error.located(path: path) }
-        throw StrataError(.malformed, "The file of a base's mark has another entry.", .init(path: path))
+        throw StrataError(.malformed, "The file of a base's mark contains a different entry.", .init(path: path))
     }
 
     // MARK: Writing
@@ -76,7 +76,7 @@ struct SharedBases {
         let read = try hash(of: path)
         guard read == written else {
             try? files.remove(path)
-            throw StrataError(.badChecksum, "A base that was written is read with other bytes.", .init(path: path))
+            throw StrataError(.badChecksum, "The base reads back differently from what was written.", .init(path: path))
         }
         return written
     }
@@ -141,7 +141,7 @@ struct SharedBases {
         }
         guard found == (mark.byteCount, mark.hash) else {
             throw StrataError(
-                .badChecksum, "A base has other bytes than its mark states.",
+                .badChecksum, "A base does not match its mark.",
                 .init(path: path, expected: "\(mark.byteCount) bytes", found: "\(found.byteCount)"))
         }
         let base = try BaseReader(try files.open(path, .read))

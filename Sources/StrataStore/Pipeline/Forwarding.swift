@@ -11,7 +11,7 @@ struct Forwarding: Sendable {
     let log: ReplicatedLog
     let carrier: any RequestCarrier
     /// True if requests always go to the home writer, unless it is this process.
-    let isUsual: Bool
+    let sendsAll: Bool
 
     /// Returns nil for a log whose sequencer does not carry requests.
     ///
@@ -28,6 +28,6 @@ struct Forwarding: Sendable {
         }
         self.log = log
         self.carrier = carrier
-        isUsual = place.writes == .home
+        sendsAll = place.writes == .home
     }
 }

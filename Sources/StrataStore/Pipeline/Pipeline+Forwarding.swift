@@ -12,7 +12,7 @@ extension Pipeline {
 
     /// Notes which process is the home writer.
     func noteHome() {
-        guard let forwarding, forwarding.isUsual else { return }
+        guard let forwarding, forwarding.sendsAll else { return }
         // Under the lock, so that an older answer never replaces a newer one. The log calls nothing under its own.
         state.withLock { $0.home = forwarding.log.status.failure == nil ? forwarding.log.home : nil }
     }
@@ -112,7 +112,7 @@ extension Pipeline {
             }
             // Refused requests are few, so they are judged twice rather than carried back.
             decideHere(rest)
-            if forwarding?.isUsual == false { forget(home) }
+            if forwarding?.sendsAll == false { forget(home) }
         } catch {
             forget(home)
             resume(sent, with: error)
@@ -136,7 +136,7 @@ extension Pipeline {
         guard let forwarding else { return }
         forwarding.log.forget(home)
         state.withLock { state in
-            if state.home == home { state.home = forwarding.isUsual ? forwarding.log.home : nil }
+            if state.home == home { state.home = forwarding.sendsAll ? forwarding.log.home : nil }
         }
     }
 

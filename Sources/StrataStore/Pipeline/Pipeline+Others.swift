@@ -113,13 +113,13 @@ extension Pipeline {
             let rival = forwarding?.log.rival
             state.withLock { state in
                 state.queue.noteLoss(ofBatch: batch.entries.count)
-                if forwarding?.isUsual == false, state.queue.isStarving { state.home = rival }
+                if forwarding?.sendsAll == false, state.queue.isStarving { state.home = rival }
             }
             noteHome()
         } else if failure == nil, !batch.commits.isEmpty {
             state.withLock { state in
                 state.queue.noteSuccess()
-                if forwarding?.isUsual != true { state.home = nil }
+                if forwarding?.sendsAll != true { state.home = nil }
             }
             noteHome()
         }

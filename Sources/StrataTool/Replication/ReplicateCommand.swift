@@ -191,7 +191,8 @@ enum ReplicateCommand: Command {
         return try AddressCopy.reading(source, in: nil) { path in
             let reader = try LogReader.open(at: path, platform: Platform(files: ReadOnlyFiles()))
             return try address.withSequencer { sequencer in
-                var publisher = try HistoryPublisher(of: reader, reader.identity, to: sequencer)
+                var publisher = try HistoryPublisher(
+                    of: reader, reader.identity, to: sequencer, in: address.place.filesDirectory)
                 try publisher.compare()
                 let count = try publisher.publish()
                 return ReplicationReport(

@@ -8,19 +8,20 @@ enum TrimCommand: Command {
     static let name = "trim"
     static let summary = "remove a sequencer's entries before a commit; new copies begin with a base"
     static let details =
-        "Makes a base, the state after the entries that go, in the directory of the store's assets and keys, marks it "
-        + "among the entries, and then removes the entries whose commits are all before OFFSET. Copies that exist keep "
-        + "their history; copies that are made later begin with the base, and serve no change tokens and past states "
-        + "from before it. Exits with 1 and prints the reason if there is no directory for assets and keys, if OFFSET "
-        + "is after the end, if no entry that is left ends before it, or if a copy that was in use in the last 7 days "
-        + "has not read all that would go; the sequencer is then as it was. An interrupted trim is done again."
+        "Makes a base, the state after the entries to be removed, in the directory of the store's assets and keys, "
+        + "marks it among the entries, and then removes the entries whose commits are all before OFFSET. Copies that "
+        + "exist keep their history; copies that are made later begin with the base, and serve no change tokens and "
+        + "past states from before it. Exits with 1 and prints the reason if there is no directory for assets and "
+        + "keys, if OFFSET is after the end, if no remaining entry ends before it, or if a copy that was in use in the "
+        + "last 7 days has not read all that would be removed; the sequencer is then as it was. If a trim is "
+        + "interrupted, run it again."
     static let operands = [SequencerAddress.operand]
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "remove the entries that end before this commit")
     static let copy = Option.text(
         "--copy", "DIR", help: "make the base from the copy in this directory, which is made or updated, and kept")
     static let ignoresCopies = Option.flag(
-        "--ignore-copies", help: "trim even what a copy has not read; such a copy has to be made anew")
+        "--ignore-copies", help: "trim even what a copy has not read; such a copy must be made again")
     static let options: [any OptionDescription] = [
         before, SequencerAddress.files, copy, ignoresCopies, Option.json,
     ]
@@ -41,7 +42,7 @@ enum TrimCommand: Command {
         return try Refusals.reporting(by: name) {
             guard address.place.filesDirectory != nil else {
                 throw StrataError(
-                    .invalidArgument, "The base needs a directory that all processes share; name it with --files.",
+                    .invalidArgument, "The base needs a directory that all processes share; specify it with --files.",
                     .init(path: address.place.address))
             }
             func report(_ path: String) throws -> TrimReport {
@@ -87,7 +88,9 @@ extension TrimReport: Shaped {
         Key("storeID", "id of the store") { $0.identity.storeID }
         Key("container", "its container identifier") { $0.identity.containerIdentifier }
         Key("lastEntry", "number of the last entry that was removed") { $0.done.entry }
-        Key("horizon", "the last commit before which new copies have no history") { $0.done.horizon.offset }
+        Key("horizon", "the last commit that the base replaces; new copies have no history up to it") {
+            $0.done.horizon.offset
+        }
         Key("chain", "chain value there") { Hexadecimal($0.done.horizon.chain) }
         Key("baseBytes", "how many bytes the base has") { $0.done.baseBytes }
     }

@@ -79,6 +79,7 @@ struct NemesisSettings {
             campaign.slots = slots
             tally.say("seed \(seed), \(seconds) seconds, in \(folder)")
             counts = try campaign.run()
+            if counts.faults.isEmpty { tally.violation("no fault happened, so nothing was shown") }
             if tally.violationCount == 0, !keeps { try? FileManager.default.removeItem(atPath: folder) }
         }
         let report = NemesisReport(tally, counts)

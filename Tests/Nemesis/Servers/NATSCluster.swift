@@ -30,7 +30,7 @@ final class NATSCluster: Sendable {
 
     init(binary: String, in folder: String) throws {
         (self.binary, self.folder) = (binary, folder)
-        let free = try LocalSocket.freePorts(2 * Self.count)
+        let free = try FreePorts.find(2 * Self.count)
         (ports, clusterPorts) = (Array(free[..<Self.count]), Array(free[Self.count...]))
         var (proxies, routes) = ([Proxy](), [(one: Int, other: Int, link: Link)]())
         var routePorts = [[Int]](repeating: [], count: Self.count)

@@ -88,13 +88,6 @@ enum LocalSocket {
         return socket
     }
 
-    /// Returns ports that were free a moment ago.
-    static func freePorts(_ count: Int) throws -> [Int] {
-        let sockets = try (0..<count).map { _ in try listener() }
-        defer { for socket in sockets { close(socket) } }
-        return try sockets.map(port)
-    }
-
     private static func withAddress(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

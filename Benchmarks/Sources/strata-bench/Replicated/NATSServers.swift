@@ -9,16 +9,7 @@ import TestSupport
 final class NATSServers: SequencerServers {
     let carriesRequests = true
     private static let count = 3
-    private static let root = #filePath.split(separator: "/").dropLast(5).joined(separator: "/")
-
-    /// The server's program: of the environment, of `tools/nats install`, or of the path.
-    private static let program: String? = {
-        var candidates = ["/\(root)/.build/nats/server/bin/nats-server"]
-        if let named = getenv("STRATA_NATS_SERVER") { candidates.insert(String(cString: named), at: 0) }
-        let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []
-        candidates += folders.map { "\($0)/nats-server" }
-        return candidates.first { access($0, X_OK) == 0 }
-    }()
+    private static let program = NATSPrograms.all.first
 
     static var obstacle: String? {
         if program == nil { return "there is no nats-server: run tools/nats install, or set STRATA_NATS_SERVER" }
@@ -33,7 +24,7 @@ final class NATSServers: SequencerServers {
     init(in base: String) throws {
         guard let program = Self.program else { throw BenchError(message: "there is no nats-server") }
         folder = try TemporaryDirectory.make("strata-bench-nats", in: base)
-        ports = try SequencerKind.freePorts(2 * Self.count)
+        ports = try FreePorts.find(2 * Self.count)
         let routes = ports[Self.count...].map { "nats://127.0.0.1:\($0)" }.joined(separator: ", ")
         for index in 0..<Self.count {
             let path = "\(folder)/\(index).conf"

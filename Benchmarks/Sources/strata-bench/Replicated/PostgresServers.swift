@@ -32,7 +32,7 @@ final class PostgresServers: SequencerServers {
 
     init(in base: String) throws {
         folder = try TemporaryDirectory.make("strata-bench-postgres", in: base)
-        ports = try SequencerKind.freePorts(Self.names.count)
+        ports = try FreePorts.find(Self.names.count)
         try handOver(folder)
         try run("initdb", ["-D", data(0), "-U", "strata", "-A", "trust", "--locale=C", "-E", "UTF8"])
         for index in 1..<Self.names.count { try run("/bin/cp", ["-a", data(0), data(index)]) }

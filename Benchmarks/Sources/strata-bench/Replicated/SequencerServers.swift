@@ -52,27 +52,6 @@ enum SequencerKind: String, CaseIterable {
         address.scheme == "nats" ? try .jetStream(address) : try .postgres(address)
     }
 
-    /// Returns ports of the loopback address that nothing uses.
-    static func freePorts(_ count: Int) throws -> [Int] {
-        var sockets: [Int32] = []
-        defer { for socket in sockets { close(socket) } }
-        return try (0..<count).map { _ in
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            sockets.append(socket)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(socket, address, size) == 0 && getsockname(socket, address, &size) == 0
-                }
-            }
-            guard isBound else { throw BenchError(message: "there is no free port") }
-            return Int(UInt16(bigEndian: address.sin_port))
-        }
-    }
-
     static func write(_ text: String, to path: String) throws {
         guard let file = fopen(path, "w") else { throw BenchError(message: "\(path) cannot be written") }
         fputs(text, file)

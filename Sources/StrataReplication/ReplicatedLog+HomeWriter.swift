@@ -1,0 +1,46 @@
+import StrataModel
+import StrataSystem
+
+/// Chooses the process that appends for all (docs/replication.md §6).
+extension ReplicatedLog {
+    /// The time after its last entry in which a process may be the home writer.
+    private static let homeTime = Duration.seconds(1)
+
+    /// The sequencer, if it carries requests between processes.
+    package var carrier: (any RequestCarrier)? { sequencer as? any RequestCarrier }
+
+    /// The process to which all send their requests: of those that wrote within the last second, the one with the
+    /// smallest ID, so that all choose the same one. Nil if it is this one, or none wrote.
+    package var home: Identifier? {
+        let now = ContinuousClock.now
+        let recent = state.withLock { state in
+            state.writers = state.writers.filter { now - $0.value < Self.homeTime }
+            return state.writers.keys
+        }
+        let home = recent.min { ($0.high, $0.low) < ($1.high, $1.low) }
+        return home == writer ? nil : home
+    }
+
+    /// The other process that wrote last; nil if none did.
+    package var rival: Identifier? {
+        let last = state.withLock { $0.lastWriter }
+        return last == writer || last == SequencedEntry.publisher || last == .zero ? nil : last
+    }
+
+    /// Chooses another home writer, until this one writes again.
+    package func forget(_ process: Identifier) {
+        state.withLock { state in
+            state.writers[process] = nil
+            if state.lastWriter == process { state.lastWriter = .zero }
+        }
+    }
+
+    /// Notes the writer of a valid entry with commits.
+    func noteWriter(_ writer: Identifier, _ state: inout State) {
+        state.lastWriter = writer
+        guard writer != SequencedEntry.publisher else { return }
+        // Of earlier openings, which may all have ended, the last one is enough.
+        if !state.hasBegun { state.writers = [:] }
+        state.writers[writer] = .now
+    }
+}
