@@ -21,23 +21,13 @@ extension ReplicatedLog {
         return home == writer ? nil : home
     }
 
-    /// The other process that wrote last; nil if none did.
-    package var rival: Identifier? {
-        let last = state.withLock { $0.lastWriter }
-        return last == writer || last == SequencedEntry.publisher || last == .zero ? nil : last
-    }
-
     /// Chooses another home writer, until this one writes again.
     package func forget(_ process: Identifier) {
-        state.withLock { state in
-            state.writers[process] = nil
-            if state.lastWriter == process { state.lastWriter = .zero }
-        }
+        state.withLock { $0.writers[process] = nil }
     }
 
     /// Notes the writer of a valid entry with commits.
     func noteWriter(_ writer: Identifier, _ state: inout State) {
-        state.lastWriter = writer
         guard writer != SequencedEntry.publisher else { return }
         // Of earlier openings, which may all have ended, the last one is enough.
         if !state.hasBegun { state.writers = [:] }

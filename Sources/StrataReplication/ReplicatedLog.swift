@@ -53,9 +53,7 @@ package final class ReplicatedLog: EventLog {
         var validNumber: UInt64
         var entry: Identifier
         var position: Position
-        /// The writer of the last valid entry with commits.
-        var lastWriter = Identifier.zero
-        /// The writers of such entries, and when their last one was read.
+        /// The writers of valid entries with commits, and when the last of each was read.
         var writers: [Identifier: ContinuousClock.Instant] = [:]
         /// True once all entries were read that were there when the log was opened.
         var hasBegun = false

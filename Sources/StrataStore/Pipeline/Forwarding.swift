@@ -5,9 +5,6 @@ import StrataSystem
 
 /// The means of a pipeline to send requests to another process (docs/replication.md §6).
 struct Forwarding: Sendable {
-    /// The number of batches lost in a row after which requests go to another process, unless all of them do.
-    static let endurance = 8
-
     let log: ReplicatedLog
     let carrier: any RequestCarrier
     /// True if requests always go to the home writer, unless it is this process.

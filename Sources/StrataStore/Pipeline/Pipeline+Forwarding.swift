@@ -10,11 +10,18 @@ extension Pipeline {
 
     // MARK: Sending
 
-    /// Notes which process is the home writer.
+    /// Notes which process is the home writer, if requests are to be sent to it now.
     func noteHome() {
-        guard let forwarding, forwarding.sendsAll else { return }
+        guard let forwarding else { return }
         // Under the lock, so that an older answer never replaces a newer one. The log calls nothing under its own.
-        state.withLock { $0.home = forwarding.log.status.failure == nil ? forwarding.log.home : nil }
+        state.withLock { $0.home = home(forwarding, $0.contention) }
+    }
+
+    private func home(_ forwarding: Forwarding, _ contention: Contention) -> Identifier? {
+        guard forwarding.sendsAll || contention.yields(at: .now), forwarding.log.status.failure == nil else {
+            return nil
+        }
+        return forwarding.log.home
     }
 
     /// Sends the waiting requests to the home writer, until the pipeline is closed.
@@ -112,7 +119,6 @@ extension Pipeline {
             }
             // Refused requests are few, so they are judged twice rather than carried back.
             decideHere(rest)
-            if forwarding?.sendsAll == false { forget(home) }
         } catch {
             forget(home)
             resume(sent, with: error)
@@ -136,7 +142,7 @@ extension Pipeline {
         guard let forwarding else { return }
         forwarding.log.forget(home)
         state.withLock { state in
-            if state.home == home { state.home = forwarding.sendsAll ? forwarding.log.home : nil }
+            if state.home == home { state.home = self.home(forwarding, state.contention) }
         }
     }
 

@@ -110,16 +110,15 @@ extension Pipeline {
         if batch.isLazy, failure == nil { noteHome() }
         guard !batch.isLazy else { return }
         if case .conflict = failure {
-            let rival = forwarding?.log.rival
             state.withLock { state in
                 state.queue.noteLoss(ofBatch: batch.entries.count)
-                if forwarding?.sendsAll == false, state.queue.isStarving { state.home = rival }
+                state.contention.noteLoss(at: .now)
             }
             noteHome()
         } else if failure == nil, !batch.commits.isEmpty {
             state.withLock { state in
                 state.queue.noteSuccess()
-                if forwarding?.sendsAll != true { state.home = nil }
+                state.contention.noteSuccess()
             }
             noteHome()
         }

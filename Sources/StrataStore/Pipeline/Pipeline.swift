@@ -71,6 +71,8 @@ final class Pipeline: @unchecked Sendable {
         var outbox = SubmissionQueue()
         /// The home writer, if requests are to be sent to it.
         var home: Identifier?
+        /// Decides if requests are to be sent to it, unless all of them are.
+        var contention = Contention()
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64

@@ -73,9 +73,6 @@ struct SubmissionQueue {
     /// The number of batches in a row that were lost to other processes.
     private var lossCount = 0
 
-    /// True if another process should append the requests, because too many batches in a row were lost.
-    var isStarving: Bool { lossCount >= Forwarding.endurance }
-
     private static let usualBatchCount = 1 << 20
     /// The number of losses in a row after which batches are halved.
     private static let endurance = 3

@@ -159,7 +159,7 @@ struct HomeWriterTests {
         }
         try slow.save("slow")
         #expect(appended(slow) == 0 && fast.exists("slow"))
-        #expect(count.withLock { $0 } >= Forwarding.endurance)
+        #expect(count.withLock { $0 } >= Contention.limit)
     }
 
     @Test("A sequencer that cannot carry requests is refused where all must go to the home writer")
