@@ -222,6 +222,19 @@ if Context.environment["STRATA_BENCH"] == "1" {
         .systemLibrary(
             name: "CSQLite", path: "Benchmarks/Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        // Counts of allocations, retains and system calls, with limits: tools/guards.
+        .target(name: "CCounters", path: "Benchmarks/Sources/CCounters"),
+        .executableTarget(
+            name: "strata-guards",
+            dependencies: [
+                "CCounters", "StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore",
+            ], path: "Benchmarks/Sources/strata-guards", exclude: ["limits.tsv"],
+            linkerSettings: [
+                .unsafeFlags(
+                    ["retain", "retain_n", "bridgeObjectRetain", "bridgeObjectRetain_n"].flatMap {
+                        ["-Xlinker", "--wrap=swift_\($0)"]
+                    })
+            ]),
         .executableTarget(
             name: "strata-bench",
             dependencies: [
