@@ -222,12 +222,15 @@ if Context.environment["STRATA_BENCH"] == "1" {
         .systemLibrary(
             name: "CSQLite", path: "Benchmarks/Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CRocksDB", path: "Benchmarks/Sources/CRocksDB", pkgConfig: "rocksdb",
+            providers: [.apt(["librocksdb-dev"])]),
         .executableTarget(
             name: "strata-bench",
             dependencies: [
-                "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
-                "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres", "StrataRules",
-                "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "TestSupport",
+                "CLMDB", "CSQLite", "CRocksDB", "StrataModel", "StrataSystem", "StrataLog", "StrataTree",
+                "StrataViews", "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres",
+                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "TestSupport",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }
