@@ -222,6 +222,9 @@ if Context.environment["STRATA_BENCH"] == "1" {
         .systemLibrary(
             name: "CSQLite", path: "Benchmarks/Sources/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CRocksDB", path: "Benchmarks/Sources/CRocksDB", pkgConfig: "rocksdb",
+            providers: [.apt(["librocksdb-dev"])]),
         // Counts of allocations, retains and system calls, with limits: tools/guards.
         .target(name: "CCounters", path: "Benchmarks/Sources/CCounters"),
         .executableTarget(
@@ -238,9 +241,9 @@ if Context.environment["STRATA_BENCH"] == "1" {
         .executableTarget(
             name: "strata-bench",
             dependencies: [
-                "CLMDB", "CSQLite", "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews",
-                "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres", "StrataRules",
-                "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "TestSupport",
+                "CLMDB", "CSQLite", "CRocksDB", "StrataModel", "StrataSystem", "StrataLog", "StrataTree",
+                "StrataViews", "StrataReplication", "StrataConnections", "StrataJetStream", "StrataPostgres",
+                "StrataRules", "StrataQuery", "StrataStore", "StrataReplay", "CloudKit", "TestSupport",
             ], path: "Benchmarks/Sources/strata-bench"),
     ]
 }

@@ -24,7 +24,7 @@ struct ApiWorkload: Workload {
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         progress("api: \(recordCount) records")
-        let peer = try SQLiteStore(path: "\(folder)/api.sqlite", records)
+        let peer = try SQLiteTasks(path: "\(folder)/api.sqlite", .tuned, records)
         try peer.fill(recordCount)
         let sides = try ApiSides(records, count: recordCount, at: "\(folder)/api.strata")
         defer { sides.close() }
@@ -104,13 +104,14 @@ struct ApiWorkload: Workload {
         ]
     }
 
-    private func fetching(_ sides: ApiSides, _ peer: SQLiteStore) throws -> [Measurement] {
+    private func fetching(_ sides: ApiSides, _ peer: SQLiteTasks) throws -> [Measurement] {
         let random = SeededRandom(seed: 5)
         let count = Self.requestCount
         let lots = (0..<64).map { _ in (0..<count).map { _ in Int(random.next(below: UInt64(recordCount))) } }
         let ids = lots.map { $0.map { CloudTasks.recordID($0) } }
         let models = lots.map { $0.map { TaskRecords.id($0) } }
-        let names = lots.map { $0.map { Array(TaskRecords.name($0).utf8) } }
+        let keys = lots.map { $0.map { TaskKey($0) } }
+        let reader = try peer.reader(isShared: false)
         var (next, sum) = (0, 0)
         func lot<Element>(_ lots: [[Element]]) -> [Element] {
             next += 1
@@ -120,11 +121,7 @@ struct ApiWorkload: Workload {
             { try microseconds(count, { lot(ids) }, { try sides.fetch($0) }) },
             { try microseconds(count, { lot(models) }, { try sides.fetch($0) }) },
             {
-                try microseconds(count, { lot(names) }) { names in
-                    try peer.reading {
-                        for name in names { sum &+= try name.withUnsafeBytes { try peer.fetchInPlace($0) } }
-                    }
-                }
+                try microseconds(count, { lot(keys) }) { keys in sum &+= try reader.fetch(keys[...], .inPlace) }
             },
         ])
         guard sum != 0 else { throw BenchError(message: "nothing was fetched") }
@@ -207,12 +204,13 @@ private struct ApiSides: Sendable {
 /// The tasks as a caller of `CloudKit` has them.
 private struct CloudTasks: Sendable {
     private static let zone = CKRecordZone.ID(zoneName: TaskRecords.zone.name)
-    private let samples: [TaskRecords.Sample]
+    private let records: TaskRecords
     private let thumbnails: [Data]
     private let places: [CLLocation]
 
     init(_ records: TaskRecords) {
-        samples = records.samples
+        self.records = records
+        let samples = records.samples
         thumbnails = samples.map { Data($0.thumbnail) }
         places = samples.map { sample in
             CLLocation(
@@ -226,8 +224,8 @@ private struct CloudTasks: Sendable {
     }
 
     func record(_ index: Int) -> CKRecord {
-        let place = index % samples.count
-        let sample = samples[place]
+        let place = records.place(of: index)
+        let sample = records.samples[place]
         let record = CKRecord(recordType: TaskRecords.type, recordID: Self.recordID(index))
         record["title"] = sample.texts[0]
         record["notes"] = sample.texts[1]
@@ -236,7 +234,7 @@ private struct CloudTasks: Sendable {
         record["priority"] = sample.priority
         record["position"] = sample.position
         record["estimate"] = sample.estimate
-        record["due"] = Date(timeIntervalSinceReferenceDate: sample.due)
+        record["due"] = Date(timeIntervalSinceReferenceDate: TaskRecords.due(index))
         record["thumbnail"] = thumbnails[place]
         record["place"] = places[place]
         return record

@@ -1,46 +1,72 @@
-/// What the caller asked for.
+import Glibc
+
+/// The command line.
 struct Arguments {
     static let help = """
-        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--only PART] [--json FILE]
+        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--records N] [--only PART] [--json FILE]
+                           [--from FILE]… [--compare FILE] [--markdown] [--plots FOLDER]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
         and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage;
         3: it could not be run.
 
         workloads: \(Runner.workloads.map(\.name).joined(separator: ", "))
-        --quick      every metric at a smaller size, in under a minute
-        --rounds N   how often each side is measured; 7, or 3 when quick, unless told
-        --only PART  of one workload: \(Runner.parts.joined(separator: ", "))
-        --json FILE  also writes one JSON object per metric and line
+        --quick          every metric at a smaller size, with bars of its own
+        --rounds N       how often each side is measured; 7, or 3 when quick, unless told (records: 3 and 2)
+        --records N      how many records there are before, in records and query; STRATA_BENCH_RECORDS says it too
+        --only PART      \(Runner.parts.joined(separator: ", "))
+        --json FILE      also writes one JSON object per metric and line
+        --from FILE      measures nothing, and shows the rows of an earlier --json file
+        --compare FILE   shows beside each figure what it was in an earlier --json file
+        --markdown       shows the tables as Markdown
+        --plots FOLDER   also draws growth with the number of records, throughput and latency, as SVG
         """
 
     var workloads: [String] = []
     var isQuick = false
     /// Nil for as many as the size has.
     var rounds: Int?
+    var records: Int? = getenv("STRATA_BENCH_RECORDS").flatMap { Int(String(cString: $0)) }
     var part: String?
     var jsonPath: String?
+    var sourcePaths: [String] = []
+    var comparedPath: String?
+    var plotFolder: String?
+    var isMarkdown = false
     var showsHelp = false
 
     init(_ words: some Sequence<String>) throws {
         var words = words.makeIterator()
+        func value(_ option: String, _ what: String) throws -> String {
+            guard let word = words.next(), !word.hasPrefix("-") else {
+                throw UsageError(message: "\(option) needs \(what)")
+            }
+            return word
+        }
+        func number(_ option: String, below limit: Int) throws -> Int {
+            let what = "a number from 1 to \(limit - 1)"
+            guard let number = Int(try value(option, what)), (1..<limit).contains(number) else {
+                throw UsageError(message: "\(option) needs \(what)")
+            }
+            return number
+        }
         while let word = words.next() {
             switch word {
             case "--help", "-h": showsHelp = true
             case "--quick": isQuick = true
-            case "--rounds":
-                guard let rounds = words.next().flatMap(Int.init), (1...99).contains(rounds) else {
-                    throw UsageError(message: "--rounds needs a number from 1 to 99")
-                }
-                self.rounds = rounds
+            case "--markdown": isMarkdown = true
+            case "--rounds": rounds = try number(word, below: 100)
+            case "--records": records = try number(word, below: 100_000_001)
             case "--only":
-                guard let part = words.next(), Runner.parts.contains(part) else {
+                let part = try value(word, "a part")
+                guard Runner.parts.contains(part) else {
                     throw UsageError(message: "--only needs one of \(Runner.parts.joined(separator: ", "))")
                 }
                 self.part = part
-            case "--json":
-                guard let path = words.next() else { throw UsageError(message: "--json needs a file") }
-                jsonPath = path
+            case "--json": jsonPath = try value(word, "a file")
+            case "--from": sourcePaths.append(try value(word, "a file"))
+            case "--compare": comparedPath = try value(word, "a file")
+            case "--plots": plotFolder = try value(word, "a folder")
             case _ where word.hasPrefix("-"): throw UsageError(message: "unknown option \(word)")
             case _ where Runner.workloads.contains { $0.name == word }: workloads.append(word)
             default: throw UsageError(message: "unknown workload \(word)")

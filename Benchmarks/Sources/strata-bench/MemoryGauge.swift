@@ -1,6 +1,8 @@
+import CRocksDB
 import Glibc
+import StrataSystem
 
-/// How much memory a piece of work needs beyond what was in use before it, in MiB.
+/// The memory that a piece of work needs beyond what was in use before it, in MiB.
 struct MemoryGauge {
     private let before: Double
 
@@ -15,19 +17,40 @@ struct MemoryGauge {
 
     var extraMebibytes: Double { before.isFinite ? max(0, Self.read("VmHWM:") - before) : .infinity }
 
-    /// What this process has that is no file's, now.
+    /// The memory of this process that is no file's, now.
     static var anonymousMebibytes: Double { read("RssAnon:") }
 
-    private static func read(_ key: String) -> Double {
-        guard let file = fopen("/proc/self/status", "r") else { return .infinity }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        while fgets(&line, Int32(line.count), file) != nil {
-            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            if text.hasPrefix(key) { return (Double(text.filter(\.isNumber)) ?? 0) / 1_024 }
+    /// The same after what was freed has been given back.
+    static var anonymousAtRest: Double {
+        malloc_trim(0)
+        return anonymousMebibytes
+    }
+
+    /// Returns the most anonymous memory that was in use while `body` ran, beyond what was in use before.
+    ///
+    /// The high-water mark of the system would count the pages of mapped files.
+    static func peakOfAnonymous<Result>(
+        beyond before: Double, _ body: () throws -> Result
+    ) throws -> (Result, mebibytes: Double) {
+        let peak = Lock(before)
+        let hasEnded = Lock(false)
+        let watcher = try WorkerThread(name: "memory") {
+            while !hasEnded.withLock({ $0 }) {
+                let now = anonymousMebibytes
+                peak.withLock { $0 = max($0, now) }
+                usleep(50_000)
+            }
         }
-        // Nothing was measured, so no bar may be met.
-        return .infinity
+        defer { watcher.join() }
+        defer { hasEnded.withLock { $0 = true } }
+        let result = try body()
+        return (result, peak.withLock { $0 } - before)
+    }
+
+    private static func read(_ key: String) -> Double {
+        let kibibytes = ProcessUsage.readNumber(key, in: "/proc/self/status")
+        // If nothing was measured, no bar may be met.
+        return kibibytes.isNaN ? .infinity : kibibytes / 1_024
     }
 }
 

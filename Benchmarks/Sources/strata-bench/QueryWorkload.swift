@@ -21,11 +21,7 @@ struct QueryWorkload: Workload {
         self.folder = folder
     }
 
-    /// `STRATA_BENCH_RECORDS` says otherwise.
-    private var recordCount: Int {
-        let wanted = getenv("STRATA_BENCH_RECORDS").flatMap { Int(String(cString: $0)) }
-        return wanted ?? (size.isQuick ? 100_000 : 1_000_000)
-    }
+    private var recordCount: Int { size.records ?? (size.isQuick ? 100_000 : 1_000_000) }
 
     private func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
 

@@ -37,6 +37,8 @@ struct WorkloadSize {
     var isQuick: Bool
     /// Nil for all of them.
     var part: String?
+    /// The number of records of the workloads that have a choice; nil for the usual one.
+    var records: Int?
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
@@ -60,6 +62,10 @@ struct Runner {
         (LogWorkload.name, LogWorkload.Part.allCases.map(\.rawValue), { LogWorkload(size: $0, folder: $1) }),
         (TreeWorkload.name, [], { TreeWorkload(size: $0, folder: $1) }),
         (ViewsWorkload.name, ViewsWorkload.Part.allCases.map(\.rawValue), { ViewsWorkload(size: $0, folder: $1) }),
+        (
+            RecordsWorkload.name, RecordsWorkload.Part.allCases.map(\.rawValue),
+            { RecordsWorkload(size: $0, folder: $1) }
+        ),
         (StoreWorkload.name, StoreWorkload.Part.allCases.map(\.rawValue), { StoreWorkload(size: $0, folder: $1) }),
         (QueryWorkload.name, QueryWorkload.Part.allCases.map(\.rawValue), { QueryWorkload(size: $0, folder: $1) }),
         (FeedsWorkload.name, FeedsWorkload.Part.allCases.map(\.rawValue), { FeedsWorkload(size: $0, folder: $1) }),
@@ -77,47 +83,58 @@ struct Runner {
         ),
     ]
 
-    static var parts: [String] { workloads.flatMap(\.parts) }
+    /// The words that `--only` takes: parts, and workloads that have none.
+    static var parts: [String] { workloads.flatMap { $0.parts.isEmpty ? [$0.name] : $0.parts } }
 
     let arguments: Arguments
 
     init(_ arguments: Arguments) { self.arguments = arguments }
 
-    /// Whether all bars were met.
+    /// Returns true if all bars were met.
     func run() throws -> Bool {
-        let folder = try makeFolder()
-        defer { removeTree(folder) }
-        var measurements: [Measurement] = []
-        for workload in Self.workloads {
-            guard arguments.workloads.isEmpty || arguments.workloads.contains(workload.name),
-                arguments.part.map({ workload.parts.contains($0) }) ?? true
-            else { continue }
-            var size = arguments.isQuick ? WorkloadSize.quick : .full
-            size.rounds = arguments.rounds ?? size.rounds
-            size.part = arguments.part
-            let made = workload.make(size, folder)
-            measurements += try made.run(printError)
+        // Files that cannot be read are found before anything is measured.
+        let earlier = try arguments.comparedPath.map { try Row.read(readFile($0)) }
+        let rows =
+            try arguments.sourcePaths.isEmpty
+            ? measure()
+            : arguments.sourcePaths.flatMap {
+                try Row.read(readFile($0))
+            }
+        let tables = Tables(rows: rows)
+        print(arguments.isMarkdown ? tables.markdown : tables.text)
+        if let earlier { print("\n\(Comparison(before: earlier, after: rows).text)") }
+        if let folder = arguments.plotFolder {
+            mkdir(folder, 0o755)
+            for (name, plot) in Plots(rows: rows).all { try write(plot.svg, to: "\(folder)/\(name).svg") }
         }
-        print(table(measurements))
-        if let path = arguments.jsonPath { try write(measurements.map { $0.json + "\n" }.joined(), to: path) }
-        return measurements.allSatisfy(\.passes)
+        return rows.allSatisfy { $0.pass != false }
     }
 
-    private func table(_ measurements: [Measurement]) -> String {
-        var rows = [["metric", "unit", "Strata", "±%", "peer", "value", "±%", "ratio", "bar", ""]]
-        for measurement in measurements {
-            rows.append([
-                "\(measurement.workload): \(measurement.metric)", measurement.unit, measurement.value.short,
-                measurement.strata.spreadPercent.rounded().short, measurement.peer ?? "",
-                measurement.peerValue?.short ?? "",
-                measurement.peer == nil ? "" : measurement.peerValues.spreadPercent.rounded().short,
-                measurement.ratio?.short ?? "", measurement.barText, measurement.passes ? "ok" : "MISSED",
-            ])
+    private func measure() throws -> [Row] {
+        let folder = try makeFolder()
+        defer { removeTree(folder) }
+        var size = arguments.isQuick ? WorkloadSize.quick : .full
+        size.rounds = arguments.rounds ?? size.rounds
+        size.part = arguments.part
+        size.records = arguments.records
+        var rows = try CalibrationWorkload(size: size, folder: folder).run(printError).map(\.row)
+        for workload in Self.workloads where isWanted(workload.name, workload.parts) {
+            rows += try workload.make(size, folder).run(printError).map(\.row)
+            // After each workload, so that hours are not lost to the last one.
+            if let path = arguments.jsonPath { try write(rows.map { try $0.line() + "\n" }.joined(), to: path) }
         }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return rows
+    }
+
+    private func isWanted(_ workload: String, _ parts: [String]) -> Bool {
+        guard arguments.workloads.isEmpty || arguments.workloads.contains(workload) else { return false }
+        return arguments.part.map { parts.contains($0) || parts.isEmpty && $0 == workload } ?? true
+    }
+
+    private func readFile(_ path: String) throws -> String {
+        do { return String(decoding: try RealFileSystem().readAll(path, atMost: 1 << 30), as: UTF8.self) } catch {
+            throw UsageError(message: "\(path) cannot be read: \(error)")
+        }
     }
 
     private func makeFolder() throws -> String {
@@ -147,15 +164,4 @@ func secondsNow() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
-}
-
-func removeTree(_ path: String) {
-    guard let stream = opendir(path) else { return }
-    while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if name == "." || name == ".." { continue }
-        if unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
-    }
-    closedir(stream)
-    rmdir(path)
 }

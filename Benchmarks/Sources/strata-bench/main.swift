@@ -18,6 +18,10 @@ do {
         try ObserverProcess.run(Array(CommandLine.arguments.dropFirst(2)))
         exit(0)
     }
+    if CommandLine.arguments.dropFirst().first == SelfCheck.word {
+        try SelfCheck.run()
+        exit(0)
+    }
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     if arguments.showsHelp {
         print(Arguments.help)

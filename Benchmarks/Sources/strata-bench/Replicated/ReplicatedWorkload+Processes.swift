@@ -75,7 +75,7 @@ private struct Crowd {
     var results: [WriterProcess.Result]
 
     var load: Load { .together(results.map(\.load)) }
-    var longestWait: Double { load.milliseconds.max() ?? 0 }
+    var longestWait: Double { load.milliseconds(of: 1) }
     var losses: Double { sum(\.lost) / max(1, sum(\.appended)) }
 
     var fairness: Double {
@@ -105,12 +105,15 @@ enum WriterProcess {
             let numbers = line.split(separator: " ").compactMap { Double($0) }
             guard numbers.count > 5 else { return nil }
             (load.seconds, load.processorSeconds, load.count) = (numbers[0], numbers[1], Int(numbers[2]))
-            (appended, lost, load.milliseconds) = (numbers[3], numbers[4], Array(numbers[5...]))
+            (appended, lost) = (numbers[3], numbers[4])
+            guard let latencies = LatencyHistogram(words: numbers[5...].map { UInt64($0) }) else { return nil }
+            load.latencies = latencies
         }
 
         var line: String {
             let numbers =
-                [load.seconds, load.processorSeconds, Double(load.count), appended, lost] + load.milliseconds
+                [load.seconds, load.processorSeconds, Double(load.count), appended, lost]
+                + load.latencies.words.map { Double($0) }
             return numbers.map { "\($0)" }.joined(separator: " ")
         }
     }

@@ -19,7 +19,12 @@ extension ReplicatedWorkload {
             -> Measurement
         {
             measurement(
-                name, "ms", rounds.map { Load(milliseconds: delays($0)).milliseconds(of: part) }, bar: bar)
+                name, "ms",
+                rounds.map { round in
+                    var latencies = LatencyHistogram()
+                    for delay in delays(round) { latencies.add(seconds: delay / 1_000) }
+                    return latencies.microseconds(of: part) / 1_000
+                }, bar: bar)
         }
         return [
             figures("request to state of another process, median", of: 0.5, \.sinceRequest),

@@ -102,15 +102,7 @@ struct ReplicatedWorkload: Workload {
 
     /// Runs all sides in turn, as often as there are rounds.
     func alternate(_ sides: [() throws -> Load]) throws -> [[Load]] {
-        var loads: [[Load]] = sides.map { _ in [] }
-        let turns = sides.enumerated().map { index, side in
-            {
-                loads[index].append(try side())
-                return loads[index].last?.rate ?? 0
-            }
-        }
-        _ = try alternating(rounds: size.rounds, turns) { Glibc.sync() }
-        return loads
+        try alternating(rounds: size.rounds, sides) { Glibc.sync() }
     }
 
     func measurement(

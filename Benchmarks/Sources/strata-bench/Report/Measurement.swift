@@ -15,11 +15,18 @@ struct Measurement {
     var workload: String
     var metric: String
     var unit: String
+    /// The number of records before, if that is the size of the run.
+    var records: Int?
     /// One for each round.
     var strata: [Double]
     var peer: String?
+    /// The settings that the peer was best with.
+    var configuration: String?
     var peerValues: [Double] = []
     var bar: Bar
+    /// The latency and the cost of Strata's operations.
+    var strataDetails: Row.Details?
+    var peerDetails: Row.Details?
 
     var value: Double { strata.median }
     var peerValue: Double? { peerValues.isEmpty ? nil : peerValues.median }
@@ -29,37 +36,33 @@ struct Measurement {
         peerValues.isEmpty ? nil : zip(strata, peerValues).map { $0 / $1 }.median
     }
 
-    var passes: Bool {
+    /// Nil without a bar.
+    var passes: Bool? {
         switch bar {
         case .ratioAtLeast(let limit): ratio ?? 0 >= limit
         case .ratioAtMost(let limit): ratio ?? Double.infinity <= limit
         case .atMost(let limit): value < limit
         case .atLeast(let limit): value >= limit
-        case .none: true
+        case .none: nil
         }
     }
 
-    var barText: String {
+    private var barText: String? {
         switch bar {
         case .ratioAtLeast(let limit): "≥ \(limit.short) ×"
         case .ratioAtMost(let limit): "≤ \(limit.short) ×"
         case .atMost(let limit): "< \(limit.short)"
         case .atLeast(let limit): "≥ \(limit.short)"
-        case .none: ""
+        case .none: nil
         }
     }
 
-    var json: String {
-        let barValue =
-            switch bar {
-            case .ratioAtLeast(let limit), .ratioAtMost(let limit), .atMost(let limit), .atLeast(let limit): "\(limit)"
-            case .none: "null"
-            }
-        return """
-            {"workload":"\(workload)","metric":"\(metric)","unit":"\(unit)","strata":\(value),\
-            "peer":\(peer.map { "\"\($0)\"" } ?? "null"),"peerValue":\(peerValue.map { "\($0)" } ?? "null"),\
-            "ratio":\(ratio.map { "\($0)" } ?? "null"),"bar":\(barValue),"pass":\(passes)}
-            """
+    var row: Row {
+        Row(
+            workload: workload, metric: metric, unit: unit, records: records, strata: value,
+            spread: strata.spreadPercent, peer: peer, configuration: configuration, peerValue: peerValue,
+            peerSpread: peerValues.isEmpty ? nil : peerValues.spreadPercent, ratio: ratio, bar: barText, pass: passes,
+            strataDetails: strataDetails, peerDetails: peerDetails)
     }
 }
 
@@ -81,7 +84,7 @@ extension Double {
     /// Three or four digits that matter.
     var short: String {
         switch abs(self) {
-        case 1_000...: return "\(Int(rounded()))"
+        case 1_000..<9e18: return "\(Int(rounded()))"
         case 100..<1_000: return "\((self * 10).rounded() / 10)"
         case 1..<100: return "\((self * 100).rounded() / 100)"
         default: return "\((self * 10_000).rounded() / 10_000)"

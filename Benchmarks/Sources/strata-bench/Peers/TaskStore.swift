@@ -1,0 +1,85 @@
+import StrataModel
+import StrataStore
+
+/// A store of tasks that is measured: Strata, or one of its peers. Its writes are durable when they return.
+protocol TaskStore: AnyObject, Sendable {
+    /// Strata, SQLite or RocksDB.
+    var engine: String { get }
+    /// The name of its settings; empty if the engine has only one set of them.
+    var configuration: String { get }
+    /// The files and folders that are the store.
+    var paths: [String] { get }
+
+    /// Fills an empty store with the first records, without syncing each, and makes the indexes.
+    func fill(_ count: Int) throws
+    /// Prepares what users need who were never seen before.
+    func addUsers(_ count: Int) throws
+    /// One durable transaction.
+    func write(_ writes: [TaskWrite]) throws
+    /// - Parameter isShared: true if others read and write at the same time.
+    func reader(isShared: Bool) throws -> any TaskReader
+    /// Does what the measured writes have left to be done before a query may be asked.
+    func settle() throws
+    /// Does all that would be done sooner or later if nothing more were written.
+    func rest() throws
+    func close() throws
+}
+
+extension TaskStore {
+    func settle() throws {}
+    func rest() throws { try settle() }
+    func addUsers(_ count: Int) throws {}
+
+    var fullName: String { configuration.isEmpty ? engine : "\(engine), \(configuration)" }
+
+    /// The bytes of the store on the disk.
+    var diskBytes: Double { paths.reduce(0) { $0 + allocatedBytes(of: $1) } }
+}
+
+/// A store whose clients can be tasks.
+protocol AsyncTaskStore: TaskStore {
+    func write(_ writes: [TaskWrite]) async throws
+}
+
+/// Reads of one client.
+protocol TaskReader: AnyObject {
+    /// Reads all values of records that are asked for together; the sum of what was looked at, so that nothing is left
+    /// out.
+    func fetch(_ keys: ArraySlice<TaskKey>, _ reading: Reading) throws -> Int
+    /// The records of one priority, all values made values of Swift; how many there were.
+    func query(priority: Int, limit: Int) throws -> Int
+    /// The records that changed since a place; all of them from nil.
+    func feed(after place: FeedPlace?, limit: Int) throws -> FeedPage
+}
+
+enum Reading: String {
+    /// Read at their place in the store, as far as its interface allows.
+    case inPlace = "read in place"
+    case values = "made values of Swift"
+}
+
+/// A record's name as each store wants it, made before the clock starts.
+struct TaskKey: Sendable {
+    var id: RecordID
+    var name: [UInt8]
+
+    init(_ number: Int) {
+        id = TaskRecords.id(number)
+        name = Array(TaskRecords.name(number).utf8)
+    }
+}
+
+/// The place up to which a client has read a feed.
+enum FeedPlace: Sendable {
+    case token(FeedToken)
+    case change(Int64)
+}
+
+struct FeedPage {
+    var count: Int
+    var place: FeedPlace
+    var hasMore: Bool
+}
+
+/// The number of single reads that share a snapshot or a transaction if nothing is written meanwhile.
+let readsPerSnapshot = 100

@@ -1,0 +1,199 @@
+import Glibc
+import StrataSystem
+
+/// Records of other sizes, stores of other sizes, many users, long runs, and what is left on the disk.
+extension RecordsWorkload {
+    private static let userCount = 1_000
+
+    /// Each save goes to the private database of one of many users.
+    func users(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
+        let userCount = size.isQuick ? Self.userCount / 10 : Self.userCount
+        try sides.strata().addUsers(userCount)
+        let run = TaskRun(
+            metric: "durable single saves by \(userCount) users, each into a database of their own",
+            clients: Self.clientCount, isGrouped: true
+        ) { [numbers = sides.numbers] store, _ in
+            {
+                let number = numbers.take(1).lowerBound
+                let user = 1 + Int(TaskRecords.mixed(UInt64(number)) % UInt64(userCount))
+                try store.write([TaskWrite(kind: .insert, number: number, user: user)])
+                return 1
+            }
+        }
+        return try measurements(compare(run, sides, progress))
+    }
+
+    // MARK: Sizes of records
+
+    func sizes(_ progress: (String) -> Void) throws -> [Measurement] {
+        try TaskRecords.Shape.allCases.flatMap { shape in
+            let count = min(recordCount, size.isQuick ? shape.recordCount / 10 : shape.recordCount)
+            progress("records: \(count) records of \(shape.rawValue)")
+            let sides = try TaskSides(TaskRecords(shape), count: count, in: folder)
+            defer { sides.close() }
+            let runs = [
+                Self.inserting(
+                    sides, shape.requestCount,
+                    "durable inserts of \(shape.rawValue) in requests of \(shape.requestCount)"),
+                Self.fetching(
+                    Self.keys(below: count), together: 1, .values,
+                    "fetch by ID of \(shape.rawValue), values \(Reading.values.rawValue)"),
+            ]
+            return try runs.flatMap { run in
+                try compare(run, sides, progress).measurements(Self.name, records: count)
+            }
+        }
+    }
+
+    // MARK: Sizes of stores
+
+    private var counts: [Int] {
+        let all = [10_000, 100_000, 1_000_000, 10_000_000]
+        if let wanted = size.records { return all.filter { $0 < wanted } + [wanted] }
+        return size.isQuick ? [1_000, 10_000, 50_000] : all
+    }
+
+    func growth(_ progress: (String) -> Void) throws -> [Measurement] {
+        var measurements: [Measurement] = []
+        var fetches: [[Double]] = []
+        for count in isTrial ? Array(counts.prefix(1)) : counts {
+            progress("records: \(count) records into each")
+            let sides = try TaskSides(TaskRecords(), count: count, in: folder)
+            defer { sides.close() }
+            var (insert, fetch) = (
+                Self.inserting(sides), Self.fetching(Self.keys(below: count), together: 1, .inPlace)
+            )
+            // The others would take hours to be filled with ten million.
+            insert.configurations = [.tuned]
+            fetch.configurations = [.tuned]
+            insert.metric = "growing: \(insert.metric)"
+            fetch.metric = "growing: \(fetch.metric)"
+            let fetched = try compare(fetch, sides, progress)
+            fetches.append(fetched.strata.map { 1e6 / $0.rate })
+            measurements += fetched.measurements(Self.name, records: count)
+            measurements += try compare(insert, sides, progress).measurements(Self.name, records: count)
+        }
+        if counts.count > 2, fetches.count == counts.count {
+            measurements.append(
+                Measurement(
+                    workload: Self.name, metric: "fetch by ID, \(counts[counts.count - 1]) records", unit: "µs",
+                    strata: fetches[counts.count - 1], peer: "\(counts[1]) records", peerValues: fetches[1],
+                    bar: .ratioAtMost(2)))
+        }
+        return measurements
+    }
+
+    // MARK: Long runs
+
+    /// Long enough that each side has to do all that it puts off. Each has the process for itself.
+    func long(_ progress: (String) -> Void) throws -> [Measurement] {
+        let title = "\(Int(longSeconds.rounded(.up))) s"
+        let kinds: [(name: String, bars: [String: Measurement.Bar], run: (TaskSides) -> TaskRun)] = [
+            (
+                "durable inserts in requests of \(Self.requestCount)",
+                [
+                    "SQLite": bar(.ratioAtLeast(2), quick: .ratioAtLeast(1)),
+                    "RocksDB": bar(.ratioAtLeast(0.9), quick: .ratioAtLeast(1)),
+                ], { Self.inserting($0) }
+            ),
+            (
+                "durable updates in requests of \(Self.requestCount)",
+                ["SQLite": bar(.ratioAtLeast(2), quick: .ratioAtLeast(1))], { Self.updating($0, "") }
+            ),
+            ("mixed, 16 clients", ["SQLite": bar(.ratioAtLeast(3), quick: .ratioAtLeast(1))], Self.mixing),
+        ]
+        return try kinds.flatMap { kind in
+            let settings = try longSettings(kind.run, progress)
+            var (metric, unit) = ("", "")
+            let stores: [(TaskSides) throws -> any TaskStore] = [
+                { try $0.strata() }, { try $0.sqlite(settings) }, { try $0.rocks() },
+            ]
+            let loads = try stores.map { store in
+                try aloneInTheProcess { sides in
+                    let (store, run) = (try store(sides), kind.run(sides))
+                    progress("records: \(kind.name) for \(title): \(store.fullName)")
+                    (metric, unit) = ("\(kind.name), \(title)", run.unit)
+                    return (store, { try run.load(of: store, seconds: longSeconds) })
+                }
+            }
+            let figures = TaskFigures(
+                metric: metric, unit: unit, strata: [loads[0]],
+                peers: [("SQLite", settings.name, [loads[1]]), ("RocksDB", "", [loads[2]])])
+            return figures.measurements(Self.name, records: recordCount, isLong: true, bars: kind.bars)
+        }
+    }
+
+    private func longSettings(
+        _ run: (TaskSides) -> TaskRun, _ progress: (String) -> Void
+    ) throws -> SQLiteConfiguration {
+        let sides = try TaskSides(TaskRecords(), count: recordCount, in: folder)
+        defer { sides.close() }
+        return try best(of: run(sides), sides, progress).settings
+    }
+
+    /// Runs a load of one store with nothing else in the process, and notes its memory and what it is on the disk.
+    private func aloneInTheProcess(
+        count: Int? = nil, _ prepare: (TaskSides) throws -> (any TaskStore, () throws -> Load)
+    ) throws -> Load {
+        let sides = try TaskSides(TaskRecords(), count: count ?? recordCount, in: folder)
+        defer { sides.close() }
+        let before = MemoryGauge.anonymousAtRest
+        let (store, body) = try prepare(sides)
+        var (load, peak) = try MemoryGauge.peakOfAnonymous(beyond: before, body)
+        load.peakMebibytes = peak
+        load.diskBytes = store.diskBytes
+        return load
+    }
+
+    // MARK: Space
+
+    /// Stores that got all of their records by inserts, closed and at rest.
+    func space(_ progress: (String) -> Void) throws -> [Measurement] {
+        let stores: [(TaskSides) throws -> any TaskStore] = [
+            { try $0.strata() }, { try $0.sqlite(.tuned) }, { try $0.rocks() },
+        ]
+        var logBytes = 0.0
+        let loads = try stores.map { store in
+            try aloneInTheProcess(count: 1) { sides in
+                let store = try store(sides)
+                progress("records: space of \(recordCount) inserts: \(store.fullName)")
+                let numbers = sides.numbers
+                return (
+                    store,
+                    {
+                        let load = try Load.alone(seconds: .infinity) {
+                            let next = numbers.take(Self.requestCount)
+                            guard next.lowerBound < recordCount else { return nil }
+                            try store.write(TaskWrite.inserts(next))
+                            return next.count
+                        }
+                        try store.rest()
+                        ProcessUsage.awaitRest()
+                        try store.close()
+                        if let strata = store as? StrataTasks { logBytes = strata.logBytes }
+                        return load
+                    }
+                )
+            }
+        }
+        let records = TaskRecords()
+        let json = (0..<recordCount).reduce(0.0) { $0 + Double(records.jsonBytes($1)) }
+        func compared(
+            _ metric: String, _ bytes: Double?, _ peer: String, _ peerBytes: Double?, _ bar: Measurement.Bar
+        ) -> Measurement {
+            Measurement(
+                workload: Self.name, metric: metric, unit: "MiB", records: recordCount,
+                strata: [(bytes ?? .nan) / mebibyte], peer: peer, peerValues: [(peerBytes ?? .nan) / mebibyte],
+                bar: bar)
+        }
+        let whole = "the whole store after as many inserts, closed"
+        let filling = TaskFigures(
+            metric: "filling it by durable inserts", strata: [loads[0]],
+            peers: [("SQLite", SQLiteConfiguration.tuned.name, [loads[1]]), ("RocksDB", "", [loads[2]])])
+        return [
+            compared(whole, loads[0].diskBytes, "SQLite", loads[1].diskBytes, bar(.ratioAtMost(1.5))),
+            compared(whole, loads[0].diskBytes, "RocksDB", loads[2].diskBytes, .none),
+            compared("its log", logBytes, "the records as JSON", json, bar(.ratioAtMost(0.5))),
+        ] + filling.measurements(Self.name, records: recordCount)
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import StrataSystem
+import Synchronization
+
+/// Strata and its peers, each with the same records in it as soon as it is wanted.
+final class TaskSides {
+    let records: TaskRecords
+    /// The number of records that all have at first.
+    let count: Int
+    /// The numbers of new records.
+    let numbers: TaskNumbers
+    let versions = TaskNumbers(from: 1)
+    private let folder: String
+    private var stores: [String: any TaskStore] = [:]
+
+    init(_ records: TaskRecords, count: Int, in folder: String) throws {
+        self.records = records
+        // A record at least, so that there are fields to be indexed.
+        self.count = max(1, count)
+        self.folder = "\(folder)/tasks"
+        numbers = TaskNumbers(from: self.count)
+        mkdir(self.folder, 0o755)
+    }
+
+    func strata() throws -> StrataTasks { try store("strata") { StrataTasks(path: $0, records) } }
+    func rocks() throws -> RocksTasks { try store("rocks") { try RocksTasks(path: $0, records) } }
+
+    func sqlite(_ settings: SQLiteConfiguration) throws -> SQLiteTasks {
+        let name = String(settings.name.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+        return try store(name) { try SQLiteTasks(path: "\($0).sqlite", settings, records) }
+    }
+
+    private func store<Kind: TaskStore>(_ name: String, _ make: (String) throws -> Kind) throws -> Kind {
+        if let known = stores[name] as? Kind { return known }
+        let store = try make("\(folder)/\(name)")
+        try store.fill(count)
+        Glibc.sync()
+        stores[name] = store
+        return store
+    }
+
+    func close() {
+        for store in stores.values { try? store.close() }
+        stores = [:]
+        removeTree(folder)
+    }
+}
+
+/// Gives each new record a number of its own.
+final class TaskNumbers: Sendable {
+    private let next: Atomic<Int>
+
+    init(from first: Int) { next = Atomic(first) }
+
+    func take(_ count: Int) -> Range<Int> {
+        let end = next.add(count, ordering: .relaxed).newValue
+        return end - count..<end
+    }
+}
+
+/// Which of the existing records are changed or read.
+struct TaskChoice {
+    private let count: Int
+    private let random: SeededRandom
+    private let zipf: ZipfRanks?
+
+    init(below count: Int, seed: Int, zipf: ZipfRanks? = nil) {
+        self.count = count
+        self.zipf = zipf
+        random = SeededRandom(seed: UInt64(seed) &* 7_919 &+ 3)
+    }
+
+    func next() -> Int {
+        // The hot ones are anywhere.
+        if let zipf { return Int(TaskRecords.mixed(UInt64(zipf.rank(at: unit()))) % UInt64(count)) }
+        return Int(random.next(below: UInt64(count)))
+    }
+
+    func below(_ limit: Int) -> Int { Int(random.next(below: UInt64(limit))) }
+
+    private func unit() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
+
+    /// As many different ones, or all of them.
+    func distinct(_ wanted: Int) -> [Int] {
+        var known: Set<Int> = []
+        while known.count < min(wanted, count) { known.insert(next()) }
+        return Array(known)
+    }
+}
+
+/// Ranks with the frequencies of Zipf's law, as YCSB draws them.
+struct ZipfRanks: Sendable {
+    private static let exponent = 0.99
+    private let count: Double
+    private let total: Double
+    private let scale: Double
+    private let second: Double
+
+    init(count: Int) {
+        self.count = Double(count)
+        var total = 0.0
+        for rank in 1...max(1, count) { total += pow(Double(rank), -Self.exponent) }
+        self.total = total
+        second = 1 + pow(0.5, Self.exponent)
+        scale = (1 - pow(2 / Double(count), 1 - Self.exponent)) / (1 - second / total)
+    }
+
+    /// The rank for a number from 0 to 1.
+    func rank(at part: Double) -> Int {
+        let place = part * total
+        if place < 1 { return 0 }
+        if place < second { return 1 }
+        return min(Int(count) - 1, Int(count * pow(scale * part - scale + 1, 1 / (1 - Self.exponent))))
+    }
+}
