@@ -8,6 +8,7 @@ final class RecordsWriter {
     var names: NameWriter
     var trace: Trace?
     var result = RequestResult()
+    var found = FoundStates()
     // The types and keys of the request, with the store's ordinals as far as they are needed.
     var types: [TypeState]
     private var ordinals: [UInt32]
@@ -141,6 +142,7 @@ final class RecordsWriter {
                 continue
             }
             let event = try append(index, state)
+            if state.isLookedUp { found.append(state.found?.bytes, before: event) }
             if judge.body.clientToken != nil { changedZones.insert(state.zoneIndex) }
             result.saves.append(.success(.ofThisCommit(eventIndex: event)))
         }

@@ -9,7 +9,7 @@ extension RecordsJudge {
         let zoneIndex = saves[index].zoneIndex
         if let answer = resolved.zones[zoneIndex].answer { throw answer }
         let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
-        var stored = try storedRecord(save.record.name, zoneIndex)
+        var stored = saves[index].found
         let isStored = stored != nil
         let right = try resolved.scope == .shared ? rightToSave(save, &stored, zoneIndex) : nil
         saves[index].stored = stored

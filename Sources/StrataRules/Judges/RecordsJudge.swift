@@ -68,6 +68,7 @@ final class RecordsJudge {
             trace?.add(.clientTokens, "request", "the token is that of commit \(offset)")
             return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
         }
+        try findStored()
         for index in saves.indices {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
@@ -189,6 +190,23 @@ final class RecordsJudge {
         }
     }
 
+    /// Looks up the stored records of all saves together.
+    private func findStored() throws {
+        let zones = resolved.zones
+        var keys: [RecordKey] = []
+        var indices: [Int] = []
+        keys.reserveCapacity(saves.count)
+        indices.reserveCapacity(saves.count)
+        for (index, save) in saves.enumerated() where zones[save.zoneIndex].isAlive {
+            guard zones[save.zoneIndex].ordinal != 0 else { continue }
+            keys.append(RecordKey(zone: zones[save.zoneIndex].ordinal, name: body.saves[index].record.name))
+            indices.append(index)
+        }
+        for (index, stored) in zip(indices, try view.records(keys)) {
+            (saves[index].found, saves[index].isLookedUp) = (stored, true)
+        }
+    }
+
     // MARK: The quota
 
     /// - Throws: ``Refusal`` for a save whose growth exceeds the quota (docs/rules.md §5.9).
@@ -274,7 +292,11 @@ struct SaveState {
     /// The index of its zone in the resolved request.
     let zoneIndex: Int
     var refusal: Refusal?
+    /// The record as the actor sees it.
     var stored: StoredRecord?
+    /// The record as the state has it, if it was looked up.
+    var found: StoredRecord?
+    var isLookedUp = false
     /// The sent fields, converted to the kinds of their keys; ordinals are the request's own.
     var fields: [FieldChange] = []
     let facts: SaveFacts
