@@ -1,4 +1,5 @@
 import StrataModel
+import StrataViews
 
 /// The decision of the rules on a request. It contains no offset, so it does not depend on the position of its commit.
 package struct Decision: Sendable {
@@ -26,6 +27,8 @@ package struct Decision: Sendable {
     var keepsZones = false
     /// The number of events of the commit.
     package var eventCount: Int = 0
+    /// The states of records before the commit, for folding it into the state that was judged.
+    package var found = FoundStates()
     package var trace: Trace?
 
     init(_ outcome: Outcome, _ result: RequestResult, trace: Trace? = nil) {

@@ -66,6 +66,7 @@ extension RecordsWriter {
         let header = try judge.judging.context.header(.modifyRecords, user: user, device: device, shape)
         var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
         decision.names = names.new
+        decision.found = found
         decision.changedTypes = newBindings.map { types[$0.type].ordinal }
         decision.eventCount = Int(commit.count)
         decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }

@@ -8,9 +8,10 @@ final class RecordsWriter {
     var names: NameWriter
     var trace: Trace?
     var result = RequestResult()
+    var found = FoundStates()
     // The types and keys of the request, with the store's ordinals as far as they are needed.
     var types: [TypeState]
-    private var keys: [KeyState]
+    private var ordinals: [UInt32]
     var zones: [ZoneState]
     var user: UInt64 = 0
     var device: UInt64 = 0
@@ -36,7 +37,7 @@ final class RecordsWriter {
         names = NameWriter(judge.view)
         trace = judge.trace
         types = judge.schemaBindings.types
-        keys = judge.schemaBindings.keys
+        ordinals = judge.schemaBindings.keys.map(\.ordinal)
         zones = judge.resolved.zones
         self.judge = judge
     }
@@ -77,14 +78,15 @@ final class RecordsWriter {
 
     private func internItems() throws {
         for index in judge.saves.indices where judge.saves[index].refusal == nil {
-            let save = judge.body.saves[index]
             try internZone(judge.saves[index].zoneIndex)
-            let type = Int(save.type) - 1
+            let type = Int(judge.body.saves[index].type) - 1
             if types[type].ordinal == 0 {
                 types[type].ordinal = try names.ordinal(of: .recordType(judge.schemaBindings.types[type].name))
             }
-            for change in judge.saves[index].fields where keys[Int(change.field) - 1].ordinal == 0 {
-                keys[Int(change.field) - 1].ordinal = UInt32(try names.ordinal(of: .field(judge.key(change.field))))
+            let fields = judge.saves[index].fields
+            for place in fields.indices where ordinals[Int(fields[place].field) - 1] == 0 {
+                let field = fields[place].field
+                ordinals[Int(field) - 1] = UInt32(try names.ordinal(of: .field(judge.key(field))))
             }
             if judge.saves[index].share != nil {
                 shareField = UInt32(try names.ordinal(of: .field(ShareState.key)))
@@ -112,7 +114,7 @@ final class RecordsWriter {
         let known = state.ordinal == 0 ? [:] : try judge.view.schema(of: state.ordinal)
         for change in fields {
             guard let binding = change.value.flatMap({ Binding($0) }) else { continue }
-            let key = keys[Int(change.field) - 1].ordinal
+            let key = ordinals[Int(change.field) - 1]
             guard known[key] == nil, newlyBound.insert(UInt64(type) << 32 | UInt64(key)).inserted else { continue }
             let field = SchemaField(key, binding.kind, isEncrypted: binding.isEncrypted)
             guard let entry = newBindings.firstIndex(where: { $0.type == type }) else {
@@ -139,7 +141,8 @@ final class RecordsWriter {
                 result.saves.append(.failure(refusal))
                 continue
             }
-            let event = try commit.append(try event(index, state))
+            let event = try append(index, state)
+            if state.isLookedUp { found.append(state.found?.bytes, before: event) }
             if judge.body.clientToken != nil { changedZones.insert(state.zoneIndex) }
             result.saves.append(.success(.ofThisCommit(eventIndex: event)))
         }
@@ -156,7 +159,8 @@ final class RecordsWriter {
         return events
     }
 
-    private func event(_ index: Int, _ state: SaveState) throws -> RecordSavedEvent {
+    /// Appends the event of a save, and returns its index.
+    private func append(_ index: Int, _ state: SaveState) throws -> UInt32 {
         let save = judge.body.saves[index]
         let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: save.record.name)
         var event = RecordSavedEvent(
@@ -167,17 +171,43 @@ final class RecordsWriter {
         if case .set(let parent) = save.parent {
             event.isParentLoose = try !judge.holds(parent.name, in: state.zoneIndex)
         }
+        if let stored = state.stored { event.modified = stored.nextModified(at: judge.judging.context.time) }
+        if canSendFields(of: state, as: event) {
+            event.fields = state.fields
+            return try commit.append(event, of: ordinals)
+        }
         event.fields = try placedFields(state.fields, in: record.zone, state.zoneIndex)
         if judge.view.hasShares || state.share != nil { try addShare(of: index, to: &event) }
-        guard let stored = state.stored else {
+        if let stored = state.stored {
+            if stored.isFullDue { try event.complete(from: stored) }
+        } else {
             event.fields.removeAll { $0.value == nil }
             if event.parent == .removed { event.parent = .kept }
             if event.share == .removed { event.share = .kept }
-            return event
         }
-        event.modified = stored.nextModified(at: judge.judging.context.time)
-        if stored.isFullDue { try event.complete(from: stored) }
-        return event
+        return try commit.append(event)
+    }
+
+    /// Returns true if the event of a save has exactly the fields that were sent, in their order. It is encoded without
+    /// a copy of them then.
+    private func canSendFields(of state: SaveState, as event: RecordSavedEvent) -> Bool {
+        if judge.view.hasShares || state.share != nil || state.facts.hasReferences { return false }
+        guard let stored = state.stored else {
+            return !state.facts.hasRemovals && event.parent != .removed && event.share != .removed
+                && isAscending(state.fields)
+        }
+        return !stored.isFullDue && isAscending(state.fields)
+    }
+
+    /// Returns true if fields are in the order of the store's ordinals.
+    private func isAscending(_ fields: [FieldChange]) -> Bool {
+        var last: UInt32 = 0
+        for index in fields.indices {
+            let ordinal = ordinals[Int(fields[index].field) - 1]
+            if ordinal <= last { return false }
+            last = ordinal
+        }
+        return true
     }
 
     private func placed(_ link: LinkChange, in zone: UInt64) -> LinkChange {
@@ -191,7 +221,7 @@ final class RecordsWriter {
         var placed = fields
         var isAscending = true
         for index in placed.indices {
-            placed[index].field = keys[Int(placed[index].field) - 1].ordinal
+            placed[index].field = ordinals[Int(placed[index].field) - 1]
             if index > 0, placed[index - 1].field >= placed[index].field { isAscending = false }
             if let value = placed[index].value, value.kind.element == .reference {
                 placed[index].value = try self.placed(value, in: zone, zoneIndex)

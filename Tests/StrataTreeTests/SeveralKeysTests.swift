@@ -57,6 +57,25 @@ struct SeveralKeysTests {
         }
     }
 
+    @Test("A fork finds what it has changed itself", arguments: EntryGenerator.Shape.allCases)
+    func forks(shape: EntryGenerator.Shape) throws {
+        var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: 3))
+        for _ in 0..<300 { try tree.put(entries.key(), entries.value()) }
+        try tree.publishAndCheck()
+        for _ in 0..<100 { try tree.put(entries.key(), entries.value()) }
+        let gone = tree.model.sortedKeys.shuffled(using: &entries.random).prefix(50)
+        for key in gone { try tree.delete(key) }
+        var keys = KeyList()
+        for key in tree.model.sortedKeys + gone { keys.append(key) }
+        var found: [[UInt8]?] = []
+        try tree.fork.getEach(Self.id, keys, in: keys.indices) { _, value in
+            found.append(value.map { [UInt8]($0) })
+            return true
+        }
+        let isRight = found.elementsEqual((tree.model.sortedKeys + gone).map { tree.model[$0] })
+        #expect(isRight && found.contains(nil))
+    }
+
     @Test("A scan of values comes to the same entries as any other", arguments: EntryGenerator.Shape.allCases)
     func scannedValues(shape: EntryGenerator.Shape) throws {
         var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: 5))

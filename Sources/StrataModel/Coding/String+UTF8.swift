@@ -11,7 +11,7 @@ extension String {
 
 extension UnsafeRawBufferPointer {
     /// True if the bytes are valid UTF-8. Nearly all names are ASCII, and checking ASCII copies nothing.
-    var isUTF8: Bool {
+    package var isUTF8: Bool {
         var place = 0
         while place + 8 <= count {
             if loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { break }

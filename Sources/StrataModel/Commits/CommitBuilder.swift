@@ -27,8 +27,9 @@ package struct CommitBuilder: Sendable {
         try append(type(of: body).kind) { try body.encode(into: &$0) }
     }
 
+    /// - Parameter ordinals: the ordinals of the fields that the event numbers from 1; nil if it has ordinals.
     @discardableResult
-    package mutating func append(_ body: RecordSavedEvent) throws -> UInt32 {
+    package mutating func append(_ body: RecordSavedEvent, of ordinals: [UInt32]? = nil) throws -> UInt32 {
         // All records of a commit share the builder's memory.
         var table = self.table
         defer {
@@ -36,7 +37,7 @@ package struct CommitBuilder: Sendable {
             table.removeAll()
             self.table = table
         }
-        return try append(RecordSavedEvent.kind) { try body.encode(into: &$0, with: &table) }
+        return try append(RecordSavedEvent.kind) { try body.encode(into: &$0, with: &table, of: ordinals) }
     }
 
     @discardableResult

@@ -7,10 +7,14 @@ extension RecordSavedEvent: EventBody {
     }
 
     /// Appends the body, using the memory of a builder that is empty before and after.
-    package func encode(into writer: inout ByteWriter, with builder: inout FieldTableBuilder) throws {
+    ///
+    /// - Parameter ordinals: the ordinals of the fields that the event numbers from 1; nil if it has ordinals.
+    package func encode(
+        into writer: inout ByteWriter, with builder: inout FieldTableBuilder, of ordinals: [UInt32]? = nil
+    ) throws {
         try encodeFront(into: &writer)
         builder.removeAll()
-        try builder.append(fields)
+        try builder.append(fields, of: ordinals)
         builder.finish(into: &writer)
     }
 
@@ -41,7 +45,7 @@ extension RecordSavedEvent: EventBody {
     }
 
     private var hasRemovals: Bool {
-        parent == .removed || share == .removed || fields.contains { $0.value == nil }
+        parent == .removed || share == .removed || fields.hasRemovals
     }
 
     private func check() throws {

@@ -155,4 +155,36 @@ package struct FieldChange: Sendable, Hashable {
         self.field = field
         self.value = value
     }
+
+    /// The kind of the value; nil if the key is removed. Reading it from an array copies no value.
+    package var kind: FieldKind? {
+        switch value {
+        case .some(let value): value.kind
+        case .none: nil
+        }
+    }
+
+    /// The bytes of the value that count toward a record's size.
+    package var chargedBytes: Int {
+        switch value {
+        case .some(let value): value.chargedBytes
+        case .none: 0
+        }
+    }
+
+    /// Appends the encoded value; nothing if the key is removed.
+    func encode(into writer: inout ByteWriter) throws {
+        switch value {
+        case .some(let value): try value.encode(into: &writer)
+        case .none: break
+        }
+    }
+}
+
+extension [FieldChange] {
+    /// True if a key is removed.
+    package var hasRemovals: Bool {
+        for index in indices where self[index].kind == nil { return true }
+        return false
+    }
 }

@@ -32,9 +32,14 @@ package struct FieldTableBuilder: Sendable {
         try end()
     }
 
-    mutating func append(_ changes: [FieldChange]) throws {
-        for change in changes {
-            if let value = change.value { try append(change.field, value) } else { try appendRemoved(change.field) }
+    /// - Parameter ordinals: the ordinals of the fields that the changes number from 1; nil if they have ordinals.
+    mutating func append(_ changes: [FieldChange], of ordinals: [UInt32]? = nil) throws {
+        // By index, because a loop over the changes would copy each value.
+        for index in changes.indices {
+            let field = changes[index].field
+            try begin(ordinals.map { $0[Int(field) - 1] } ?? field)
+            try changes[index].encode(into: &values)
+            try end()
         }
     }
 

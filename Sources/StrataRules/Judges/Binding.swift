@@ -26,8 +26,8 @@ struct Binding: Hashable {
         (isEncrypted ? "ENCRYPTED " : "") + kind.schemaName
     }
 
-    /// Returns true if the key accepts the value unchanged.
-    func takes(_ value: FieldValue) -> Bool { !isEncrypted && value.kind == kind }
+    /// Returns true if the key accepts values of a kind unchanged.
+    func takes(_ valueKind: FieldKind) -> Bool { !isEncrypted && valueKind == kind }
 
     /// The value converted for the key; nil if the key does not accept it (B23).
     func fitted(_ value: FieldValue) -> FieldValue? {

@@ -9,7 +9,7 @@ extension RecordsJudge {
         let zoneIndex = saves[index].zoneIndex
         if let answer = resolved.zones[zoneIndex].answer { throw answer }
         let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
-        var stored = try storedRecord(save.record.name, zoneIndex)
+        var stored = saves[index].found
         let isStored = stored != nil
         let right = try resolved.scope == .shared ? rightToSave(save, &stored, zoneIndex) : nil
         saves[index].stored = stored
@@ -161,8 +161,8 @@ extension RecordsJudge {
     private func fittedFields(_ save: ModifyRecordsRequest.Save) throws -> [FieldChange] {
         var fields = save.fields
         for index in fields.indices {
-            guard let value = fields[index].value else { continue }
-            if resolved.scope == .public, case .sealed = value {
+            guard let kind = save.fields[index].kind else { continue }
+            if resolved.scope == .public, kind == .sealed {
                 throw Refusal(
                     .invalidArguments,
                     "Key '\(key(fields[index].field))': encrypted values cannot be kept in the public database.",
@@ -182,13 +182,13 @@ extension RecordsJudge {
                 continue
             }
             // Without a write, the array still shares its storage with the request.
-            if binding.takes(value) { continue }
-            guard let fitted = binding.fitted(value) else {
+            if binding.takes(kind) { continue }
+            guard let value = fields[index].value, let fitted = binding.fitted(value) else {
                 throw Refusal(
                     .invalidArguments,
                     """
                     Key '\(key(fields[index].field))' of type \(schemaBindings.types[Int(save.type) - 1].name) is \
-                    \(binding.description), and was given \(Binding(value)?.description ?? "an empty list").
+                    \(binding.description), and was given \(fields[index].value.flatMap { Binding($0) }?.description ?? "an empty list").
                     """, rule: .boundKinds)
             }
             fields[index].value = fitted
@@ -216,7 +216,7 @@ extension RecordsJudge {
     // MARK: References
 
     private func checkLinks(_ save: ModifyRecordsRequest.Save, _ zoneIndex: Int, _ facts: SaveFacts) throws {
-        for change in save.fields where facts.hasReferences {
+        for change in facts.hasReferences ? save.fields : [] {
             guard let value = change.value else { continue }
             for reference in value.references {
                 try checkTarget(reference.target, zoneIndex, "Key '\(key(change.field))'")

@@ -5,9 +5,9 @@ import StrataViews
 final class RecordsJudge {
     let judging: Judging
     let body: ModifyRecordsRequest
-    var view: RulesView { judging.view }
-    var actor: ActorState { judging.actor }
-    var resolved: ResolvedRequest { judging.resolved }
+    let view: RulesView
+    let actor: ActorState
+    let resolved: ResolvedRequest
     /// The known types and keys of the request.
     var schemaBindings: SchemaBindings
     /// The facts of each save, once the request is checked.
@@ -33,6 +33,7 @@ final class RecordsJudge {
 
     init(_ judging: Judging, _ body: ModifyRecordsRequest) throws {
         self.judging = judging
+        (view, actor, resolved) = (judging.view, judging.actor, judging.resolved)
         self.body = body.inOrderOfKeys
         schemaBindings = try judging.view.schemaBindings(of: judging.request.names)
         trace = judging.newTrace
@@ -67,6 +68,7 @@ final class RecordsJudge {
             trace?.add(.clientTokens, "request", "the token is that of commit \(offset)")
             return Decision(.repeats(offset: offset), RequestResult(), trace: trace)
         }
+        try findStored()
         for index in saves.indices {
             do { try judgeSave(index) } catch let refusal as Refusal { refuseSave(index, refusal) }
         }
@@ -104,16 +106,19 @@ final class RecordsJudge {
         try judging.checkRoomForRequest()
         var bytes = 0
         facts.reserveCapacity(body.saves.count)
-        for save in body.saves {
-            guard save.type > 0, save.type <= UInt64(schemaBindings.types.count) else {
+        for index in body.saves.indices {
+            let type = body.saves[index].type
+            guard type > 0, type <= UInt64(schemaBindings.types.count) else {
                 throw Refusal(
-                    .invalidArguments, "The request names type \(save.type) and has no such name.", rule: .requestNames)
+                    .invalidArguments, "The request names type \(type) and has no such name.", rule: .requestNames)
             }
-            let facts = try SaveFacts(save, schemaBindings.keys)
-            try Judging.checkRoom(for: save, facts)
+            let facts = try SaveFacts(body.saves[index], schemaBindings.keys)
+            try Judging.checkRoom(for: body.saves[index], facts)
             self.facts.append(facts)
             bytes += facts.sentBytes
-            guard facts.isAscending || Set(save.fields.map(\.field)).count == save.fields.count else {
+            if facts.isAscending { continue }
+            let save = body.saves[index]
+            guard Set(save.fields.map(\.field)).count == save.fields.count else {
                 throw Refusal(
                     .invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: .requestNames)
             }
@@ -182,6 +187,23 @@ final class RecordsJudge {
                     rule: .recordsOnce)
             }
             deletes.append(DeleteState(zoneIndex: zoneIndex))
+        }
+    }
+
+    /// Looks up the stored records of all saves together.
+    private func findStored() throws {
+        let zones = resolved.zones
+        var keys: [RecordKey] = []
+        var indices: [Int] = []
+        keys.reserveCapacity(saves.count)
+        indices.reserveCapacity(saves.count)
+        for (index, save) in saves.enumerated() where zones[save.zoneIndex].isAlive {
+            guard zones[save.zoneIndex].ordinal != 0 else { continue }
+            keys.append(RecordKey(zone: zones[save.zoneIndex].ordinal, name: body.saves[index].record.name))
+            indices.append(index)
+        }
+        for (index, stored) in zip(indices, try view.records(keys)) {
+            (saves[index].found, saves[index].isLookedUp) = (stored, true)
         }
     }
 
@@ -270,7 +292,11 @@ struct SaveState {
     /// The index of its zone in the resolved request.
     let zoneIndex: Int
     var refusal: Refusal?
+    /// The record as the actor sees it.
     var stored: StoredRecord?
+    /// The record as the state has it, if it was looked up.
+    var found: StoredRecord?
+    var isLookedUp = false
     /// The sent fields, converted to the kinds of their keys; ordinals are the request's own.
     var fields: [FieldChange] = []
     let facts: SaveFacts
@@ -302,23 +328,25 @@ struct SaveFacts {
     /// - Parameter keys: the keys that the request names.
     init(_ save: ModifyRecordsRequest.Save, _ keys: [KeyState]) throws {
         var last: UInt32 = 0
-        for change in save.fields {
-            guard change.field > 0, Int(change.field) <= keys.count else {
+        // By index, because a loop over the changes would copy each value.
+        for index in save.fields.indices {
+            let field = save.fields[index].field
+            guard field > 0, Int(field) <= keys.count else {
                 throw Refusal(
-                    .invalidArguments, "The request names key \(change.field) and has no such name.",
+                    .invalidArguments, "The request names key \(field) and has no such name.",
                     rule: .requestNames)
             }
-            if change.field <= last { isAscending = false }
-            last = change.field
-            sentBytes += keys[Int(change.field) - 1].byteCount
-            guard let value = change.value else {
+            if field <= last { isAscending = false }
+            last = field
+            sentBytes += keys[Int(field) - 1].byteCount
+            guard let kind = save.fields[index].kind else {
                 hasRemovals = true
                 continue
             }
-            sentBytes += value.chargedBytes
-            if value.kind.element == .asset { assetBytes += value.usedBytes }
-            if value.kind.element == .reference { hasReferences = true }
-            if value.kind.isSealed { hasSealed = true }
+            sentBytes += save.fields[index].chargedBytes
+            if kind.element == .asset { assetBytes += save.fields[index].value?.usedBytes ?? 0 }
+            if kind.element == .reference { hasReferences = true }
+            if kind.isSealed { hasSealed = true }
         }
     }
 }

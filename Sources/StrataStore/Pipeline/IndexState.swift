@@ -11,9 +11,11 @@ struct IndexProgressMark: Sendable {
     var isUnderWay = false
 
     /// Advances the indexes in a fork; returns true if there is more to do.
-    mutating func advance(in fork: Fork, to target: Snapshot, _ events: UInt64, limit: Int) throws -> Bool {
+    mutating func advance(
+        in fork: Fork, to target: Snapshot, _ events: UInt64, _ rows: IndexRowLog, limit: Int
+    ) throws -> Bool {
         if !isUnderWay { (targetEvents, isUnderWay) = (events, true) }
-        let hasMore = try keeper.advance(fork, to: target, limit: limit)
+        let hasMore = try keeper.advance(fork, to: target, limit: limit, rows)
         if !hasMore { (shownEvents, isUnderWay) = (targetEvents, false) }
         return hasMore
     }
@@ -37,6 +39,8 @@ struct IndexState {
     static let quietMilliseconds = 20
 
     var mark: IndexProgressMark
+    /// The changes of rows that published states brought and no catch-up has taken.
+    var rows = IndexRowLog()
     var publishedEvents: UInt64 = 0
     /// The catalog of the newest state.
     private(set) var catalog: IndexCatalog
@@ -67,7 +71,21 @@ struct IndexState {
         mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
         self.catalog = catalog
         (isPublishing, buildFailure) = (false, nil)
+        rows.removeAll()
         isWanted = hasIndexes
+    }
+
+    /// Takes the progress that a published state has.
+    mutating func take(_ mark: IndexProgressMark) {
+        self.mark = mark
+        if let begun = mark.keeper.begun { rows.forget(through: begun) }
+    }
+
+    /// Takes a state as shown, because there is no index.
+    mutating func skip(to snapshot: Snapshot) {
+        mark.keeper = IndexCatchUp(snapshot)
+        mark.shownEvents = publishedEvents
+        rows.removeAll()
     }
 
     /// Takes a new catalog, after indexes were declared or removed.

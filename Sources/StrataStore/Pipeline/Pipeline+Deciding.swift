@@ -74,7 +74,10 @@ extension Pipeline {
         batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
         batch.eventCount += decision.eventCount
         batch.byteCount += payload.count
-        return .commit(batch.commits.count - 1, decision)
+        var answered = decision
+        // They are needed no more, and a batch may wait for some time.
+        answered.found = FoundStates()
+        return .commit(batch.commits.count - 1, answered)
     }
 
     private func unavailable(_ error: StrataError) -> Refusal {

@@ -25,8 +25,11 @@ extension Pipeline {
             let line = currentLine()
             line.changesIndexes = true
             do {
+                let target = line.views.pages.snapshot()
+                // Later than the state, so that its changes are among them.
+                let rows = state.withLock { $0.indexes.rows }
                 _ = try line.indexes.advance(
-                    in: line.fold.whole(), to: line.views.pages.snapshot(), indexes.publishedEvents,
+                    in: line.fold.whole(), to: target, indexes.publishedEvents, rows,
                     limit: IndexState.owedSliceRecords)
             } catch {
                 // The fork now refuses everything, so the batch is decided on another fork, and on new views if a page
@@ -40,15 +43,17 @@ extension Pipeline {
     /// Does a slice of catching up and publishes it; returns true if there is more to do. The caller has both turns.
     func advancePublished(limit: Int) -> Bool {
         line = nil
-        var (mark, events) = state.withLock { ($0.indexes.mark, $0.indexes.publishedEvents) }
+        var (mark, events, rows) = state.withLock {
+            ($0.indexes.mark, $0.indexes.publishedEvents, $0.indexes.rows)
+        }
         let views = views
         let fork = views.pages.fork()
         do {
             let before = views.pages.snapshot()
-            var hasMore = try mark.advance(in: fork, to: before, events, limit: limit)
+            var hasMore = try mark.advance(in: fork, to: before, events, rows, limit: limit)
             hasMore = hasMore || mark.shownEvents < events
             let snapshot = try publish(fork, of: views, over: before, changesIndexes: true) { state, _ in
-                state.indexes.mark = mark
+                state.indexes.take(mark)
                 if !hasMore { state.indexes.isWanted = false }
             }
             if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }

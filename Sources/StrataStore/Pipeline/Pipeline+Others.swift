@@ -49,8 +49,7 @@ extension Pipeline {
             state.indexes.publishedEvents += commits
             if !state.indexes.hasIndexes {
                 // Nothing is compared with an older state later, so none is kept.
-                state.indexes.mark.keeper = IndexCatchUp(snapshot)
-                state.indexes.mark.shownEvents = state.indexes.publishedEvents
+                state.indexes.skip(to: snapshot)
             }
             return state.indexes.hasIndexes
         }

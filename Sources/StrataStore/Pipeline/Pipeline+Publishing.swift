@@ -37,15 +37,16 @@ extension Pipeline {
     func publish(_ batch: Batch, _ fork: Fork) throws -> Snapshot {
         let views = views
         let before = views.pages.snapshot()
+        // First, so that the changes of every published state are there.
+        if let rows = batch.rows { state.withLock { $0.indexes.rows.append(rows) } }
         let snapshot = try publish(fork, of: views, over: before, changesIndexes: batch.changesIndexes) {
             state, snapshot in
             state.indexes.publishedEvents += UInt64(batch.eventCount)
             if !state.indexes.hasIndexes {
                 // Indexes declared by this batch have no rows that could show another state.
-                state.indexes.mark.keeper = IndexCatchUp(snapshot)
-                state.indexes.mark.shownEvents = state.indexes.publishedEvents
+                state.indexes.skip(to: snapshot)
             } else if batch.changesIndexes, let mark = batch.indexes {
-                state.indexes.mark = mark
+                state.indexes.take(mark)
             }
         }
         let hasIndexes = state.withLock { $0.indexes.hasIndexes }

@@ -383,7 +383,8 @@ final class Pipeline: @unchecked Sendable {
     /// Gives a batch the fork with its commits. The caller has both turns.
     func stack(_ batch: inout Batch) {
         do {
-            batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
+            let stacked = batch.commits.isEmpty ? nil : try line?.fold.stack()
+            (batch.fork, batch.rows) = (stacked?.fork, stacked?.rows)
             if batch.fork != nil, let line {
                 (batch.indexes, batch.changesIndexes) = (line.indexes, line.changesIndexes)
                 line.changesIndexes = false

@@ -23,6 +23,7 @@ final class SpeculativeState {
     init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
         self.views = views
         view = RulesView(Fold(views.pages.fork()))
+        view.fold.collectsRows = true
         self.indexes = indexes
         nextOffset = end.offset + 1
         lastTime = time
@@ -34,7 +35,7 @@ final class SpeculativeState {
     /// Folds a commit that was decided on this line; returns its expected offset.
     func apply(_ decision: Decision, _ payload: [UInt8], time: Int64) throws -> UInt64 {
         let offset = nextOffset
-        try payload.withUnsafeBytes { try fold.apply($0, offset: offset, time: time) }
+        try payload.withUnsafeBytes { try fold.apply($0, offset: offset, time: time, found: decision.found) }
         view.adopt(decision)
         nextOffset += 1
         lastTime = time
@@ -90,6 +91,8 @@ struct Batch {
     var indexes: IndexProgressMark?
     /// True if rows of indexes were changed in the fork.
     var changesIndexes = false
+    /// The changes of index rows that the commits need; nil if they were not collected.
+    var rows: IndexRowPart?
     /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 

@@ -30,10 +30,16 @@ extension Request {
     fileprivate var weight: Int {
         guard case .modifyRecords(let body) = content else { return 1_024 }
         var bytes = 256 + body.deletes.count * 64
-        for save in body.saves {
-            bytes += 128
-            for field in save.fields { bytes += 32 + (field.value?.chargedBytes ?? 0) }
-        }
+        // By index, because a loop over the saves would copy each.
+        for index in body.saves.indices { bytes += 128 + body.saves[index].fieldWeight }
+        return bytes
+    }
+}
+
+extension ModifyRecordsRequest.Save {
+    fileprivate var fieldWeight: Int {
+        var bytes = 0
+        for index in fields.indices { bytes += 32 + fields[index].chargedBytes }
         return bytes
     }
 }

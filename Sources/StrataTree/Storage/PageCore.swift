@@ -32,6 +32,11 @@ final class PageCore: Sendable {
         }
     }
 
+    func identity(of root: TreeRoot) throws -> TreeIdentity {
+        let birth = try root.page == 0 ? 0 : memory.reading { try memory.page(root.page).birth }
+        return TreeIdentity(store: number, page: root.page, birth: birth)
+    }
+
     func lent(to fork: UInt64) -> [PageRun] { ledger.withLock { $0.loans[fork] ?? [] } }
 
     func pin(_ epoch: UInt64) { ledger.withLock { $0.pin(epoch) } }

@@ -39,6 +39,12 @@ extension Fork {
         _ = try core.memory.get(roots[id], key, body)
     }
 
+    /// The identity of a tree's content; it is unique only once the fork accepts no more changes.
+    package func identity(of id: TreeID) throws -> TreeIdentity {
+        try requireWhole()
+        return try core.identity(of: roots[id])
+    }
+
     package func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
     package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
     /// Sets the offset up to which a tree has been folded.

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 extension Fork {
     /// Sets the value of a key.
@@ -13,14 +14,33 @@ extension Fork {
         try changingPages { try putChecked(id, key, value) }
     }
 
-    private func putChecked(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    /// Like ``put(_:_:_:)``, for one of many keys in ascending order: the search begins where the last one ended.
+    package func putNear(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+        try Self.check(key, value)
+        let isNear = nearTree == id
+        try changingPages { try putChecked(id, key, value, isNear: isNear) }
+    }
+
+    /// Prefetches the leaf to which a call of ``putNear(_:_:_:)`` for a later key probably leads.
+    package func askNear(_ id: TreeID, _ key: UnsafeRawBufferPointer) {
+        guard nearTree == id, path.count > 1 else { return }
+        let parent = path[path.count - 2].page
+        guard let place = core.memory.place(of: parent.child(parent.search(branch: key))) else { return }
+        Prefetch.ask(place, byteCount: PageLayout.pageBytes)
+    }
+
+    /// - Parameter isNear: true if the path leads to a leaf of this tree.
+    private func putChecked(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isNear: Bool = false
+    ) throws {
         let stored = try stored(value)
         var root = roots[id]
         if root.page == 0 {
             root = TreeRoot(page: try newLeaf(), level: 0, entryCount: 0, foldedOffset: root.foldedOffset)
         }
-        try descend(&root, to: key)
-        let leaf = path[path.count - 1]
+        if isNear { try descendNear(to: key) } else { try descend(&root, to: key) }
+        let depth = path.count
+        let leaf = path[depth - 1]
         let (index, isFound) = leaf.page.search(leaf: key)
         if isFound {
             let old = leaf.page.storedValue(index)
@@ -44,6 +64,8 @@ extension Fork {
             }
         }
         roots[id] = root
+        // A split shortens the path.
+        if path.count == depth { nearTree = id }
     }
 
     static func check(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
@@ -72,10 +94,30 @@ extension Fork {
     func descend(_ root: inout TreeRoot, to key: UnsafeRawBufferPointer) throws {
         path.removeAll()
         root.page = try appendOwn(root.page, level: root.level)
+        try descendFromEnd(to: key)
+    }
+
+    private func descendFromEnd(to key: UnsafeRawBufferPointer) throws {
         while let last = path.last, !last.page.isLeaf {
             let index = last.page.search(branch: key)
             try step(into: index)
         }
+    }
+
+    /// Changes `path` to lead to the leaf of a key in the same tree, beginning at the lowest branch that certainly
+    /// covers the key.
+    private func descendNear(to key: UnsafeRawBufferPointer) throws {
+        var place = path.count - 2
+        while place > 0 {
+            let page = path[place].page
+            let index = page.search(branch: key)
+            // A key of the first or the last child may belong to another branch.
+            if index > 0, index < page.count - 1 { break }
+            place -= 1
+        }
+        // The only page of a tree covers every key.
+        path.cut(to: max(0, place) + 1)
+        try descendFromEnd(to: key)
     }
 
     /// Descends into a child of the last page of the path.

@@ -46,6 +46,8 @@ package final class Fork {
     private var retired: [RetiredRun] = []
     /// The path from the root to a leaf, all of whose pages belong to this fork.
     let path = TreePath()
+    /// The tree whose root and leaf ``path`` still connects after the last change.
+    var nearTree: TreeID?
     let content = PageContent()
     let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: PageLayout.maximumKeyBytes, alignment: 8)
@@ -101,6 +103,7 @@ package final class Fork {
     func changing<Result>(_ change: () throws -> Result) throws -> Result {
         try requireOpen()
         changeCount += 1
+        nearTree = nil
         do {
             return try change()
         } catch {

@@ -15,15 +15,34 @@ extension Snapshot {
         _ id: TreeID, _ keys: KeyList, in range: Range<Int>,
         _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {
-        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.keysTogether) {
-            let together = start..<min(range.upperBound, start + Self.keysTogether)
-            guard try core.memory.getEach(roots[id], keys, in: together, body) else { return false }
-        }
-        return true
+        try core.memory.getEach(roots[id], keys, in: range, body)
+    }
+}
+
+extension Fork {
+    /// Like ``Snapshot/getEach(_:_:in:_:)``; the fork must not be changed meanwhile.
+    @discardableResult
+    package func getEach(
+        _ id: TreeID, _ keys: KeyList, in range: Range<Int>,
+        _ body: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Bool
+    ) throws -> Bool {
+        try requireWhole()
+        return try core.memory.getEach(roots[id], keys, in: range, body)
     }
 }
 
 extension PageMemory {
+    fileprivate func getEach(
+        _ root: TreeRoot, _ keys: KeyList, in range: Range<Int>,
+        _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
+    ) throws -> Bool {
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Snapshot.keysTogether) {
+            let together = start..<min(range.upperBound, start + Snapshot.keysTogether)
+            guard try getTogether(root, keys, in: together, body) else { return false }
+        }
+        return true
+    }
+
     /// A leaf and the slot of a key in it; the slot is negative while unknown.
     private struct Lookup {
         var leaf: PageNumber
@@ -35,7 +54,7 @@ extension PageMemory {
     private static let leafEndBytes = 64
     private static let soonReadBytes = 384
 
-    fileprivate func getEach(
+    private func getTogether(
         _ root: TreeRoot, _ keys: KeyList, in range: Range<Int>,
         _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
     ) throws -> Bool {

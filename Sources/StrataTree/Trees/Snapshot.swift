@@ -29,11 +29,7 @@ package final class Snapshot: Sendable {
     package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
 
     /// The identity of a tree's content, which costs the reading of one page.
-    package func identity(of id: TreeID) throws -> TreeIdentity {
-        let page = roots[id].page
-        let birth = try page == 0 ? 0 : core.memory.reading { try core.memory.page(page).birth }
-        return TreeIdentity(store: core.number, page: page, birth: birth)
-    }
+    package func identity(of id: TreeID) throws -> TreeIdentity { try core.identity(of: roots[id]) }
 
     /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.
     @inlinable

@@ -20,6 +20,30 @@ extension Fold {
         return isReferred
     }
 
+    /// Calls `body` with the index and the encoded state of each record, in order; nil for a record that does not exist.
+    /// A state is valid only inside it.
+    package func withEach(
+        _ records: [RecordKey], _ body: (_ index: Int, _ state: UnsafeRawBufferPointer?) throws -> Void
+    ) throws {
+        var (keys, key) = (KeyList(), KeyWriter(reserving: 64))
+        for record in records {
+            key.removeAll()
+            key.append(number: record.zone)
+            key.append(lastName: record.name)
+            keys.append(key.bytes)
+        }
+        if slice.count > 0 {
+            for index in keys.indices {
+                try keys.withKey(index) { if slice.mayContain($0) { try settle($0) } }
+            }
+        }
+        try fork.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
+            if let state { try RecordStateView(state, in: 0..<state.count).require(name: records[index].name) }
+            try body(index, state)
+            return true
+        }
+    }
+
     /// Calls `body` with the encoded state of a record, which is valid only inside it; returns nil if there is no
     /// record.
     package func withRecord<Result>(

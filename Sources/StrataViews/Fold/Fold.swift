@@ -31,6 +31,8 @@ package final class Fold {
     private let limits: SliceLimits
     /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
+    /// True if changes of index rows are collected while records are folded, for ``stack()``.
+    package var collectsRows = false
     /// The offset up to which all commits have been applied.
     package internal(set) var offset: UInt64
 
@@ -59,25 +61,30 @@ package final class Fold {
     }
 
     /// Folds the gathered events and returns the fork, which must be published first; continues in a fork of it.
-    package func stack() throws -> Fork {
+    ///
+    /// - Returns: also the changes of index rows that the fork needs; nil if they were not collected completely.
+    package func stack() throws -> (fork: Fork, rows: IndexRowPart?) {
         try flush()
         let lower = fork
         fork = Fork(on: lower)
-        return lower
+        return (lower, try records.rows?.next(after: lower))
     }
 
     /// Applies the events of a commit.
     ///
     /// - Throws: ``StrataError`` if an event is malformed, does not fit the state, or is of a kind that this release
     ///   must know and does not. The fork can then only be dropped.
-    package func apply(_ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
+    /// - Parameter found: the states of records that the commit changes, as they are in this fold.
+    package func apply(
+        _ payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64, found: FoundStates = FoundStates()
+    ) throws {
         guard offset > self.offset, offset <= Version.maximumOffset else {
             throw StrataError(
                 .brokenSequence, "A commit is not after the commits already folded.",
                 .init(
                     offset: offset, expected: "\(self.offset + 1) to \(Version.maximumOffset)", found: "\(offset)"))
         }
-        do { try applyEvents(of: payload, offset: offset, time: time) } catch {
+        do { try applyEvents(of: payload, offset: offset, time: time, found) } catch {
             isPartial = true
             throw (error as? StrataError)?.located(offset: offset) ?? error
         }
@@ -103,7 +110,9 @@ package final class Fold {
         return true
     }
 
-    private func applyEvents(of payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64) throws {
+    private func applyEvents(
+        of payload: UnsafeRawBufferPointer, offset: UInt64, time: Int64, _ found: consuming FoundStates
+    ) throws {
         var walker = try EventWalker(payload)
         let header = try walker.header()
         var index: UInt32 = 0
@@ -111,13 +120,14 @@ package final class Fold {
             let place = EventPlace(
                 version: Version(offset: offset, eventIndex: index), time: time, user: header.user,
                 device: header.device)
-            try apply(event.kind, event.body, of: payload, at: place)
+            try apply(event.kind, event.body, of: payload, at: place, found.take(before: index))
             index += 1
         }
     }
 
     private func apply(
-        _ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer, at place: EventPlace
+        _ kind: EventKind, _ range: Range<Int>, of payload: UnsafeRawBufferPointer, at place: EventPlace,
+        _ found: FoundState
     ) throws {
         let body = UnsafeRawBufferPointer(rebasing: payload[range])
         switch kind {
@@ -127,7 +137,7 @@ package final class Fold {
             guard try event.changesRecord else { return }
             try event.requireText()
             used.add(place, zone: event.zone, type: event.type)
-            slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place)
+            slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place, before: found)
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
             // The zone may end or begin another life, so its records are folded first.
@@ -154,7 +164,10 @@ package final class Fold {
     func settle(_ record: UnsafeRawBufferPointer) throws {
         // The sorter's events are older.
         guard !isPartial, sorter == nil else { return try flush() }
-        do { try records.fold(record, of: &slice, into: fork) } catch {
+        do {
+            try beginRows()
+            try records.fold(record, of: &slice, into: fork)
+        } catch {
             // Its events are no longer in the slice.
             isPartial = true
             throw error
@@ -175,7 +188,12 @@ package final class Fold {
         }
     }
 
+    private func beginRows() throws {
+        if collectsRows, records.rows == nil { records.rows = try IndexRowCollector(in: fork) }
+    }
+
     private func foldGathered(_ progress: (Int) -> Void) throws {
+        try beginRows()
         if let sorter, !sorter.isEmpty {
             // The slice's memory is better used for pages.
             if try slice.count > 0 && handOver() { slice = RecordSlice() }

@@ -65,10 +65,11 @@ package final class IndexBuild {
         let names = Fork(on: shown)
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var goesOn = true
+        var rows = IndexRowChanges()
         try shown.scan(ViewTree.records) { key, state in
-            for row in try maker.rows(of: state, key, in: names) {
-                try row.withUnsafeBytes { try sorter.add($0, none) }
-            }
+            rows.removeAll()
+            try maker.append(from: nil, to: state, key, in: names, &rows)
+            try rows.forEachRow { try sorter.add($1, none) }
             progress.done += 1
             if progress.done % Self.reportedRecords == 0 { goesOn = !isStopped() }
             return goesOn
@@ -85,7 +86,7 @@ package final class IndexBuild {
         defer { fork.fillsPages = false }
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         while let row = sorter.current {
-            try fork.put(ViewTree.index, row.key, none)
+            try fork.putNear(ViewTree.index, row.key, none)
             try sorter.advance()
             progress.done += 1
             if progress.done % 64 == 0, isOver() { return true }

@@ -1,15 +1,9 @@
 import StrataModel
 import StrataTree
 
-/// Rows to add and to remove, gathered so that they can be applied in order.
-struct IndexChanges {
-    private var maker: IndexRowMaker
-    private var changes: [(key: [UInt8], isAddition: Bool)] = []
-
-    private init(_ maker: IndexRowMaker) { self.maker = maker }
-
-    /// Brings the rows of indexes from one state of the records to another, beginning at a record's key. Returns the
-    /// key of the next record to examine; nil when there are no more.
+/// Brings the rows of indexes from one state of the records to another by comparing the two.
+enum IndexChanges {
+    /// Begins at a record's key. Returns the key of the next record to examine; nil when there are no more.
     ///
     /// - Parameter isOver: called with the number of records examined so far; returns true to stop there.
     static func follow(
@@ -17,8 +11,7 @@ struct IndexChanges {
         isOver: (Int) -> Bool
     ) throws -> [UInt8]? {
         if new.shares(ViewTree.records, with: old) { return nil }
-        var changes = IndexChanges(maker)
-        defer { maker = changes.maker }
+        var changes = IndexRowChanges()
         var count = 0
         var reached: [UInt8]?
         try next.withUnsafeBytes { lower in
@@ -29,47 +22,15 @@ struct IndexChanges {
                 }
                 count += 1
                 switch change {
-                case .added(let new): try changes.add(new, key, fork, isOld: false)
-                case .removed(let old): try changes.add(old, key, fork, isOld: true)
-                case .replaced(let old, let new):
-                    try changes.add(old, key, fork, isOld: true)
-                    try changes.add(new, key, fork, isOld: false)
+                case .added(let new): try maker.append(from: nil, to: new, key, in: fork, &changes)
+                case .removed(let old): try maker.append(from: old, to: nil, key, in: fork, &changes)
+                case .replaced(let old, let new): try maker.append(from: old, to: new, key, in: fork, &changes)
                 }
                 return true
             }
         }
-        try changes.apply(to: fork)
+        _ = try IndexRowChanges.net([changes]).apply(to: fork)
         return reached
-    }
-
-    private mutating func add(
-        _ state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ fork: Fork, isOld: Bool
-    ) throws {
-        for row in try maker.rows(of: state, key, in: fork) { changes.append((row, !isOld)) }
-    }
-
-    private mutating func apply(to fork: Fork) throws {
-        changes.sort { a, b in
-            if a.key != b.key { return a.key.lexicographicallyPrecedes(b.key) }
-            return !a.isAddition && b.isAddition
-        }
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        var start = 0
-        while start < changes.count {
-            let key = changes[start].key
-            let end = changes[start...].firstIndex { $0.key != key } ?? changes.count
-            defer { start = end }
-            // A row that is both removed and added stays unchanged.
-            let (isOld, isNew) = (!changes[start].isAddition, changes[end - 1].isAddition)
-            if isOld == isNew { continue }
-            try key.withUnsafeBytes { key in
-                if isNew {
-                    try fork.put(ViewTree.index, key, none)
-                } else {
-                    try fork.delete(ViewTree.index, key)
-                }
-            }
-        }
     }
 }
 
@@ -77,21 +38,52 @@ struct IndexChanges {
 struct IndexRowMaker {
     private let byType: [UInt64: [IndexID]]
     private var names = NameCache()
-    private var rows = IndexRows()
+    /// The indexes of the last record's type, and the database of its zone.
+    private var lastType: (type: UInt64, indexes: [IndexID]) = (0, [])
+    private var lastZone: (zone: UInt64, database: UInt64) = (0, 0)
 
     init(_ indexes: [IndexID]) { byType = Dictionary(grouping: indexes, by: \.type) }
 
-    /// - Parameter fork: a fork that has the names of all zones.
-    mutating func rows(
-        of state: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, in fork: Fork
-    ) throws -> [[UInt8]] {
-        let view = try RecordStateView(state, in: 0..<state.count)
-        guard let indexes = byType[try view.header().type] else { return [] }
+    /// Appends the rows that a change of a record removes and adds. Rows of values that stay are left out.
+    ///
+    /// - Parameters:
+    ///   - old: the state before the change; nil if there was no record.
+    ///   - new: the state after it; nil if the record is gone.
+    ///   - fork: a fork that has the names of all zones.
+    mutating func append(
+        from old: UnsafeRawBufferPointer?, to new: UnsafeRawBufferPointer?, _ key: UnsafeRawBufferPointer,
+        in fork: Fork, _ changes: inout IndexRowChanges
+    ) throws {
+        let old = try old.map { try IndexedState($0) }
+        let new = try new.map { try IndexedState($0) }
+        var place: IndexRows?
+        if let old {
+            for index in indexes(of: old.header.type) {
+                if let new, try new.hasSameRows(as: old, in: index) { continue }
+                let rows = try place ?? rows(at: key, in: fork)
+                place = rows
+                try rows.append(index, old, isAddition: false, to: &changes)
+            }
+        }
+        if let new {
+            for index in indexes(of: new.header.type) {
+                if let old, try new.hasSameRows(as: old, in: index) { continue }
+                let rows = try place ?? rows(at: key, in: fork)
+                place = rows
+                try rows.append(index, new, isAddition: true, to: &changes)
+            }
+        }
+    }
+
+    private mutating func indexes(of type: UInt64) -> [IndexID] {
+        if type != lastType.type { lastType = (type, byType[type] ?? []) }
+        return lastType.indexes
+    }
+
+    private mutating func rows(at key: UnsafeRawBufferPointer, in fork: Fork) throws -> IndexRows {
         var reader = KeyReader(key)
         let zone = try reader.readNumber()
-        rows.start(
-            database: try names.database(ofZone: zone, in: fork), zone: zone, name: try reader.readLastText())
-        for index in indexes { try rows.collect(index, view, state) }
-        return rows.keys
+        if zone != lastZone.zone { lastZone = (zone, try names.database(ofZone: zone, in: fork)) }
+        return IndexRows(database: lastZone.database, zone: zone, name: try reader.readLastText())
     }
 }

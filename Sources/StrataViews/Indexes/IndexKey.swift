@@ -20,20 +20,29 @@ package enum IndexKey {
     /// Returns the common prefix of all rows of an index in a database.
     package static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
         var key = KeyWriter()
-        key.append(number: database)
-        key.append(number: id.type)
-        key.append(number: id.subject.rawValue)
-        key.append(byte: id.form.rawValue)
+        key.append(start: id, in: database)
         return key
     }
 }
 
 extension KeyWriter {
+    /// Appends the common prefix of all rows of an index in a database.
+    mutating func append(start id: IndexID, in database: UInt64) {
+        append(number: database)
+        append(number: id.type)
+        append(number: id.subject.rawValue)
+        append(byte: id.form.rawValue)
+    }
+
     package mutating func append(kind: IndexKey.Kind) { append(byte: kind.rawValue) }
 
     /// Appends a text or bytes, truncated as in rows.
     package mutating func append(indexedText text: some Sequence<UInt8>) {
         append(text: text.prefix(IndexKey.maximumTextBytes))
+    }
+
+    mutating func append(indexedText text: UnsafeRawBufferPointer) {
+        append(text: UnsafeRawBufferPointer(rebasing: text.prefix(IndexKey.maximumTextBytes)))
     }
 
     package mutating func append(indexed target: RecordKey) {

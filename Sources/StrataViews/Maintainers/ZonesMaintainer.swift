@@ -131,6 +131,7 @@ extension Fold {
 
     /// Removes all records of a zone with their references. References from records of other zones stay.
     private func removeRecords(of zone: UInt64, _ row: ZoneRow) throws {
+        records.rows?.lose()
         try removeSharedRecords(of: zone)
         if row.outwardCount > 0 { try removeOutwardReferences(of: zone) }
         let foreign = try foreignReferences(to: zone)

@@ -10,11 +10,15 @@ struct RecordFold {
     var names = NameCache()
     var zones = ZoneTotals()
     var references = ReferenceKeys()
+    /// Nil if nothing needs the changes of index rows.
+    var rows: IndexRowCollector?
     private var assets = AssetRows()
     private var merger = RecordMerger()
     /// The states being built: the newest, and the next one.
     private var state = ByteWriter(reserving: 4_096)
     private var nextState = ByteWriter(reserving: 4_096)
+    /// The state before the current record's events, if changes of rows are collected.
+    private var oldState = ByteWriter()
     /// The zone of the previous record, if it exists.
     private var livingZone: UInt64?
     /// The key of the current record; empty if there is none.
@@ -116,7 +120,7 @@ struct RecordFold {
         let isSameRecord = key.withUnsafeBytes { RecordSlice.compare($0, event.key) == 0 }
         if !isSameRecord { try finishRecord(in: target) }
         place = event.place
-        if !isSameRecord { try startRecord(event.key, in: target) }
+        if !isSameRecord { try startRecord(event, in: target) }
         if event.kind == .recordSaved {
             try save(event.body, at: event.place, over: exists)
             if assets.isFull { try assets.apply(to: target.fork) }
@@ -127,14 +131,14 @@ struct RecordFold {
         exists = event.kind == .recordSaved
     }
 
-    private mutating func startRecord(_ key: UnsafeRawBufferPointer, in target: Target) throws {
-        self.key.removeAll(keepingCapacity: true)
-        self.key.append(contentsOf: key)
-        var reader = KeyReader(key)
+    private mutating func startRecord(_ event: SortedEvent, in target: Target) throws {
+        key.removeAll(keepingCapacity: true)
+        key.append(contentsOf: event.key)
+        var reader = KeyReader(event.key)
         zone = try reader.readNumber()
         try requireLife(of: zone, in: target.fork)
-        references.start(source: key, zone: zone)
-        before = target.loader == nil ? try loadState(key, from: target.fork) : nil
+        references.start(source: event.key, zone: zone)
+        before = target.loader == nil ? try loadState(before: event, from: target.fork) : nil
         exists = before != nil
     }
 
@@ -159,6 +163,7 @@ struct RecordFold {
             } else if before != nil {
                 try target.fork.delete(ViewTree.records, key)
             }
+            try collectRows(key, in: target.fork)
         }
         try references.apply(to: target.fork)
         zones.add(change, to: zone)
@@ -174,17 +179,36 @@ struct RecordFold {
         livingZone = zone
     }
 
-    /// Copies the state of a record and returns its totals; nil if there is no such record.
-    private mutating func loadState(_ key: UnsafeRawBufferPointer, from fork: Fork) throws -> Totals? {
-        state.removeAll()
-        return try fork.get(ViewTree.records, key) { bytes in
-            state.append(bytes: bytes)
-            let view = try RecordStateView(bytes, in: 0..<bytes.count)
-            let isOutward = try references.collectOld(view, bytes)
-            return Totals(
-                digests: Digests(state: view.stateDigest, content: view.contentDigest), isOutward: isOutward,
-                usedBytes: try usedBytes(of: view, bytes, in: fork))
+    private mutating func collectRows(_ key: UnsafeRawBufferPointer, in fork: Fork) throws {
+        guard rows != nil, before != nil || exists else { return }
+        try oldState.bytes.withUnsafeBytes { old in
+            try state.bytes.withUnsafeBytes { new in
+                try rows?.collect(from: before == nil ? nil : old, to: exists ? new : nil, key, in: fork)
+            }
         }
+    }
+
+    /// Copies the state of a record before an event and returns its totals; nil if there is no such record.
+    private mutating func loadState(before event: SortedEvent, from fork: Fork) throws -> Totals? {
+        state.removeAll()
+        return switch event.before {
+        case .unknown: try fork.get(ViewTree.records, event.key) { try load($0, in: fork) }
+        case .absent: nil
+        case .state(let bytes): try load(bytes, in: fork)
+        }
+    }
+
+    private mutating func load(_ bytes: UnsafeRawBufferPointer, in fork: Fork) throws -> Totals {
+        state.append(raw: bytes)
+        if rows != nil {
+            oldState.removeAll()
+            oldState.append(raw: bytes)
+        }
+        let view = try RecordStateView(bytes, in: 0..<bytes.count)
+        let isOutward = try references.collectOld(view, bytes)
+        return Totals(
+            digests: Digests(state: view.stateDigest, content: view.contentDigest), isOutward: isOutward,
+            usedBytes: try usedBytes(of: view, bytes, in: fork))
     }
 
     private mutating func save(_ body: UnsafeRawBufferPointer, at place: EventPlace, over exists: Bool) throws {

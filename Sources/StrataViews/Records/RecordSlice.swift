@@ -14,6 +14,14 @@ struct RecordSlice {
         /// The index of the previous event whose key has the same hash, if hashes are kept.
         var older: UInt32?
         var isTaken = false
+        var before: Before
+    }
+
+    /// The knowledge about the state before an event.
+    private enum Before {
+        case unknown
+        case absent
+        case state(Range<Int>)
     }
 
     private struct Order {
@@ -101,9 +109,15 @@ struct RecordSlice {
     }
 
     private static func event(_ item: Item, _ bytes: UnsafeRawBufferPointer) -> SortedEvent {
-        SortedEvent(
+        let before: SortedEvent.Before =
+            switch item.before {
+            case .unknown: .unknown
+            case .absent: .absent
+            case .state(let range): .state(.init(rebasing: bytes[range]))
+            }
+        return SortedEvent(
             key: .init(rebasing: bytes[item.key]), body: .init(rebasing: bytes[item.body]), kind: item.kind,
-            place: item.place)
+            place: item.place, before: before)
     }
 
     private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
@@ -114,7 +128,7 @@ struct RecordSlice {
 
     mutating func append(
         _ kind: EventKind, zone: UInt64, name: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
-        at place: EventPlace
+        at place: EventPlace, before found: FoundState = .unknown
     ) {
         key.removeAll()
         key.append(number: zone)
@@ -129,7 +143,16 @@ struct RecordSlice {
         bytes.append(contentsOf: body)
         let head = key.bytes.withUnsafeBytes { Self.head(of: $0) }
         order.append(Order(head: head, index: UInt32(items.count)))
-        items.append(Item(key: start..<middle, body: middle..<bytes.count, kind: kind, place: place))
+        let end = bytes.count
+        var before = Before.unknown
+        switch found {
+        case .unknown: break
+        case .absent: before = .absent
+        case .found(let state):
+            bytes.append(contentsOf: state)
+            before = .state(end..<bytes.count)
+        }
+        items.append(Item(key: start..<middle, body: middle..<end, kind: kind, place: place, before: before))
         if newest != nil { chain(items.count - 1) }
     }
 

@@ -7,4 +7,12 @@ struct SortedEvent {
     var body: UnsafeRawBufferPointer
     var kind: EventKind
     var place: EventPlace
+    /// The state before the record's first event, as far as it is known.
+    var before = Before.unknown
+
+    enum Before {
+        case unknown
+        case absent
+        case state(UnsafeRawBufferPointer)
+    }
 }

@@ -20,6 +20,17 @@ struct TwinTree {
         model[key] = value
     }
 
+    /// Puts entries one after the other, each beginning where the last one ended, and asks for the page of the next.
+    mutating func putNear(_ entries: [(key: [UInt8], value: [UInt8])]) throws {
+        for (index, entry) in entries.enumerated() {
+            entries[min(index + 1, entries.count - 1)].key.withUnsafeBytes { fork.askNear(Self.id, $0) }
+            try entry.key.withUnsafeBytes { key in
+                try entry.value.withUnsafeBytes { try fork.putNear(Self.id, key, $0) }
+            }
+            model[entry.key] = entry.value
+        }
+    }
+
     mutating func delete(_ key: [UInt8]) throws {
         let isThere = model[key] != nil
         #expect(try fork.delete(Self.id, key) == isThere)
