@@ -100,11 +100,14 @@ package struct Explanation: Sendable {
     /// Explains the outcome of a request as a commit records it. The log has refused requests only if the store keeps
     /// audits of them.
     ///
+    /// - Parameter usesWholeStates: true to judge on whole states only, for tests to compare with.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose preceding state was
     ///   compacted away.
-    package static func of(_ offset: UInt64, in store: Store) throws -> Explanation {
+    package static func of(
+        _ offset: UInt64, in store: Store, usesWholeStates: Bool = false
+    ) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
-        var explanation = try of(commit, in: store)
+        var explanation = try of(commit, ExplanationBuilder(commit, store, usesWholeStates: usesWholeStates))
         explanation.sync = try SyncEngineSend(commit, in: store)
         // Subscriptions are never pending in an engine.
         guard explanation.sync != nil, [.modifyRecords, .modifyZones].contains(explanation.operation) else {
@@ -117,17 +120,14 @@ package struct Explanation: Sendable {
         return explanation
     }
 
-    private static func of(_ commit: ExplainedCommit, in store: Store) throws -> Explanation {
+    private static func of(_ commit: ExplainedCommit, _ builder: ExplanationBuilder) throws -> Explanation {
         if let audit = commit.event(.requestRefused) {
-            return try ExplanationBuilder(commit, store).refusal(RequestRefusedEvent(decoding: audit.body))
+            return try builder.refusal(RequestRefusedEvent(decoding: audit.body))
         }
         if let audit = commit.event(.nothingToDelete) {
-            return try ExplanationBuilder(commit, store).nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
+            return try builder.nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
         }
-        guard !commit.envelope.header.requestShape.isEmpty else {
-            return try ExplanationBuilder(commit, store).withoutRequest()
-        }
-        return try ExplanationBuilder(commit, store).acceptance()
+        return try commit.envelope.header.requestShape.isEmpty ? builder.withoutRequest() : builder.acceptance()
     }
 
     init(_ commit: ExplainedCommit, _ outcome: Outcome, by actor: Actor) {

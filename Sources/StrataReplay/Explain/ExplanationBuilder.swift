@@ -19,17 +19,20 @@ struct ExplanationBuilder {
 
     let commit: ExplainedCommit
     let store: Store
+    /// True to judge on whole states only, for tests to compare with.
+    let usesWholeStates: Bool
     private var offset: UInt64 { commit.commit.offset }
 
-    init(_ commit: ExplainedCommit, _ store: Store) {
+    init(_ commit: ExplainedCommit, _ store: Store, usesWholeStates: Bool) {
         self.commit = commit
         self.store = store
+        self.usesWholeStates = usesWholeStates
     }
 
     // MARK: Accepted requests
 
     func acceptance() throws -> Explanation {
-        let past = try store.asOf(offset - 1)
+        let past = try pastOfEvents() ?? store.asOf(offset - 1)
         defer { try? past.close() }
         let asked: RebuiltRequest?
         do { asked = try past.request(of: commit.commit) } catch let error as StrataError where error.code == .erased {
@@ -87,7 +90,7 @@ struct ExplanationBuilder {
             }
             return explanation
         }
-        try explain(&explanation, of: request, where: { Self.fits($0, event) }) { list, index in
+        try explain(&explanation, of: request, isOfNone: false, where: { Self.fits($0, event) }) { list, index in
             guard let culprit = culprits[ExplanationItemKey(list: list, index: index)] else { return .accepted(nil) }
             return .refused(Refusal.Code(rawValue: culprit.code), nil, culprit.version)
         }
@@ -106,7 +109,7 @@ struct ExplanationBuilder {
             guard case .success(let decision) = answer, case .nothing = decision.outcome else { return false }
             return decision.result(at: offset).refusalCount == 0
         }
-        try explain(&explanation, of: request, where: fits) { _, _ in .accepted(nil) }
+        try explain(&explanation, of: request, isOfNone: true, where: fits) { _, _ in .accepted(nil) }
         return explanation
     }
 
@@ -126,12 +129,19 @@ struct ExplanationBuilder {
     }
 
     private func explain(
-        _ explanation: inout Explanation, of request: Request, where fits: (Result<Decision, Refusal>) -> Bool,
-        answered: (RequestShape.List, Int) -> ExplanationAnswer
+        _ explanation: inout Explanation, of request: Request, isOfNone: Bool,
+        where fits: (Result<Decision, Refusal>) -> Bool, answered: (RequestShape.List, Int) -> ExplanationAnswer
     ) throws {
         let recorded = explanation.actor
         // An actor without a name is the service, or was not signed in.
         let actors = recorded.user.isEmpty ? [recorded, .service] : [recorded]
+        if let past = try past(for: DecisionDependencies(of: request, isOfNone: isOfNone)) {
+            defer { try? past.close() }
+            if let judgement = try judgement(of: request, by: actors, on: past, fits) {
+                explanation.actor = judgement.actor
+                return try fill(&explanation, of: request, judgement: judgement, on: past, answered: answered)
+            }
+        }
         let judgement = try newestJudgement(of: request, by: actors, fits)
         if let judgement { explanation.actor = judgement.actor }
         let past = try store.asOf(judgement?.offset ?? offset - 1)
@@ -207,6 +217,38 @@ struct ExplanationBuilder {
                     [UInt64(culprit.list.rawValue), culprit.index, culprit.code, culprit.version?.packed ?? 0]
                 }
         }
+    }
+
+    // MARK: States
+
+    /// Returns the state before the commit with the records that decisions depend on; nil if the whole state is needed.
+    private func past(for dependencies: DecisionDependencies) throws -> Store? {
+        guard !usesWholeStates, case .records(let names) = dependencies else { return nil }
+        return try store.asOf(offset - 1, records: names)
+    }
+
+    /// Returns the state before the commit with the records of its events and of the items without events; nil if its
+    /// request depends on others.
+    private func pastOfEvents() throws -> Store? {
+        let touches = try CommitTouches(commit.commit.payload)
+        let shape = try RequestShape(decoding: commit.envelope.header.requestShape)
+        guard !usesWholeStates, shape.kind == .modifyRecords else { return nil }
+        var names = Set(touches.names)
+        if let request = shape.request {
+            guard case .records(let others) = DecisionDependencies(of: request, isOfNone: false) else { return nil }
+            names.formUnion(others)
+        }
+        guard let past = try store.asOf(offset - 1, records: names) else { return nil }
+        do {
+            if let asked = try past.request(of: commit.commit),
+                case .records(let needed) = DecisionDependencies(of: asked.request, isOfNone: false),
+                needed.isSubset(of: names)
+            {
+                return past
+            }
+        } catch let error as StrataError where error.code == .erased { return past }
+        try past.close()
+        return nil
     }
 
     private func namedActor() throws -> Actor { try store.snapshot().trees.namedActor(of: commit.envelope.header) }

@@ -25,6 +25,9 @@ public final class Playback: Sendable {
         var coming: Commit?
     }
 
+    /// The size of commits that are played together.
+    private static let bytesTogether = 4 << 20
+
     private struct State {
         var task: Task<Void, Never>?
         /// The number of the current task; a task with an earlier number was paused, and plays nothing.
@@ -96,7 +99,17 @@ public final class Playback: Sendable {
     public func step() throws -> PlayedCommit? {
         try reel.withLock { reel in
             if isClosed { throw StrataError(.closed, "The playback has been closed.") }
-            return try playNext(&reel)
+            return try playNext(&reel, atMost: 1).first
+        }
+    }
+
+    /// Plays the next commits now, up to a number of them, and returns when the listening devices have been notified;
+    /// none at the end. This is much faster than playing each by itself, but the states in between are not seen: a
+    /// notification has the values of the last one.
+    package func steps(atMost limit: Int) throws -> [PlayedCommit] {
+        try reel.withLock { reel in
+            if isClosed { throw StrataError(.closed, "The playback has been closed.") }
+            return try playNext(&reel, atMost: limit)
         }
     }
 
@@ -179,7 +192,7 @@ public final class Playback: Sendable {
                 guard state.withLock({ $0.turn == turn && !$0.isAtEnd }) else { return nil }
                 guard let coming = try coming(&reel) else { return isAtEnd ? nil : .later(store) }
                 guard let due = reel.pace.due(coming.time) else { return nil }
-                if due <= clock.nowMicroseconds() { try playNext(&reel) }
+                if due <= clock.nowMicroseconds() { _ = try playNext(&reel, atMost: 1) }
                 return .due(due)
             }
         } catch {
@@ -196,17 +209,39 @@ public final class Playback: Sendable {
         if isEnd { waiters.wake(end: .max, isClosed: true) }
     }
 
-    @discardableResult
-    private func playNext(_ reel: inout PlaybackState) throws -> PlayedCommit? {
-        guard let commit = try coming(&reel) else { return nil }
-        try store.play(through: commit.offset)
-        reel.coming = nil
-        reel.pace.play(commit.time, now: clock.nowMicroseconds())
-        let played = try PlayedCommit(commit, in: store)
-        state.withLock { $0.onPlay }()
-        if commit.offset == last { setEnd() }
-        waiters.wake(end: commit.offset, isClosed: false)
+    private func playNext(_ reel: inout PlaybackState, atMost limit: Int) throws -> [PlayedCommit] {
+        let commits = try comingTogether(&reel, atMost: limit)
+        guard let final = commits.last else { return [] }
+        do { try store.play(commits) } catch {
+            // They are still to be played.
+            (reel.coming, reel.cursor) = (commits.first, nil)
+            throw error
+        }
+        let trees = store.snapshot().trees
+        let played = try commits.map { try PlayedCommit($0, in: trees) }
+        for commit in commits {
+            reel.pace.play(commit.time, now: clock.nowMicroseconds())
+            state.withLock { $0.onPlay }()
+        }
+        if final.offset == last { setEnd() }
+        waiters.wake(end: final.offset, isClosed: false)
         return played
+    }
+
+    /// Removes and returns the next commits, up to a number of them and to a size.
+    private func comingTogether(_ reel: inout PlaybackState, atMost limit: Int) throws -> [Commit] {
+        var commits: [Commit] = []
+        var byteCount = 0
+        while commits.count < limit, byteCount < Self.bytesTogether {
+            // The end and errors are left to the next call, so that these commits are played first.
+            guard let next = try commits.isEmpty ? coming(&reel) : try? reel.cursor?.next(),
+                next.offset <= last ?? .max
+            else { break }
+            reel.coming = nil
+            commits.append(next)
+            byteCount += next.payload.count
+        }
+        return commits
     }
 
     /// Returns the next commit; offsets may have gaps.
@@ -260,7 +295,7 @@ public final class Playback: Sendable {
                         if cursor == nil { cursor = try playback.store.log.read(from: seen + 1) }
                         if let commit = try cursor?.next() {
                             seen = commit.offset
-                            return try PlayedCommit(commit, in: playback.store)
+                            return try PlayedCommit(commit, in: playback.store.snapshot().trees)
                         }
                         cursor = nil
                     }

@@ -13,8 +13,8 @@ public struct PlayedCommit: Sendable, Hashable {
     public let actor: Actor?
     public let eventCount: Int
 
-    /// - Parameter store: a store that shows the commit.
-    init(_ commit: Commit, in store: Store) throws {
+    /// - Parameter trees: a state at the commit or a later one.
+    init(_ commit: Commit, in trees: Snapshot) throws {
         (offset, time) = (commit.offset, commit.time)
         let (header, count) = try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
@@ -24,6 +24,6 @@ public struct PlayedCommit: Sendable, Hashable {
             return (header, count)
         }
         eventCount = count
-        actor = header.user == 0 ? nil : try store.snapshot().trees.actor(of: header)
+        actor = header.user == 0 ? nil : try trees.actor(of: header)
     }
 }

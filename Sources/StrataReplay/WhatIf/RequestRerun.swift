@@ -35,14 +35,17 @@ final class RequestRerun {
     private var report: (RerunCommit) throws -> Void = { _ in }
     /// The time of the previous commit.
     private var time: Int64
+    private let counter: RerunCounter?
     var tally = RerunTally()
 
     /// - Parameters:
     ///   - timeline: is at the first commit of the window, and becomes the new timeline.
     ///   - time: the time of the commit before that.
     init(
-        _ window: RerunWindow, _ timeline: AlternateTimeline, _ rules: Rules, time: Int64, changes: [RerunChange] = []
+        _ window: RerunWindow, _ timeline: AlternateTimeline, _ rules: Rules, time: Int64, changes: [RerunChange] = [],
+        counter: RerunCounter? = nil
     ) {
+        self.counter = counter
         self.window = window
         self.timeline = timeline
         self.rules = rules
@@ -101,6 +104,7 @@ final class RequestRerun {
     private func didReplay(_ commit: Commit) {
         window.advance()
         tally.commitCount += 1
+        counter?.add()
         time = commit.time
     }
 

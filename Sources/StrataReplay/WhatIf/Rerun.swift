@@ -26,6 +26,8 @@ public struct Rerun {
     var partLimits = RerunPart.Limits()
     /// True in tests, to judge refusals after each commit, whatever they depend on, where requests are judged in order.
     var asksAlways = false
+    /// Called repeatedly with the number of commits that have been judged and the number of all.
+    package var progress: @Sendable (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
     private let store: Store
 
     /// - Parameter store: is only read. It may be written to meanwhile; later commits are ignored.
@@ -61,15 +63,15 @@ public struct Rerun {
         let first = changes.map(\.firstOffset).min() ?? floor + 1
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
         if changes.isEmpty, first <= before.offset { return try replayUnchanged(from: first, before, into: log, body) }
-        let (old, new) = (try store.asOf(first - 1), try store.asOf(first - 1))
-        defer { try? old.close() }
+        let new = try store.asOf(first - 1, aloneIn: RerunPart.memoryPages)
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
             var window = try RerunWindow(store.log, from: first, through: before.offset)
             window.asksAlways = asksAlways
-            let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, changes: changes)
-            try rerun.run(through: before.offset, old: old.pages, each: body)
+            let counter = RerunCounter(first, through: before.offset, progress)
+            let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, changes: changes, counter: counter)
+            try rerun.run(through: before.offset, each: body)
             try rerun.finish()
             return RerunReport(rerun, before: before, shown: new)
         } catch {
@@ -83,21 +85,38 @@ public struct Rerun {
     ///
     /// - Throws: ``StrataError`` `outOfRange` for a change at an offset that the log does not have.
     public func countFollowing() throws -> (commits: UInt64, unjudged: UInt64) {
+        try countFollowing { _, _ in false }.count
+    }
+
+    /// Returns what ``countFollowing()`` does if most of these commits cannot be judged; nil if most can, as soon as
+    /// that is certain.
+    package func countFollowingIfMostUnjudged() throws -> (commits: UInt64, unjudged: UInt64)? {
+        let (count, isComplete) = try countFollowing { count, rest in
+            count.commits - count.unjudged >= count.unjudged + rest
+        }
+        return isComplete && count.unjudged > count.commits / 2 ? count : nil
+    }
+
+    /// - Parameter isEnough: called with what was counted and the number of commits that are left; true to end.
+    private func countFollowing(
+        until isEnough: ((commits: UInt64, unjudged: UInt64), _ rest: UInt64) -> Bool
+    ) throws -> (count: (commits: UInt64, unjudged: UInt64), isComplete: Bool) {
         let (floor, end) = (store.log.floor.offset, store.snapshot().offset)
         try check(from: floor, through: end)
         let first = (changes.map(\.offset).min() ?? floor) + 1
-        guard first <= end else { return (0, 0) }
-        var (count, unjudged): (UInt64, UInt64) = (0, 0)
+        var count: (commits: UInt64, unjudged: UInt64) = (0, 0)
+        guard first <= end else { return (count, true) }
         var cursor = try store.log.read(from: first)
         while let commit = try cursor.next(), commit.offset <= end {
             var canBeJudged: Bool? = false
             // Judging reports a payload that cannot be decoded.
             do { canBeJudged = try Self.canBeJudged(commit) } catch is StrataError {}
             guard let canBeJudged else { continue }
-            count += 1
-            if !canBeJudged { unjudged += 1 }
+            count.commits += 1
+            if !canBeJudged { count.unjudged += 1 }
+            if isEnough(count, end - commit.offset) { return (count, false) }
         }
-        return (count, unjudged)
+        return (count, true)
     }
 
     /// Returns true if a commit still has its request and everything it saved; nil for a note.
@@ -120,7 +139,8 @@ public struct Rerun {
         from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
         _ body: (RerunCommit) throws -> Void
     ) throws -> RerunReport {
-        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, partLimits)
+        let counter = RerunCounter(first, through: before.offset, progress)
+        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, partLimits, counter)
         defer { for part in parts { part.close() } }
         var tally = RerunTally()
         for part in parts {

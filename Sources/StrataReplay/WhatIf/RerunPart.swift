@@ -16,7 +16,7 @@ final class RerunPart: @unchecked Sendable {
     }
 
     /// The number of pages in memory, 48 MiB.
-    private static let memoryPages = 12_288
+    static let memoryPages = 12_288
     /// The cost of folding a commit, relative to judging it. The sizes of parts are chosen by it so that they end
     /// together (Benchmarks/RESULTS.md).
     private static let foldingCost = 0.19
@@ -33,7 +33,8 @@ final class RerunPart: @unchecked Sendable {
     ///
     /// - Parameter log: receives the commits in order; there is then only one part.
     static func judge(
-        _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?, _ limits: Limits
+        _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?, _ limits: Limits,
+        _ counter: RerunCounter
     ) -> [RerunPart] {
         let parts = divide(all, log == nil ? limits : Limits(maximumParts: 1)).map { RerunPart($0) }
         /// The last commit of the first part that failed or in which the timelines diverge; later parts are not needed.
@@ -41,7 +42,9 @@ final class RerunPart: @unchecked Sendable {
         Processors.perform(parts.count) { index in
             let part = parts[index]
             part.result = Result {
-                try part.judge(store, all, by: rules, into: log) { lastNeeded.withLock { $0 >= part.range.lowerBound } }
+                try part.judge(store, all, by: rules, into: log, counter) {
+                    lastNeeded.withLock { $0 >= part.range.lowerBound }
+                }
             }
             if !part.isUnchanged { lastNeeded.withLock { $0 = min($0, part.range.upperBound) } }
         }
@@ -67,7 +70,7 @@ final class RerunPart: @unchecked Sendable {
 
     private func judge(
         _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?,
-        while isNeeded: () -> Bool
+        _ counter: RerunCounter, while isNeeded: () -> Bool
     ) throws -> RequestRerun {
         let first = range.lowerBound
         // Refusals noted in this part may have been judged before it.
@@ -77,7 +80,7 @@ final class RerunPart: @unchecked Sendable {
         let time = try store.log.timeInFront(of: seen)
         let timeline = AlternateTimeline(on: shown.pages, time: time ?? .min, rules: rules, into: log)
         let window = try RerunWindow(store.log, from: seen, through: all.upperBound)
-        let rerun = RequestRerun(window, timeline, rules, time: time ?? 0)
+        let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, counter: counter)
         if seen < first {
             guard try rerun.runUnchanged(through: first - 1) else { return rerun }
             // The part before reports them.

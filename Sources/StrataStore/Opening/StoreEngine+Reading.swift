@@ -7,8 +7,8 @@ import StrataViews
 extension StoreEngine {
     /// Opens an engine that leaves the store's files unchanged.
     static func openForReading(
-        at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
-        progress: (Replay.Progress) -> Void = { _ in }
+        at path: String, through offset: UInt64? = nil, zones: ClosedRange<UInt64> = 0...UInt64.max,
+        _ options: StoreOptions, _ platform: Platform, progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> StoreEngine {
         var platform = platform
         // The log reports a directory that cannot be opened.
@@ -21,7 +21,8 @@ extension StoreEngine {
             let seen: any ReadOnlyLog =
                 if let offset { try HistoricalLog(log, of: log.storeID, through: offset) } else { log }
             let opened = try Views.openForReading(
-                seen, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+                seen, store: log.storeID, in: path, zones: zones, platform: platform, options: options.pages,
+                progress: progress)
             return try StoreEngine(reading: seen, opened, at: path, options, platform)
         }
     }
@@ -39,12 +40,23 @@ extension StoreEngine {
     }
 
     /// Like ``past(through:)``, without the states that are kept for other readers.
-    func pastAlone(through offset: UInt64, memoryPages: Int) throws -> StoreEngine {
+    func pastAlone(through offset: UInt64, memoryPages: Int, zones: ClosedRange<UInt64>) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
         options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
-        return try .openForReading(at: path, through: offset, options, platform)
+        return try .openForReading(at: path, through: offset, zones: zones, options, platform)
+    }
+
+    /// Like ``past(through:)``, with some records only; nil if these are not enough to judge any request by.
+    func past(through offset: UInt64, records names: Set<[UInt8]>) throws -> StoreEngine? {
+        try requirePast(offset)
+        let past = try HistoricalLog(log, of: storeID, through: offset)
+        let opened = try Views.openForReading(
+            past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
+        guard let opened else { return nil }
+        guard let path else { return try StoreEngine(past: past, opened.views, opened.keeper, of: self) }
+        return try StoreEngine(reading: past, opened, at: path, options, platform)
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
@@ -83,6 +95,22 @@ extension StoreEngine {
 
     /// Advances a store that shows the past to a later offset.
     func advance(to offset: UInt64) throws {
+        try advance(to: offset) { try Replay(log: $0, pages: views.pages).run() }
+    }
+
+    /// Advances a store that shows the past over the commits that come next.
+    func advance(over commits: [Commit]) throws {
+        guard let last = commits.last else { return }
+        try advance(to: last.offset) { _ in
+            let fold = Fold(views.pages.fork())
+            for commit in commits {
+                try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
+            }
+            try fold.publish(to: views.pages)
+        }
+    }
+
+    private func advance(to offset: UInt64, _ fold: (HistoricalLog) throws -> Void) throws {
         guard let past = log as? HistoricalLog else {
             throw StrataError(
                 .invalidArgument, "Only a store that shows the past can be advanced.",
@@ -91,7 +119,7 @@ extension StoreEngine {
         try refreshes.withLock { count in
             count += 1
             try past.advance(to: offset)
-            try Replay(log: past, pages: views.pages).run()
+            try fold(past)
         }
         pipeline.publication.announce(offset)
     }

@@ -92,9 +92,14 @@ final class StoreEngine: Sendable {
     convenience init(past offset: UInt64, of engine: StoreEngine) throws {
         let log = try HistoricalLog(engine.log, of: engine.storeID, through: offset)
         let views = try Views.inMemory(log, options: engine.options.pages)
+        try self.init(past: log, views, IndexCatchUp(views.pages.snapshot()), of: engine)
+    }
+
+    /// Creates an engine for an opened past of one whose views are in memory.
+    convenience init(past log: HistoricalLog, _ views: Views, _ keeper: IndexCatchUp, of engine: StoreEngine) throws {
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(IndexCatchUp(views.pages.snapshot())),
-            options: engine.options, platform: engine.platform, assets: engine.assets, keys: engine.keys)
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(keeper), options: engine.options,
+            platform: engine.platform, assets: engine.assets, keys: engine.keys)
     }
 
     /// Creates an engine that leaves the store's files unchanged.

@@ -156,6 +156,34 @@ extension StoreSnapshot {
         }
     }
 
+    /// Like ``forEachDifference(since:in:_:)``, for an older state of the store that was folded apart and so shares
+    /// nothing with this one: all records of both are read. Returns false if `body` did.
+    ///
+    /// - Parameter zones: the zones whose records are compared, by ordinals from 1 on.
+    package func forEachDifference(
+        sinceApart old: StoreSnapshot, ofZones zones: ClosedRange<UInt64>,
+        _ body: (RecordDifference) throws -> Bool
+    ) throws -> Bool {
+        try gate.requireOpen()
+        try old.gate.requireOpen()
+        for ordinal in zones.clamped(to: 0...(try trees.nameCount(.zone))) {
+            var (before, after) = (RecordRows(of: ordinal, in: old.trees), RecordRows(of: ordinal, in: trees))
+            var (older, newer) = (try before.next(), try after.next())
+            guard older != nil || newer != nil else { continue }
+            let place = try place(ofZone: ordinal, old)
+            while let keyName = RecordRows.first(older?.keyName, newer?.keyName) {
+                let row = older.flatMap { $0.keyName == keyName ? $0.state : nil }
+                let newRow = newer.flatMap { $0.keyName == keyName ? $0.state : nil }
+                if let difference = try place.difference(keyName, from: row, to: newRow), try !body(difference) {
+                    return false
+                }
+                if row != nil { older = try before.next() }
+                if newRow != nil { newer = try after.next() }
+            }
+        }
+        return true
+    }
+
     private func ordinal(of zone: ZoneID, in database: DatabaseID) throws -> UInt64 {
         let place = try names.place(database, .service, in: trees)
         let (ordinal, refusal) = try place.zone(zone, trees, names)
@@ -177,10 +205,33 @@ extension StoreSnapshot {
     }
 }
 
+extension RecordRows {
+    /// Returns the first of two keys, of which either may be missing.
+    fileprivate static func first(_ one: [UInt8]?, _ other: [UInt8]?) -> [UInt8]? {
+        guard let one, let other else { return one ?? other }
+        return other.lexicographicallyPrecedes(one) ? other : one
+    }
+}
+
 /// The origins of a zone's records in both states.
 private struct DifferencePlace {
     let before: RecordOrigin
     let after: RecordOrigin
+
+    /// Returns the difference of two rows, either of which may be missing; nil if they are the same version.
+    func difference(_ keyName: [UInt8], from old: [UInt8]?, to new: [UInt8]?) throws -> RecordDifference? {
+        func version(_ row: [UInt8]) throws -> Version {
+            try row.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        }
+        if let old, let new, try version(old) == version(new) { return nil }
+        let row = new ?? old ?? []
+        let name = try row.withUnsafeBytes { row in
+            try keyName.withUnsafeBytes { try RecordStateView(row, in: 0..<row.count).name(keyName: $0) }
+        }
+        return RecordDifference(
+            RecordID(name, zone: after.zone), in: after.database, before: try old.map { try Record(name, $0, before) },
+            after: try new.map { try Record(name, $0, after) })
+    }
 
     func difference(_ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> RecordDifference {
         let (old, new): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) =

@@ -19,11 +19,27 @@ extension Store {
     /// Like ``asOf(_:)``, with a state that is not shared: cheaper for a caller that looks at one offset, or that
     /// writes much after it.
     ///
-    /// - Parameter memoryPages: the number of pages that are kept in memory rather than in an unnamed file; a store in
-    ///   memory has no such file.
-    package func asOf(_ offset: UInt64, aloneIn memoryPages: Int) throws -> Store {
+    /// - Parameters:
+    ///   - memoryPages: the number of pages that are kept in memory rather than in an unnamed file; a store in memory
+    ///     has no such file.
+    ///   - zones: the zones, by ordinals, whose records the caller reads; those of others may be older, or missing.
+    package func asOf(
+        _ offset: UInt64, aloneIn memoryPages: Int, zones: ClosedRange<UInt64> = 0...UInt64.max
+    ) throws -> Store {
         try gate.requireOpen()
-        return Store(try engine.pastAlone(through: offset, memoryPages: memoryPages), nil, .readOnly)
+        let past = try engine.pastAlone(through: offset, memoryPages: memoryPages, zones: zones)
+        return Store(past, nil, .readOnly)
+    }
+
+    /// Like ``asOf(_:)``, with the records of some names only, and everything that is not a record: much cheaper, for a
+    /// caller that judges a request about these records. Other records are older than the commit, or missing.
+    ///
+    /// Returns nil if judging a request may need further records: the store has accounts with limits, or shares.
+    ///
+    /// - Parameter names: the names of the records, in any zone.
+    package func asOf(_ offset: UInt64, records names: Set<[UInt8]>) throws -> Store? {
+        try gate.requireOpen()
+        return try engine.past(through: offset, records: names).map { Store($0, nil, .readOnly) }
     }
 
     /// Advances a store that shows the past to a later commit, or keeps it at the current one; the cost depends on the

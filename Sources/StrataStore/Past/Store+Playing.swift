@@ -3,7 +3,7 @@ import StrataModel
 
 /// A past that is played back, commit by commit (StrataReplay's `Playback`).
 extension Store {
-    /// Returns the store as of a commit, to which ``play(through:)`` adds the later commits again. Devices can listen,
+    /// Returns the store as of a commit, to which ``play(_:)`` adds the later commits again. Devices can listen,
     /// and are notified as they were then; nothing can be written.
     ///
     /// - Parameter last: the last commit that will be played; it is made durable, so that readers of the files find it.
@@ -15,9 +15,10 @@ extension Store {
         return past
     }
 
-    /// Advances such a store to a later commit, and returns when the listening devices have been notified.
-    package func play(through offset: UInt64) throws {
-        try advance(to: offset)
+    /// Adds the commits that come next to such a store, and returns when the listening devices have been notified.
+    package func play(_ commits: [Commit]) throws {
+        try gate.requireOpen()
+        try engine.advance(over: commits)
         awaitNotifications()
     }
 

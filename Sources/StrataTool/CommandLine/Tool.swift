@@ -81,8 +81,10 @@ public enum Tool {
         var pager: Pager?
         // The pager starts with the first byte. Until then the command owns the terminal.
         output.opensOnFirstByte = {
-            if output.columns != nil { Progress.end() }
-            if isPaged { pager = Pager(by: command.name) }
+            if isPaged, output.columns != nil {
+                Progress.end()
+                pager = Pager(by: command.name)
+            }
             return pager?.descriptor
         }
         defer {

@@ -147,6 +147,9 @@ final class Output {
             opensOnFirstByte = nil
             descriptor = opens() ?? descriptor
         }
+        let endsLine = count > 0 && buffer[count - 1] == UInt8(ascii: "\n")
+        if columns != nil, count > 0 { Progress.hold() }
+        defer { if columns != nil, endsLine { Progress.release() } }
         var start = min(count, repeatedCount)
         repeatedCount -= start
         while start < count && failure == 0 {

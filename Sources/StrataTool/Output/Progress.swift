@@ -11,6 +11,13 @@ enum Progress {
         var command: String
         var begin: ContinuousClock.Instant
         var isShown = false
+        /// True while other output is in the terminal's line.
+        var isHeld = false
+
+        mutating func wipe() {
+            if isShown { Diagnostics.write("\r\u{1B}[K") }
+            isShown = false
+        }
     }
 
     private static let tickMicroseconds: UInt32 = 200_000
@@ -35,12 +42,18 @@ enum Progress {
     }
 
     /// Erases the line, so that other output starts on a clean one. The next tick shows it again.
-    static func wipe() {
+    static func wipe() { line.withLock { $0?.wipe() } }
+
+    /// Erases the line, and keeps it away until other output has ended a line of its own.
+    static func hold() {
         line.withLock { line in
-            if line?.isShown == true { Diagnostics.write("\r\u{1B}[K") }
-            line?.isShown = false
+            line?.wipe()
+            line?.isHeld = true
         }
     }
+
+    /// Lets the next tick show the line again.
+    static func release() { line.withLock { $0?.isHeld = false } }
 
     /// Erases the line and stops progress.
     static func end() {
@@ -60,7 +73,7 @@ enum Progress {
         line.withLock { line in
             guard let shown = line else { return false }
             let seconds = (ContinuousClock.now - shown.begin).components.seconds
-            guard seconds >= 1 else { return true }
+            guard seconds >= 1, !shown.isHeld else { return true }
             Diagnostics.write("\r\u{1B}[Kstrata \(shown.command): \(place)\(seconds) s")
             line?.isShown = true
             return true

@@ -52,6 +52,8 @@ enum PlayCommand: Command {
 
     /// An upper bound of the gap between any two commits, whatever their timestamps.
     private static let longestGapSeconds = 1e14
+    /// The number of commits that are played at a time if no device looks at each state.
+    private static let mostTogether = 4_096
     /// The interval for checking that the output still has a reader.
     private static let listenerMilliseconds: Int64 = 100
 
@@ -128,6 +130,7 @@ enum PlayCommand: Command {
         if arguments[step], isatty(STDIN_FILENO) == 1, Diagnostics.isTerminal {
             Diagnostics.report("Enter plays the next commit, q ends", by: name)
         }
+        if arguments[unpaced], actor == nil { return try playTogether(playback, report: &report) }
         while true {
             if arguments[step] {
                 guard let line = readLine(), line != "q" else { return }
@@ -138,6 +141,19 @@ enum PlayCommand: Command {
             try report.write(commit)
             if !arguments[unpaced] { try output.flushToListener() }
             if playback.isAtEnd { return }
+        }
+    }
+
+    /// Plays without pauses, more and more commits at a time, since no device is to see each state.
+    private static func playTogether(_ playback: Playback, report: inout PlayReport) throws {
+        let end = playback.last ?? 0
+        var count = 1
+        while true {
+            let commits = try playback.steps(atMost: count)
+            for commit in commits { try report.write(commit) }
+            if commits.isEmpty || playback.isAtEnd { return }
+            Progress.note(playback.offset, of: end)
+            count = min(count * 2, mostTogether)
         }
     }
 

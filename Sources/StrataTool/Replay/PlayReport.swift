@@ -21,6 +21,7 @@ struct PlayReport {
     /// Writes a commit that has just been replayed.
     mutating func write(_ commit: PlayedCommit) throws {
         try isJSON ? output.writeJSON(commit) : writeText(commit)
+        guard box != nil || feed != nil else { return }
         let state = ContainerState(playback.store)
         for change in try feed?.changes() ?? [] {
             try isJSON ? writeJSON(change, state) : writeText(change, state)

@@ -66,6 +66,9 @@ enum WhatIfCommand: Command {
         "strata what-if Notes.strata --insert More.records --at 40 --user anna --out Other.strata",
     ]
 
+    /// Output that arrives over time is not paged.
+    static func isPaged(_ arguments: Arguments) -> Bool { false }
+
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let changes = try changes(arguments)
         var options = arguments[rules] ?? .service
@@ -74,6 +77,7 @@ enum WhatIfCommand: Command {
             return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
                 rerun.changes = changes
+                rerun.progress = { Progress.note($0, of: $1) }
                 if !arguments[leaveOut],
                     let reason = try access.tellingDamage({ try reasonNotToAnswer(rerun) })
                 {
@@ -109,8 +113,7 @@ enum WhatIfCommand: Command {
 
     /// Returns the reason for refusing to answer, if most commits after the change cannot be judged; nil otherwise.
     private static func reasonNotToAnswer(_ rerun: Rerun) throws -> String? {
-        let following = try rerun.countFollowing()
-        guard following.unjudged > following.commits / 2 else { return nil }
+        guard let following = try rerun.countFollowingIfMostUnjudged() else { return nil }
         let place = rerun.changes.isEmpty ? "" : " after the first change"
         let unjudged =
             following.commits == 1

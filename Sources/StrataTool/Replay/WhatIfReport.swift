@@ -6,6 +6,8 @@ import StrataStore
 struct WhatIfReport {
     /// The number of ranges to print; the rest are counted, and `--json` lists more of them.
     private static let mostRanges = 20
+    /// The longest time between two differences after which the first of them is shown.
+    private static let longestDelay = Duration.milliseconds(100)
 
     private let arguments: Arguments
     private let output: Output
@@ -20,9 +22,16 @@ struct WhatIfReport {
         _ path: String?, _ run: ((RerunCommit) throws -> Void) throws -> RerunReport
     ) throws -> ExitCode {
         var isAnyOther = false
-        let report = try run {
-            isAnyOther = isAnyOther || $0.hasOtherOutcome
-            asJSON ? try output.writeJSON($0) : try write($0)
+        var shown: ContinuousClock.Instant?
+        let report = try run { commit in
+            isAnyOther = isAnyOther || commit.hasOtherOutcome
+            asJSON ? try output.writeJSON(commit) : try write(commit)
+            // Judging takes long: the first line is shown at once, and others soon.
+            let now = ContinuousClock.now
+            if shown.map({ now - $0 >= Self.longestDelay }) ?? true {
+                try output.flush()
+                shown = now
+            }
         }
         defer { try? report.close() }
         var differences = DifferenceReport(arguments, output)

@@ -41,6 +41,8 @@ package struct Replay {
     private let sorting: Sorting?
     /// The bytes of payloads after which the work ends; nil to fold everything.
     var intervalBytes: Int?
+    /// The zones whose records are folded; all by default.
+    var zones: ClosedRange<UInt64> = 0...UInt64.max
     /// Called repeatedly; an error that it throws ends the work.
     var pulse: () throws -> Void = {}
 
@@ -74,6 +76,7 @@ package struct Replay {
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
         let fold = Fold(pages.fork(), sorter: sorting?.sorter, limits: sorting?.limits ?? .init())
+        fold.zones = zones
         var (total, published, reported, pageCount) = (0, 0, 0, pages.info.pageCount)
         while let commit = next, commit.offset <= limit {
             try pulse()

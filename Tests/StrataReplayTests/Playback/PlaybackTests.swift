@@ -59,6 +59,38 @@ struct PlaybackTests {
         }
     }
 
+    @Test("Commits that are played together are those that are played one by one", arguments: [1, 2, 7, 1_000])
+    func together(limit: Int) throws {
+        let fixture = try RerunFixture()
+        var (recorded, history) = (Recorded(), RandomHistory(fixture, seed: 3))
+        for _ in 0..<60 {
+            try history.run(1)
+            try recorded.note(fixture.store)
+        }
+        let last = fixture.store.offset - 2
+        let single = try Playback(of: fixture.store, from: 3, through: last, speed: .stepped)
+        var wanted: [PlayedCommit] = []
+        while let commit = try single.step() { wanted.append(commit) }
+        let playback = try Playback(of: fixture.store, from: 3, through: last, speed: .unpaced)
+        let playedCount = Lock(0)
+        playback.onPlay { playedCount.withLock { $0 += 1 } }
+        var played: [PlayedCommit] = []
+        while true {
+            let commits = try playback.steps(atMost: limit)
+            guard let final = commits.last else { break }
+            played += commits
+            #expect(commits.count <= limit && playback.offset == final.offset && playback.time == final.time)
+            if let digests = recorded.digests[final.offset] {
+                #expect(try playback.store.snapshot().digests() == digests, "\(final.offset)")
+            }
+        }
+        #expect(played == wanted && playedCount.withLock { $0 } == wanted.count && wanted.last?.offset == last)
+        #expect(playback.isAtEnd)
+        try playback.close()
+        #expect(throws: StrataError.self) { try playback.steps(atMost: limit) }
+        try single.close()
+    }
+
     // MARK: Time
 
     /// When each commit was played, behind the beginning.

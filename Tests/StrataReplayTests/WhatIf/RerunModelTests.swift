@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataStore
+import StrataSystem
 import TestSupport
 import Testing
 
@@ -72,5 +73,48 @@ struct RerunModelTests {
                 }
             }
         }
+    }
+
+    @Test("Progress goes from nothing to all, in parts or in order")
+    func progress() throws {
+        let fixture = try history(2)
+        let end = fixture.store.offset
+        for changes in [[], [RerunChange.drop(3)]] {
+            var rerun = Rerun(of: fixture.store, changes: changes)
+            rerun.partLimits = .init(minimumCommits: 40, maximumParts: 3)
+            let last = Lock<(judged: UInt64, all: UInt64)>((0, 0))
+            rerun.progress = { judged, all in last.withLock { $0 = (judged, all) } }
+            try rerun.run().close()
+            let seen = last.withLock { $0 }
+            #expect(seen.judged == seen.all && seen.all == end - (changes.isEmpty ? 0 : 2))
+        }
+    }
+
+    @Test("If most commits can be judged, counting ends early with the same answer", arguments: [true, false])
+    func unjudged(isMost: Bool) throws {
+        let fixture = try history(4)
+        let log = MemoryLog()
+        var cursor = try fixture.store.log.read(from: 1)
+        var generator = SeededGenerator(seed: 9)
+        while let commit = try cursor.next() {
+            var envelope = try Envelope(decoding: commit.payload)
+            if (generator.next(below: 10) < 6) == isMost { envelope.header.requestShape = [] }
+            let payload = envelope.encoded()
+            _ = try log.append([NewCommit(id: commit.id, time: commit.time, payload: payload[...])], expecting: log.end)
+        }
+        let store = try Store(on: log)
+        defer { try? store.close() }
+        var foundCount = 0
+        for offset in 1...store.offset {
+            let rerun = Rerun(of: store, changes: [.drop(offset)])
+            let count = try rerun.countFollowing()
+            let found = try rerun.countFollowingIfMostUnjudged()
+            #expect((found != nil) == (count.unjudged > count.commits / 2))
+            if let found {
+                #expect(found == count)
+                foundCount += 1
+            }
+        }
+        #expect(isMost ? foundCount > 20 : foundCount < Int(store.offset))
     }
 }

@@ -24,7 +24,7 @@ struct PlayedStoreTests {
             var count = 0
             var cursor = try played.laterCommits()
             while let commit = try cursor.next() {
-                try played.play(through: commit.offset)
+                try played.play([commit])
                 count += 1
                 let past = try store.asOf(commit.offset)
                 #expect(
@@ -33,7 +33,8 @@ struct PlayedStoreTests {
                 #expect(played.log.endTime == commit.time)
             }
             #expect(count > 20 && played.offset == store.offset)
-            #expect(throws: StrataError.self) { try played.play(through: store.offset + 1) }
+            let first = try #require(try store.log.commit(at: played.offset - 1) ?? store.log.commit(at: played.offset))
+            #expect(throws: StrataError.self) { try played.play([first]) }
             try played.close()
             #expect(throws: StrataError.self) { try played.laterCommits() }
             try store.close()

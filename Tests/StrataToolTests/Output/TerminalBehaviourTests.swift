@@ -88,6 +88,15 @@ import Testing
         }
     }
 
+    @Test func noPagerForOutputThatArrivesOverTime() throws {
+        let fixture = try StateFixture()
+        let terminal = try show(
+            "what-if \(fixture.name) --drop 4", "PAGER='echo started; cat'", in: fixture.directory.path, isPaged: true)
+        #expect(terminal.finish() == 1, "\(terminal.text)")
+        #expect(terminal.text.hasPrefix("commit 4  anna: accepted -> dropped"), "\(terminal.text)")
+        #expect(!terminal.text.contains("started"), "\(terminal.text)")
+    }
+
     @Test func noPagerThatIsNotThere() throws {
         let fixture = try StoreFixture.small()
         for pager in ["no-such-pager -R", "/no/such/pager"] {

@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import StrataModel
+import StrataReplay
 import StrataStore
 import StrataSystem
 import Testing
@@ -20,6 +22,28 @@ import Testing
         #expect(result.output.contains("~ rank: 3 -> 2"), "\(result.output)")
         #expect(result.lines.last == "2 commits judged again: 1 changed, 0 others had another outcome")
         #expect(try fixture.content() == before)
+    }
+
+    @Test func theFirstDifferenceIsShownBeforeTheRestIsJudged() throws {
+        let store = try Store.openForReading(at: fixture.path)
+        defer { try? store.close() }
+        let arguments = try ArgumentParser(WhatIfCommand.self).parse([fixture.path, "--drop", "2"])
+        let pipe = Pipe()
+        let output = Output(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+        output.holdsFirstLine = true
+        var shown = ""
+        var judgedCount = 0
+        let code = try WhatIfReport(arguments, output).write(nil) { each in
+            try Rerun(of: store, changes: [.drop(2)]).run { commit in
+                judgedCount += 1
+                try each(commit)
+                var ready = pollfd(fd: pipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&ready, 1, 0) > 0 else { return }
+                shown += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+                if judgedCount == 1 { #expect(shown == "commit 2  anna: accepted -> dropped\n") }
+            }
+        }
+        #expect(code == .no && judgedCount > 1 && shown.hasPrefix("commit 2 "))
     }
 
     @Test func withNothingChangedNothingDiffers() throws {
