@@ -29,12 +29,19 @@ extension StoreWorkload {
             { try fetchRate(pair.store, ids) },
             { try peer { name in sum &+= try name.withUnsafeBytes { try pair.peer.fetch($0).thumbnail.count } } },
             { try peer { name in sum &+= try name.withUnsafeBytes { try pair.peer.fetchInPlace($0) } } },
+            { try fetchRate(pair.store, ids, inPlace: true) },
+            { try lotRate(pair.store, ids) },
         ])
         guard sum != 0 else { throw BenchError(message: "nothing was fetched") }
         let metric = "fetch by ID, warm, all values read"
+        let (swift, inPlace) = ("SQLite, values of Swift", "SQLite, columns in place")
         return [
-            measurement(metric, "fetches/s", figures[0], "SQLite, values of Swift", figures[1], .ratioAtLeast(4)),
-            measurement(metric, "fetches/s", figures[0], "SQLite, columns in place", figures[2], .ratioAtLeast(4)),
+            measurement(metric, "fetches/s", figures[0], swift, figures[1], .ratioAtLeast(4)),
+            measurement(metric, "fetches/s", figures[0], inPlace, figures[2], .ratioAtLeast(4)),
+            measurement("\(metric) in place", "fetches/s", figures[3], inPlace, figures[2], .ratioAtLeast(2.2)),
+            measurement(
+                "\(Self.fetchLot) IDs together, all values read in place", "fetches/s", figures[4], inPlace,
+                figures[2], .ratioAtLeast(4)),
         ]
     }
 
@@ -47,14 +54,44 @@ extension StoreWorkload {
         try store.snapshot().record(id, in: TaskRecords.database, as: TaskRecords.actor).fields.count
     }
 
-    private func fetchRate(_ store: Store, _ ids: [RecordID]) throws -> Double {
+    /// Reads every value of a record in place; the number of values.
+    private func look(_ record: Record) throws -> Int {
+        var (count, sum) = (0, Int64(0))
+        try record.forEachValue { _, value in
+            count += 1
+            if let number = try value.int64 {
+                sum &+= number
+            } else if try value.withText({ sum &+= Int64($0.span[0]) }) == nil {
+                sum &+= Int64(try value.double ?? value.date ?? Double(value.kind.rawValue))
+            }
+        }
+        guard sum != 0 else { throw BenchError(message: "the values are missing") }
+        return count
+    }
+
+    private func lotRate(_ store: Store, _ ids: [RecordID]) throws -> Double {
+        var (next, sum) = (0, 0)
+        let rate = try timed {
+            let start = next % ids.count
+            let lot = Array(ids[start..<min(start + Self.fetchLot, ids.count)])
+            for result in try store.snapshot().records(lot, in: TaskRecords.database, as: TaskRecords.actor) {
+                sum += try look(result.get())
+            }
+            next += lot.count
+            return lot.count
+        }
+        guard sum == next * TaskRecords.keys.count else { throw BenchError(message: "a record lacks values") }
+        return rate
+    }
+
+    private func fetchRate(_ store: Store, _ ids: [RecordID], inPlace: Bool = false) throws -> Double {
         var (next, sum) = (0, 0)
         let rate = try timed {
             let snapshot = store.snapshot()
             for place in next..<next + Self.fetchLot {
                 let record = try snapshot.record(
                     ids[place % ids.count], in: TaskRecords.database, as: TaskRecords.actor)
-                try record.forEachField { _, _ in sum += 1 }
+                if inPlace { sum += try look(record) } else { try record.forEachField { _, _ in sum += 1 } }
             }
             next += Self.fetchLot
             return Self.fetchLot
