@@ -95,4 +95,68 @@ struct SeveralKeysTests {
         }
         #expect(seen == Array(tree.model.sortedKeys[20..<tree.model.count - 7]))
     }
+
+    @Test("The first entry behind a prefix is the first of a scan", arguments: EntryGenerator.Shape.allCases)
+    func firstEntries(shape: EntryGenerator.Shape) throws {
+        for seed in seeds(3) {
+            var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: seed))
+            for _ in 0..<700 { try tree.put(entries.key(), entries.value()) }
+            try tree.publishAndCheck()
+            let known = tree.model.sortedKeys
+            var wanted = known.map { Array($0.prefix(Int.random(in: 1...$0.count, using: &entries.random))) }
+            wanted += known.prefix(100) + (0..<100).map { _ in entries.key() }
+            var prefixes = KeyList()
+            for prefix in wanted { prefixes.append(prefix) }
+            var (next, foundCount) = (0, 0)
+            try tree.store.snapshot().forEachFirst(Self.id, prefixes) { index, entry in
+                try #require(index == next)
+                next += 1
+                let first = known.first { $0.starts(with: wanted[index]) }
+                switch entry {
+                case .none: try #require(first == nil, "seed \(seed)")
+                case .value(let value):
+                    foundCount += 1
+                    try #require([UInt8](value) == first.flatMap { tree.model[$0] }, "seed \(seed)")
+                case .elsewhere: break
+                }
+            }
+            #expect(next == wanted.count && foundCount > 0)
+        }
+        var prefixes = KeyList()
+        prefixes.append([1])
+        try TwinTree().store.snapshot().forEachFirst(Self.id, prefixes) { _, entry in
+            if case .none = entry { return }
+            Issue.record("An empty tree has an entry.")
+        }
+    }
+
+    @Test("A scan of keys with an end leaves out no other", arguments: EntryGenerator.Shape.allCases)
+    func scannedKeys(shape: EntryGenerator.Shape) throws {
+        var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: 6))
+        for number in 0..<500 {
+            let key = entries.key().prefix(900) + (number % 3 == 0 ? [1, 2] : [2, 2])
+            try tree.put(Array(key), entries.value())
+        }
+        try tree.publishAndCheck()
+        let known = tree.model.sortedKeys
+        for tail: [UInt8] in [[], [2], [1, 2], [9, 9, 9]] {
+            var (seen, passed): ([[UInt8]], Int) = ([], 0)
+            try known[3].withUnsafeBytes { lower in
+                try known[known.count - 4].withUnsafeBytes { upper in
+                    try tree.store.snapshot().scanKeys(
+                        Self.id, from: lower, to: upper, endingWith: tail, passing: { passed += $0 },
+                        { key in
+                            seen.append([UInt8](key))
+                            return true
+                        })
+                }
+            }
+            let wanted = known[3..<known.count - 4]
+            #expect(passed == wanted.count)
+            #expect(
+                seen.filter { $0.suffix(tail.count) == tail[...] }
+                    == wanted.filter { $0.suffix(tail.count) == tail[...] })
+            #expect(tail.count < 2 || seen.count < wanted.count)
+        }
+    }
 }

@@ -20,27 +20,30 @@ extension DatabaseCall {
     nonisolated(nonsending) func records(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, progress: ItemProgress<CKRecord.ID>? = nil
     ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
-        try await results(Self.unique(ids), desiredKeys, progress)
-    }
-
-    private nonisolated(nonsending) func results(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ progress: ItemProgress<CKRecord.ID>? = nil
-    ) async throws -> [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] {
-        try await asking(.fetchRecords) { opened in
-            let models = ids.map { $0.model(for: client.userRecordName) }
-            let found = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
+        let ids = Self.unique(ids)
+        return try await asking(.fetchRecords) { opened in
             var results: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
             results.reserveCapacity(ids.count)
-            for (id, found) in zip(ids, found) {
-                switch found {
-                case .success(let record): results.append((id, result(of: record, id, desiredKeys, progress)))
-                case .failure(let refusal): results.append((id, .failure(CKError(refusal))))
-                }
-            }
+            try fetch(ids, desiredKeys, opened, progress) { results.append(($0, $1)) }
             for (index, error) in itemErrors(ids.count, .fetchRecords, opened) {
                 results[index].result = .failure(error)
             }
             return results
+        }
+    }
+
+    /// Calls `body` with each ID and its result, in order.
+    private func fetch(
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ opened: OpenedStore,
+        _ progress: ItemProgress<CKRecord.ID>?, _ body: (CKRecord.ID, Result<CKRecord, CKError>) -> Void
+    ) throws {
+        let models = ids.map { $0.model(for: client.userRecordName) }
+        let found = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
+        for (id, found) in zip(ids, found) {
+            switch found {
+            case .success(let record): body(id, result(of: record, id, desiredKeys, progress))
+            case .failure(let refusal): body(id, .failure(CKError(refusal)))
+            }
         }
     }
 
@@ -62,13 +65,16 @@ extension DatabaseCall {
     nonisolated(nonsending) func recordsByID(
         _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?
     ) async throws -> [CKRecord.ID: Result<CKRecord, Error>] {
-        var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
-        results.reserveCapacity(ids.count)
         // Unless it could exceed the limit, fetching repeated IDs twice costs less than finding them.
         let limit = try client.opened().options.limits.itemsPerRequest
         let ids = ids.count > limit ? Self.unique(ids) : ids
-        for (id, result) in try await self.results(ids, desiredKeys) { results[id] = result.mapError { $0 } }
-        return results
+        return try await asking(.fetchRecords) { opened in
+            var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
+            results.reserveCapacity(ids.count)
+            try fetch(ids, desiredKeys, opened, nil) { id, result in results[id] = result.mapError { $0 } }
+            for (index, error) in itemErrors(ids.count, .fetchRecords, opened) { results[ids[index]] = .failure(error) }
+            return results
+        }
     }
 
     static func unique<ItemID: Hashable>(_ ids: [ItemID]) -> [ItemID] {

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModel
+import Synchronization
 
 /// Identifies a record within a database: `CKRecord.ID`.
 ///
@@ -9,12 +10,14 @@ import StrataModel
 /// ```
 ///
 /// Two IDs are equal if their names and zones are, compared exactly as written (B2).
-// @unchecked: its properties are constants.
+// @unchecked: its properties are constants, except for one that is atomic.
 public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @unchecked Sendable {
     /// The name, unique within the zone.
     public let recordName: String
     /// The zone of the record.
     public let zoneID: CKRecordZoneID
+    /// The hash value once it was needed; 0 before.
+    private let knownHash = Atomic(0)
 
     /// Creates the ID of a record; without a name, it gets a unique one.
     public init(recordName: String = UUID().uuidString, zoneID: CKRecordZoneID = .default) {
@@ -45,10 +48,14 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     }
 
     public override var hash: Int {
+        let known = knownHash.load(ordering: .relaxed)
+        if known != 0 { return known }
         var hasher = Hasher()
         hasher.combine(recordName)
         hasher.combine(zoneID.model.name)
-        return hasher.finalize()
+        let hash = hasher.finalize()
+        knownHash.store(hash, ordering: .relaxed)
+        return hash
     }
 
     public override var description: String {

@@ -51,6 +51,18 @@ package struct SharedRecordEvent: StatedEvent {
         return isGone ? nil : share
     }
 
+    /// Returns the parts of an encoded event that feeds read of every change: the record's zone, the range of its name,
+    /// and if it no longer belongs to the share.
+    package static func look(
+        at event: UnsafeRawBufferPointer
+    ) throws -> (zone: UInt64, name: Range<Int>, isGone: Bool) {
+        var reader = ByteReader(event)
+        let zone = try reader.readEventZone()
+        _ = try reader.readVarint("the type of a record event")
+        let name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        return (zone, name, try readRest(from: &reader).isGone)
+    }
+
     private static func readRest(
         from reader: inout ByteReader
     ) throws -> (share: UInt64, isGone: Bool, original: Version?) {

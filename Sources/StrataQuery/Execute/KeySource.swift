@@ -13,9 +13,12 @@ final class KeySource {
         self.isCancelled = isCancelled
     }
 
-    func countRow() throws {
-        rowsRead += 1
-        if rowsRead & 0xFF == 0, isCancelled() { throw QueryError.cancelled }
+    func countRow() throws { try countRows(1) }
+
+    private func countRows(_ count: Int) throws {
+        let before = rowsRead
+        rowsRead += count
+        if before >> 8 != rowsRead >> 8, isCancelled() { throw QueryError.cancelled }
     }
 
     /// Returns true if a record's rows must be skipped, because the record itself is examined.
@@ -72,17 +75,14 @@ final class KeySource {
         from lower: [UInt8], to upper: [UInt8], after start: Int, _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
-        let tail = scene.zone.map { zone in
-            var key = KeyWriter()
-            key.append(number: zone)
-            return key.bytes
-        }
+        // Rows end with the zone, and most may have another one; a longer number may end like this one.
+        var tail = KeyWriter()
+        if let zone = scene.zone { tail.append(number: zone) }
         try lower.withUnsafeBytes { lower in
             try upper.withUnsafeBytes { upper in
-                try scene.trees.scan(ViewTree.index, from: lower, to: upper) { key, _ in
-                    try countRow()
-                    // Rows end with the zone, and most may have another one; a longer number may end like this one.
-                    if let tail, !key.suffix(tail.count).elementsEqual(tail) { return true }
+                try scene.trees.scanKeys(
+                    ViewTree.index, from: lower, to: upper, endingWith: tail.bytes, passing: countRows
+                ) { key in
                     let row = try IndexRow(key, after: start)
                     if let zone = scene.zone, try row.zone != zone { return true }
                     goesOn = try body(row)

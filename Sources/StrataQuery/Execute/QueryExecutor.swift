@@ -15,12 +15,15 @@ final class QueryExecutor {
     private let source: KeySource
     private var recordsRead = 0
     private var matches: [QueryMatch] = []
+    private var batches = StateBatches()
     /// Touched records that match and are not yet in `matches`; the first one is last.
     private var overlay: [QueryMatch] = []
     private let budget: ExpressionBudget
     private let isCancelled: @Sendable () -> Bool
     /// True if some records are found by name instead of by index rows.
     private let hasNamedRecords: Bool
+    /// True if the actor sees only some of a zone's records.
+    private let hidesRecords: Bool
 
     /// The result of a query.
     struct Outcome {
@@ -44,6 +47,7 @@ final class QueryExecutor {
         budget = ExpressionBudget(isCancelled: isCancelled)
         encoder = try SortEncoder(plan.order, scene)
         hasNamedRecords = Self.hasNamedRecords(plan.source)
+        hidesRecords = scene.visible.map { !$0.isWholeZone } ?? false
         judge = try RecordJudge(plan.residual, scene, budget, onlyVisible: true)
         source = KeySource(scene, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
@@ -65,8 +69,8 @@ final class QueryExecutor {
         guard matches.count > limit else { return Outcome(matches: matches, next: nil, actual: actual) }
         matches.removeLast(matches.count - limit)
         let next = try matches.last.map { last in
-            try last.key.withUnsafeBytes { key in
-                try last.state.withUnsafeBytes { try encoder.place(key, RecordStateView($0, in: 0..<$0.count)) }
+            try last.record.withName { key in
+                try last.record.withState { try encoder.place(key, RecordStateView($0, in: 0..<$0.count)) }
             }
         }
         return Outcome(matches: matches, next: next, actual: actual)
@@ -79,18 +83,38 @@ final class QueryExecutor {
     /// The keys of records that will be read together.
     private var waiting = KeyList()
 
-    /// The maximum number of waiting records, so that no more are read than may be needed.
-    private var room: Int { min(Snapshot.keysTogether, max(1, limit + 1 - matches.count)) }
+    /// The maximum number of waiting records, so that no more are read than may be needed. Where most are hidden, few
+    /// are read anyway.
+    private var room: Int {
+        if hidesRecords, !hasNamedRecords { return Snapshot.keysTogether }
+        return min(Snapshot.keysTogether, max(1, limit + 1 - matches.count))
+    }
 
-    /// Reads the waiting records, and calls `body` with those that match, in order; returns false once `body` has.
-    private func readWaiting(needsPlace: Bool, _ body: (QueryMatch) -> Bool) throws -> Bool {
+    /// Reads the waiting records, and appends those that match, in order; returns false once there are enough.
+    ///
+    /// - Parameter onlyBehind: true if records up to the place after which matches are wanted may be among them.
+    private func appendWaiting(onlyBehind: Bool = false) throws -> Bool {
+        try readWaiting(needsPlace: onlyBehind || !overlay.isEmpty) { place, key, state in
+            if onlyBehind, !isBehind(place) { return true }
+            return append(QueryMatch(place: place, record: batches.append(name: key, state: state)))
+        }
+    }
+
+    /// Reads the waiting records, and calls `body` with place, key and state of those that match, in order; returns
+    /// false once `body` has.
+    private func readWaiting(
+        needsPlace: Bool, _ body: ([UInt8], UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
         var keys = KeyList()
         swap(&keys, &waiting)
         // What the actor does not see is not even read.
-        if let visible = scene.visible, !visible.isWholeZone { keys = try visible.visible(of: keys, in: scene.trees) }
+        if hidesRecords, let visible = scene.visible { keys = try visible.visible(of: keys, in: scene.trees) }
         let goesOn = try scene.trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
-            guard let match = try match(keys, at: index, state: state, needsPlace: needsPlace) else { return true }
-            return body(match)
+            try keys.withKey(index) { key in
+                guard let state = try matching(key, state) else { return true }
+                let place = needsPlace ? try encoder.bytes(key, RecordStateView(state, in: 0..<state.count)) : []
+                return try body(place, key, state)
+            }
         }
         keys.removeAll()
         swap(&keys, &waiting)
@@ -98,10 +122,10 @@ final class QueryExecutor {
         return goesOn
     }
 
-    /// The record, if it matches.
-    private func match(
-        _ keys: KeyList, at index: Int, state: UnsafeRawBufferPointer?, needsPlace: Bool
-    ) throws -> QueryMatch? {
+    /// Returns the state of a record if it matches.
+    private func matching(
+        _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer?
+    ) throws -> UnsafeRawBufferPointer? {
         recordsRead += 1
         guard let state else {
             // A record that is looked up by name may be missing; an index row always belongs to a record.
@@ -111,11 +135,7 @@ final class QueryExecutor {
         let view = try RecordStateView(state, in: 0..<state.count)
         // The rows of an index already belong to its type.
         if hasNamedRecords, try view.type() != scene.type { return nil }
-        return try keys.withKey(index) { record in
-            guard try judge.holds(record, view, state) else { return nil }
-            return QueryMatch(
-                place: needsPlace ? try encoder.bytes(record, view) : [], key: [UInt8](record), state: [UInt8](state))
-        }
+        return try judge.holds(key, view, state) ? state : nil
     }
 
     /// The touched records that match the whole predicate, last one first.
@@ -132,7 +152,7 @@ final class QueryExecutor {
                     guard try view.type() == scene.type, try whole.holds(record, view, state) else { return }
                     let place = try encoder.bytes(record, view)
                     guard isBehind(place) else { return }
-                    found.append(QueryMatch(place: place, key: key, state: [UInt8](state)))
+                    found.append(QueryMatch(place: place, record: StoredState(name: record, state: state)))
                 }
             }
         }
@@ -168,7 +188,9 @@ final class QueryExecutor {
         try scene.trees.getEach(ViewTree.records, records, in: records.indices) { index, state in
             guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
             let place = overlay.isEmpty ? [] : places[index]
-            return append(QueryMatch(place: place, key: records[index], state: [UInt8](state)))
+            return append(
+                QueryMatch(
+                    place: place, record: records.withKey(index) { batches.append(name: $0, state: state) }))
         }
     }
 
@@ -198,9 +220,12 @@ final class QueryExecutor {
     private func runRows(from lower: [UInt8], to upper: [UInt8], after start: Int) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
-            guard group != nil else { return try readWaiting(needsPlace: !overlay.isEmpty, append) }
-            return try readWaiting(needsPlace: true) { match in
-                if isBehind(match.place), group?.top.accepts(match.place) == true { group?.top.add(match) }
+            guard group != nil else { return try appendWaiting() }
+            return try readWaiting(needsPlace: true) { place, key, state in
+                if isBehind(place), group?.top.accepts(place) == true {
+                    // Later records may take its place, so it shares no memory with others.
+                    group?.top.add(QueryMatch(place: place, record: StoredState(name: key, state: state)))
+                }
                 return true
             }
         }
@@ -295,9 +320,7 @@ final class QueryExecutor {
 
     /// Reads the waiting records, each of which is the only one of its value.
     private func readSingles() throws -> Bool {
-        try readWaiting(needsPlace: after != nil || !overlay.isEmpty) { match in
-            after != nil && !isBehind(match.place) ? true : append(match)
-        }
+        try appendWaiting(onlyBehind: after != nil)
     }
 
     /// Reads all rows of one value.
@@ -328,9 +351,9 @@ final class QueryExecutor {
         for tie in ties where tie != last {
             last = tie
             waiting.append(try tie.withUnsafeBytes { try SortEncoder.record(ofTie: $0, order) })
-            if waiting.count >= room, !(try readWaiting(needsPlace: !overlay.isEmpty, append)) { return }
+            if waiting.count >= room, !(try appendWaiting()) { return }
         }
-        _ = try readWaiting(needsPlace: !overlay.isEmpty, append)
+        _ = try appendWaiting()
     }
 
     private func runSorted(_ keys: QueryPlan.Source) throws {
@@ -405,13 +428,10 @@ final class QueryExecutor {
 
     private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {
         var search = try NearestSearch(scene, id, circle, after: after)
-        func read() throws -> Bool {
-            try readWaiting(needsPlace: true) { isBehind($0.place) ? append($0) : true }
-        }
         while let found = try search.next(source) {
             waiting.append(found)
-            if waiting.count >= room, !(try read()) { return }
+            if waiting.count >= room, !(try appendWaiting(onlyBehind: true)) { return }
         }
-        _ = try read()
+        _ = try appendWaiting(onlyBehind: true)
     }
 }

@@ -37,6 +37,7 @@ final class RecordWorker {
     private var probe: RecordProbe
     private var top: TopPlaces
     private var inOrder: [QueryMatch] = []
+    private var batches = StateBatches()
     private var place = KeyWriter()
     private(set) var recordsRead = 0
 
@@ -61,7 +62,7 @@ final class RecordWorker {
         if checksType, try view.type() != task.scene.type { return true }
         guard try judge.holds(key, view, state) else { return true }
         if task.isInOrder {
-            inOrder.append(QueryMatch(place: [], key: [UInt8](key), state: [UInt8](state)))
+            inOrder.append(QueryMatch(place: [], record: batches.append(name: key, state: state)))
             return inOrder.count < task.count
         }
         place.removeAll()

@@ -4,10 +4,8 @@ import StrataModel
 package struct QueryMatch: Sendable {
     /// The record's place from ``SortEncoder``; empty if it is not needed.
     var place: [UInt8]
-    /// The record's key in the tree of records.
-    package var key: [UInt8]
-    /// The record's encoded state.
-    package var state: [UInt8]
+    /// The record's encoded state, behind its key in the tree of records.
+    package var record: StoredState
 }
 
 /// The first of many matches, in order.

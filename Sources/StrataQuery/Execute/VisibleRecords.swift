@@ -33,7 +33,7 @@ package struct VisibleRecords: Sendable {
     }
 
     /// Like ``includes(_:in:)``, for the key of a record.
-    func includes(_ key: UnsafeRawBufferPointer, in trees: Snapshot) throws -> Bool {
+    package func includes(_ key: UnsafeRawBufferPointer, in trees: Snapshot) throws -> Bool {
         var reader = KeyReader(key)
         guard try reader.readNumber() == zone else { return false }
         guard let hierarchies else { return true }
@@ -43,9 +43,16 @@ package struct VisibleRecords: Sendable {
 
     /// Returns those of the keys whose records are visible.
     func visible(of keys: KeyList, in trees: Snapshot) throws -> KeyList {
+        guard let hierarchies else { return keys }
         var visible = KeyList()
-        for index in keys.indices {
-            try keys.withKey(index) { if try includes($0, in: trees) { visible.append($0) } }
+        try trees.forEachHierarchicalShare(ofRecordsAt: keys) { index, share in
+            try keys.withKey(index) { key in
+                var reader = KeyReader(key)
+                guard try reader.readNumber() == zone else { return }
+                if share.map(hierarchies.contains) ?? shareRecords.contains(where: { $0.elementsEqual(key) }) {
+                    visible.append(key)
+                }
+            }
         }
         return visible
     }

@@ -126,7 +126,7 @@ extension Record {
 
     /// Calls `body` with each asset of a desired field.
     func forEachAsset(_ body: (FieldValue.Asset) throws -> Void) throws {
-        try forEachField(where: { $0?.element == .asset }) { _, value in
+        try forEachField(where: { $0.element == .asset }) { _, value in
             switch value {
             case .asset(let asset): try body(asset)
             case .list(let list):

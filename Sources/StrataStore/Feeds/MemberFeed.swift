@@ -9,7 +9,38 @@ import StrataViews
 /// which the member has seen the share, and the target, which is the same for all pages of a fetch.
 struct MemberFeed {
     private typealias Phase = FeedToken.ShareProgress.Phase
-    private typealias Change = (version: Version, event: SharedRecordEvent)
+    /// Changes of a share whose records are read together.
+    private struct Waiting {
+        var versions: [Version] = []
+        /// The events by which records left; nil for the others, of which only the keys are needed.
+        var gone: [SharedRecordEvent?] = []
+        /// The keys of the records.
+        var keys = KeyList()
+
+        var count: Int { versions.count }
+
+        /// - Parameter isEnd: true if the access to the share has ended, so that all records left.
+        mutating func append(_ encoded: UnsafeRawBufferPointer, at version: Version, isEnd: Bool) throws {
+            versions.append(version)
+            let (zone, name, isGone) = try SharedRecordEvent.look(at: encoded)
+            var event: SharedRecordEvent?
+            if isEnd || isGone {
+                var reader = ByteReader(encoded)
+                event = try SharedRecordEvent(from: &reader)
+            }
+            gone.append(event)
+            var key = KeyWriter(reserving: name.count + 9)
+            key.append(number: zone)
+            key.append(lastName: UnsafeRawBufferPointer(rebasing: encoded[name]))
+            keys.append(key.bytes)
+        }
+
+        mutating func removeAll() {
+            versions.removeAll(keepingCapacity: true)
+            gone.removeAll(keepingCapacity: true)
+            keys.removeAll()
+        }
+    }
 
     let feed: ZoneFeed
     let zone: MemberZone
@@ -30,6 +61,7 @@ struct MemberFeed {
         var resume: FeedToken.ShareProgress?
         var deleted: Set<[UInt8]> = []
         var byteCount = 0
+        var batches = StateBatches()
         var entriesRead = 0
         /// The last place that is completely in the page.
         var last: FeedToken.ShareProgress
@@ -102,20 +134,20 @@ struct MemberFeed {
             reading.last.phase = phase
         }
         var goesOn = true
-        var waiting: [Change] = []
-        try trees.forEachChange(ofShare: number, after: start) { version, event in
+        var waiting = Waiting()
+        try trees.forEachEncodedChange(ofShare: number, after: start) { version, event in
             if phase != .end, version.offset > reading.target.offset { return false }
             guard reading.entriesRead < ZoneFeed.maximumEntriesRead else {
                 goesOn = false
                 return false
             }
             reading.entriesRead += 1
-            waiting.append((version, event))
+            try waiting.append(event, at: version, isEnd: phase == .end)
             if waiting.count < room(reading) { return true }
             goesOn = try take(&waiting, of: share, member, phase, &reading)
             return goesOn
         }
-        if !waiting.isEmpty, !(try take(&waiting, of: share, member, phase, &reading)) { return false }
+        if waiting.count > 0, !(try take(&waiting, of: share, member, phase, &reading)) { return false }
         if goesOn, phase == .end { reading.known[number] = nil }
         return goesOn
     }
@@ -132,7 +164,8 @@ struct MemberFeed {
         return try trees.withRecord(share.record) { state in
             let version = try RecordStateView(state, in: 0..<state.count).version.offset
             guard version <= reading.target.offset, phase == .content || version > reading.base else { return true }
-            return try take(share.record.name, state, &reading)
+            var name = share.record.name
+            return try name.withUTF8 { try take(UnsafeRawBufferPointer($0), state, &reading) }
         } ?? true
     }
 
@@ -143,22 +176,21 @@ struct MemberFeed {
 
     /// Takes changes of a share, in order, and removes them; returns false once the page is full.
     private func take(
-        _ changes: inout [Change], of share: ShareSavedEvent, _ member: Membership, _ phase: Phase,
+        _ changes: inout Waiting, of share: ShareSavedEvent, _ member: Membership, _ phase: Phase,
         _ reading: inout Reading
     ) throws -> Bool {
-        defer { changes.removeAll(keepingCapacity: true) }
-        var keys = KeyList()
-        for change in changes { keys.append { $0 += change.event.record.viewKey } }
-        return try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
-            let (version, event) = changes[index]
-            let goesOn: Bool
-            if phase == .end || event.isGone {
-                goesOn = try takeGone(event, at: version, of: share, member, phase, &reading)
+        defer { changes.removeAll() }
+        return try trees.getEach(ViewTree.records, changes.keys, in: changes.keys.indices) { index, state in
+            let version = changes.versions[index]
+            var goesOn = true
+            if let gone = changes.gone[index] {
+                goesOn = try takeGone(gone, at: version, of: share, member, phase, &reading)
             } else if let state {
-                try RecordStateView(state, in: 0..<state.count).require(name: event.record.name)
-                goesOn = try take(event.record.name, state, &reading)
-            } else {
-                goesOn = true
+                goesOn = try changes.keys.withKey(index) { key in
+                    var reader = KeyReader(key)
+                    _ = try reader.readNumber()
+                    return try take(reader.readLastText(), state, &reading)
+                }
             }
             if goesOn { reading.last.through = version }
             return goesOn
@@ -189,10 +221,12 @@ struct MemberFeed {
             || reading.byteCount >= ZoneFeed.maximumPageBytes
     }
 
-    private func take(_ name: String, _ state: UnsafeRawBufferPointer, _ reading: inout Reading) throws -> Bool {
+    private func take(
+        _ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ reading: inout Reading
+    ) throws -> Bool {
         if isFull(reading) { return false }
         reading.byteCount += state.count
-        reading.page.changed.append(try feed.record(name, state))
+        reading.page.changed.append(try feed.record(keyName, state, &reading.batches))
         return true
     }
 

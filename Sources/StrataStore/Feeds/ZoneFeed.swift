@@ -77,6 +77,7 @@ struct ZoneFeed {
         var seen = name
         var recordsRead = 0
         var byteCount = 0
+        var batches = StateBatches()
         try trees.forEachRecord(of: zone, after: name) { keyName, state in
             guard page.changed.count < limit, recordsRead < Self.maximumEntriesRead,
                 byteCount < Self.maximumPageBytes
@@ -90,7 +91,7 @@ struct ZoneFeed {
             // It changed after the start, so a later page reports it.
             guard view.version.offset <= start.offset else { return true }
             byteCount += state.count
-            page.changed.append(try record(try view.name(keyName: keyName), state))
+            page.changed.append(try record(keyName, state, &batches))
             return true
         }
         if page.moreComing {
@@ -101,8 +102,13 @@ struct ZoneFeed {
         return page
     }
 
-    func record(_ name: String, _ state: UnsafeRawBufferPointer) throws -> Record {
-        try Record(name, [UInt8](state), origin)
+    /// - Parameter keyName: the record's name, or the part of it that its key holds.
+    func record(
+        _ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
+    ) throws -> Record {
+        let isShort = keyName.count > RecordState.longestKeyName
+        let stored = batches.append(name: keyName, state: state)
+        return try Record(isShort ? stored.withWholeName() : stored, origin)
     }
 
     // MARK: Changed records
@@ -112,6 +118,7 @@ struct ZoneFeed {
         var page: ZoneFeedPage
         var deleted: Set<[UInt8]> = []
         var byteCount = 0
+        var batches = StateBatches()
         /// The last entry that is completely in the page.
         var last: (offset: UInt64, event: UInt32)?
     }
@@ -177,7 +184,8 @@ struct ZoneFeed {
             guard view.version.offset == entry.offset, view.version.eventIndex == entry.eventIndex else { break }
             if isFull { return false }
             reading.byteCount += state.count
-            reading.page.changed.append(try record(String(decoding: entry.key, as: UTF8.self), state))
+            let changed = try entry.key.withUnsafeBytes { try record($0, state, &reading.batches) }
+            reading.page.changed.append(changed)
         case (.recordDeleted, nil):
             guard !reading.deleted.contains(entry.key) else { break }
             if isFull { return false }

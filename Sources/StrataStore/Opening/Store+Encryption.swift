@@ -73,7 +73,7 @@ extension Record {
     public func forEachSealedField(
         _ body: (_ key: String, _ value: Result<FieldValue, any Error>) throws -> Void
     ) throws {
-        try forEachField(where: { $0?.isSealed == true }) { key, value in
+        try forEachField(where: \.isSealed) { key, value in
             guard case .sealed(let sealed) = value else { return }
             try body(key, Result { try open(sealed, key) })
         }

@@ -2,6 +2,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 import StrataViews
+import Synchronization
 
 /// The names and ordinals that readers have looked up. Published names are never dropped, so they hold for every state.
 final class NameDirectory: Sendable {
@@ -9,8 +10,7 @@ final class NameDirectory: Sendable {
         var ordinals: [InternedName.Name: UInt64] = [:]
         var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
         var count = 0
-        /// The texts of fields, by their ordinals.
-        var fields: [String?] = []
+        var texts = KnownTexts()
         /// The databases that were looked up, newest first.
         var places: [KnownPlace] = []
     }
@@ -37,6 +37,8 @@ final class NameDirectory: Sendable {
 
     private let state = Lock(State())
     let sharedZones = MemberZoneDirectory()
+    /// The number of texts that were ever added to ``knownTexts``.
+    private let addedTexts = Atomic(0)
 
     /// Returns the database as the actor reads it, which does not change once it has been written to. Before that, as
     /// most shared databases always are, it does not change as long as no name gets an ordinal.
@@ -68,8 +70,11 @@ final class NameDirectory: Sendable {
         try snapshot.account(of: user).status.requireAvailable()
     }
 
-    /// The texts of the fields that have been looked up, by their ordinals.
-    var knownFields: [String?] { state.withLock { $0.fields } }
+    /// The texts of the fields and types that have been looked up.
+    var knownTexts: KnownTexts { state.withLock { $0.texts } }
+
+    /// Returns true if no text was looked up since.
+    func isUpToDate(_ texts: KnownTexts) -> Bool { texts.version == addedTexts.load(ordering: .relaxed) }
 
     func ordinal(of name: InternedName.Name, in snapshot: Snapshot) throws -> UInt64? {
         if let known = state.withLock({ $0.ordinals[name] }) { return known }
@@ -87,14 +92,20 @@ final class NameDirectory: Sendable {
 
     private func keep(_ name: InternedName.Name, _ ordinal: UInt64) {
         state.withLock { state in
-            if state.count >= Self.maximumCount { state = State() }
+            if state.count >= Self.maximumCount {
+                state = State()
+                state.texts.version = addedTexts.load(ordering: .relaxed)
+            }
             state.ordinals[name] = ordinal
             state.names[name.namespace.index][ordinal] = name
             state.count += 1
-            guard case .field(let text) = name, ordinal < Self.maximumCount else { return }
-            let missing = Int(ordinal) + 1 - state.fields.count
-            if missing > 0 { state.fields += repeatElement(nil, count: missing) }
-            state.fields[Int(ordinal)] = text
+            guard ordinal < Self.maximumCount else { return }
+            switch name {
+            case .field(let text): state.texts.fields.add(text, at: Int(ordinal))
+            case .recordType(let text): state.texts.types.add(text, at: Int(ordinal))
+            default: return
+            }
+            state.texts.version = addedTexts.add(1, ordering: .relaxed).newValue
         }
     }
 
@@ -125,4 +136,26 @@ struct SnapshotNames: NameResolver {
     func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
         try directory.name(namespace, ordinal, in: snapshot)
     }
+}
+
+/// The texts of some fields and record types, by their ordinals.
+struct KnownTexts: Sendable {
+    struct Texts: Sendable {
+        private var all: [String?] = []
+
+        subscript(ordinal: Int) -> String? { ordinal < all.count ? all[ordinal] : nil }
+
+        fileprivate mutating func add(_ text: String, at ordinal: Int) {
+            let missing = ordinal + 1 - all.count
+            if missing > 0 { all += repeatElement(nil, count: missing) }
+            all[ordinal] = text
+        }
+    }
+
+    fileprivate(set) var fields = Texts()
+    fileprivate(set) var types = Texts()
+    fileprivate(set) var version = 0
+
+    func field(_ ordinal: UInt32) -> String? { fields[Int(ordinal)] }
+    func type(_ ordinal: UInt64) -> String? { types[Int(clamping: ordinal)] }
 }

@@ -245,14 +245,12 @@ extension StoreSnapshot {
     private static func record(
         _ match: QueryMatch, _ origin: (_ zone: UInt64) throws -> RecordOrigin
     ) throws -> Record {
-        let (zone, name) = try match.key.withUnsafeBytes { key in
-            try match.state.withUnsafeBytes { state in
-                var reader = KeyReader(key)
-                let zone = try reader.readNumber()
-                let view = try RecordStateView(state, in: 0..<state.count)
-                return (zone, try view.name(keyName: try reader.readLastText()))
-            }
+        let (zone, place, isShort) = try match.record.withName { key in
+            var reader = KeyReader(key)
+            let zone = try reader.readNumber()
+            return (zone, reader.position, key.count - reader.position > RecordState.longestKeyName)
         }
-        return try Record(name, match.state, try origin(zone))
+        let stored = match.record.droppingFromKey(place)
+        return try Record(isShort ? stored.withWholeName() : stored, try origin(zone))
     }
 }

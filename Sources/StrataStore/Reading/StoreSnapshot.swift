@@ -15,6 +15,7 @@ public struct StoreSnapshot: Sendable {
     var gate: StoreGate
     /// True if a later state is acceptable when a page of this one is damaged.
     var acceptsNewer = false
+    private let readers = ZoneReaders()
     var names: NameDirectory { context.names }
 
     /// Reads the trees, or a rebuilt copy of the same state if they are damaged.
@@ -40,10 +41,30 @@ public struct StoreSnapshot: Sendable {
         unreadable: UnreadableRecord = .refused
     ) throws -> Record {
         try reading { trees in
+            let reader = try reader(of: id.zone, in: database, as: actor, trees)
+            if let refusal = reader.refusal { throw refusal }
+            var access = reader.access
+            var keys = KeyList()
+            reader.appendKey(of: id.name, to: &keys)
+            let origin = try desired(desiredKeys, trees).map { reader.origin.desiring($0) } ?? reader.origin
+            let record = try keys.withKey(0) { key in
+                try trees.get(ViewTree.records, key) { state in
+                    var batches = StateBatches()
+                    return try readable(id, key, state, origin, &access, unreadable, &batches)
+                }
+            }
+            guard let record else { throw access.missingRecord(id.name) }
+            return try record.get()
+        }
+    }
+
+    /// - Throws: ``Refusal`` if the actor can read nothing of the database.
+    private func reader(
+        of zone: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot
+    ) throws -> ZoneReader {
+        try readers.reader(of: zone, in: database, as: actor, trees) {
             let place = try names.place(database, actor, in: trees)
-            var access = access(place, actor, trees)
-            let origin = try origin(place, id.zone, desiredKeys: desiredKeys, trees)
-            return try record(id, place, origin, &access, unreadable).get()
+            return try ZoneReader(zone, in: database, as: actor, place, trees, context)
         }
     }
 
@@ -59,14 +80,46 @@ public struct StoreSnapshot: Sendable {
         unreadable: UnreadableRecord = .refused
     ) throws -> [Result<Record, Refusal>] {
         try reading { trees in
-            let place = try names.place(database, actor, in: trees)
-            var access = access(place, actor, trees)
-            var origin = try origin(place, ids.first?.zone ?? ZoneID(""), desiredKeys: desiredKeys, trees)
-            return try ids.map { id in
-                origin = try origin.inZone(id.zone)
-                return try record(id, place, origin, &access, unreadable)
+            var zones = try RequestedZones(ids, desired(desiredKeys, trees)) {
+                try reader(of: $0, in: database, as: actor, trees)
             }
+            if ids.isEmpty { _ = try names.place(database, actor, in: trees) }
+            var results: [Result<Record, Refusal>] = []
+            results.reserveCapacity(ids.count)
+            var batches = StateBatches(expecting: ids.count)
+            let keys = zones.takeKeys()
+            try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
+                let id = ids[index]
+                results.append(
+                    try zones.withZone(of: index) { zone in
+                        if let refusal = zone.refusal { return .failure(refusal) }
+                        guard let state else { return .failure(zone.access.missingRecord(id.name)) }
+                        return try keys.withKey(index) { key in
+                            try readable(id, key, state, zone.origin, &zone.access, unreadable, &batches)
+                        }
+                    })
+                return true
+            }
+            return results
         }
+    }
+
+    /// Returns the record with a state if the actor may read it. Nothing of it is copied before that is known.
+    private func readable(
+        _ id: RecordID, _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ origin: RecordOrigin,
+        _ access: inout RecordAccess, _ unreadable: UnreadableRecord, _ batches: inout StateBatches
+    ) throws -> Result<Record, Refusal> {
+        let view = try RecordStateView(state, in: 0..<state.count)
+        try view.require(name: id.name)
+        let mayRead = try !access.isLimited || access.mayRead(key, view.header())
+        guard mayRead || unreadable == .withoutFields && access.shared == nil else {
+            // A member does not learn that there is such a record (B356).
+            return .failure(access.refusal(of: id.name))
+        }
+        var name = id.name
+        let stored = name.withUTF8 { batches.append(name: UnsafeRawBufferPointer($0), state: state) }
+        let record = try Record(stored, origin)
+        return .success(mayRead ? record : record.withoutFields)
     }
 
     /// - Parameter desiredKeys: nil for all.
@@ -77,34 +130,9 @@ public struct StoreSnapshot: Sendable {
     }
 
     /// Returns the ordinals of desired keys; nil for all.
-    func desired(_ keys: [String]?, _ trees: Snapshot) throws -> Set<UInt32>? {
+    func desired(_ keys: [String]?, _ trees: Snapshot) throws -> FieldSet? {
         try keys.map { keys in
-            Set(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
-        }
-    }
-
-    private func record(
-        _ id: RecordID, _ place: Place, _ origin: RecordOrigin, _ access: inout RecordAccess,
-        _ unreadable: UnreadableRecord
-    ) throws -> Result<Record, Refusal> {
-        let trees = origin.snapshot
-        let (zone, refusal) = try access.zone(id.zone, in: place, trees, names)
-        if let refusal { return .failure(refusal) }
-        let bytes = try zone.flatMap { zone in
-            try trees.withRecord(RecordKey(zone: zone, name: id.name)) { [UInt8]($0) }
-        }
-        guard let bytes else { return .failure(access.missingRecord(id.name)) }
-        return try readable(Record(id.name, bytes, origin), &access, unreadable)
-    }
-
-    private func readable(
-        _ record: Record, _ access: inout RecordAccess, _ unreadable: UnreadableRecord
-    ) throws -> Result<Record, Refusal> {
-        if try access.mayRead(record) { return .success(record) }
-        switch unreadable {
-        // A member does not learn that there is such a record (B356).
-        case .withoutFields where access.shared == nil: return .success(record.withoutFields)
-        case .refused, .withoutFields: return .failure(access.refusal(of: record.id.name))
+            FieldSet(try keys.compactMap { try names.ordinal(of: .field($0), in: trees).map { UInt32($0) } })
         }
     }
 
@@ -119,13 +147,16 @@ public struct StoreSnapshot: Sendable {
         // A zone that has ended keeps its past for its owner.
         _ = try access.zone(id.zone, in: place, trees, names)
         let record = try Record(id.name, bytes, try origin(place, id.zone, trees))
+        let key = RecordKey(zone: access.shared?.zone.zone ?? 0, name: id.name).viewKey
+        let mayRead = try key.withUnsafeBytes { try access.mayRead($0, record.header) }
         if let shared = access.shared?.zone {
-            if try access.mayRead(record), try wasVisible(record, in: shared, trees) { return record }
+            if mayRead, try wasVisible(record, in: shared, trees) { return record }
             // A save can hide its own record, so its answer has what the member knows anyway.
             return unreadable == .withoutFields && record.header.modifiedBy == shared.member
                 ? record.withoutFields : nil
         }
-        return try readable(record, &access, unreadable).get()
+        guard mayRead || unreadable == .withoutFields else { throw access.refusal(of: id.name) }
+        return mayRead ? record : record.withoutFields
     }
 
     /// Returns a record as of one of its versions, rebuilt from the log; nil if there was no such version, or if a

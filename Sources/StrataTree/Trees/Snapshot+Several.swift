@@ -17,6 +17,25 @@ extension Snapshot {
     ) throws -> Bool {
         try core.memory.getEach(roots[id], keys, in: range, body)
     }
+
+    /// The first entry whose key begins with some bytes, as far as a search finds it.
+    package enum FirstEntry {
+        case none
+        case value(UnsafeRawBufferPointer)
+        /// The entry, if there is one, needs a scan.
+        case elsewhere
+    }
+
+    /// Calls `body` with the first entry that begins with each prefix, in order. Like ``getEach(_:_:in:_:)``, it
+    /// overlaps the waits for memory.
+    package func forEachFirst(
+        _ id: TreeID, _ prefixes: KeyList, _ body: (_ index: Int, _ entry: FirstEntry) throws -> Void
+    ) throws {
+        for start in stride(from: 0, to: prefixes.count, by: Self.keysTogether) {
+            let together = start..<min(prefixes.count, start + Self.keysTogether)
+            try core.memory.forEachFirst(roots[id], prefixes, in: together, body)
+        }
+    }
 }
 
 extension Fork {
@@ -41,6 +60,47 @@ extension PageMemory {
             guard try getTogether(root, keys, in: together, body) else { return false }
         }
         return true
+    }
+
+    fileprivate func forEachFirst(
+        _ root: TreeRoot, _ keys: KeyList, in range: Range<Int>, _ body: (Int, Snapshot.FirstEntry) throws -> Void
+    ) throws {
+        guard root.page != 0 else {
+            for index in range { try body(index, .none) }
+            return
+        }
+        try reading {
+            try keys.withBytes { bytes in
+                try withUnsafeTemporaryAllocation(of: Lookup.self, capacity: range.count) { lookups in
+                    lookups.initialize(repeating: Lookup(leaf: root.page, slot: -1))
+                    func key(_ index: Int) -> UnsafeRawBufferPointer {
+                        UnsafeRawBufferPointer(rebasing: bytes[keys.range(range.lowerBound + index)])
+                    }
+                    try findLeaves(root, lookups, key)
+                    for index in lookups.indices {
+                        let leaf = try page(lookups[index].leaf, level: 0)
+                        let slot = leaf.search(leaf: key(index)).index
+                        lookups[index].slot = Int32(slot)
+                        if slot < leaf.count { Prefetch.ask(leaf.base + leaf.place(slot), byteCount: 64) }
+                    }
+                    for (index, lookup) in lookups.enumerated() {
+                        let leaf = try page(lookup.leaf, level: 0)
+                        try body(range.lowerBound + index, firstEntry(of: leaf, at: Int(lookup.slot), key(index)))
+                    }
+                }
+            }
+        }
+    }
+
+    private func firstEntry(
+        of leaf: Page, at slot: Int, _ prefix: UnsafeRawBufferPointer
+    ) -> Snapshot.FirstEntry {
+        guard slot < leaf.count else { return .elsewhere }
+        let rest = prefix.dropping(min(leaf.prefixBytes, prefix.count))
+        guard leaf.prefix.starts(with: prefix.prefix(leaf.prefixBytes)), leaf.leafSuffix(slot).starts(with: rest)
+        else { return .none }
+        let value = leaf.storedValue(slot)
+        return value.isOverflow ? .elsewhere : .value(value.bytes)
     }
 
     /// A leaf and the slot of a key in it; the slot is negative while unknown.

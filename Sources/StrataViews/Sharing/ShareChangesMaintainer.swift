@@ -70,15 +70,24 @@ extension TreeReading {
         ofShare share: UInt64, after version: Version,
         _ body: (_ version: Version, _ record: SharedRecordEvent) throws -> Bool
     ) throws {
+        try forEachEncodedChange(ofShare: share, after: version) { version, row in
+            var event = ByteReader(row)
+            return try body(version, try SharedRecordEvent(from: &event))
+        }
+    }
+
+    /// Like ``forEachChange(ofShare:after:_:)``, with the bytes of the events, which are valid only during the call.
+    package func forEachEncodedChange(
+        ofShare share: UInt64, after version: Version,
+        _ body: (_ version: Version, _ event: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
         try ViewKeys.withBounds(ofNumber: share) { _, upper in
             // Appending a 0 byte gives the first possible key after this one.
             try (ViewKeys.numbers(share, version.packed) + [0]).withUnsafeBytes { lower in
                 try scan(ViewTree.shareChanges, from: lower, to: upper) { key, row in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    let version = Version(packed: try reader.readNumber() & .max >> 1)
-                    var event = ByteReader(row)
-                    return try body(version, try SharedRecordEvent(from: &event))
+                    return try body(Version(packed: try reader.readNumber() & .max >> 1), row)
                 }
             }
         }

@@ -135,3 +135,36 @@ extension TreeReading {
         return share
     }
 }
+
+extension Snapshot {
+    /// Calls `body` with the number of the hierarchical share that each of some records belongs to, in order; with nil
+    /// for a record that belongs to none.
+    ///
+    /// - Parameter keys: keys in ``ViewTree/records``.
+    package func forEachHierarchicalShare(
+        ofRecordsAt keys: KeyList, _ body: (_ index: Int, _ share: UInt64?) throws -> Void
+    ) throws {
+        var prefixes = KeyList()
+        var prefix = KeyWriter()
+        for index in keys.indices {
+            try keys.withKey(index) { key in
+                var reader = KeyReader(key)
+                prefix.removeAll()
+                prefix.append(number: try reader.readNumber())
+                prefix.append(text: try reader.readLastText())
+                prefixes.append(prefix.bytes)
+            }
+        }
+        try forEachFirst(ViewTree.sharedRecords, prefixes) { index, entry in
+            switch entry {
+            case .none: return try body(index, nil)
+            case .value(let row):
+                var event = ByteReader(row, at: RowLayout.body)
+                if let share = try SharedRecordEvent.share(from: &event) { return try body(index, share) }
+            case .elsewhere: break
+            }
+            // The record has left a share, and may belong to another.
+            try body(index, try keys.withKey(index) { try hierarchicalShare(ofRecordAt: $0) })
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import StrataModel
 import StrataRules
 import StrataViews
+import TestSupport
 import Testing
 
 @testable import StrataStore
@@ -32,6 +33,69 @@ import Testing
                 == [nil, .unknownItem, nil, .unknownItem, .zoneNotFound, nil, .zoneNotFound])
         #expect(zip(ids, results).allSatisfy { id, result in (try? result.get().id == id) ?? true })
         #expect(try fetch([]).isEmpty)
+    }
+
+    @Test func `B110 many records together, in queries and in feeds, are what each is alone`() throws {
+        var saves: [Save] = []
+        for number in 0..<150 {
+            let name = number % 10 == 0 ? String(repeating: "ü", count: 200) + "\(number)" : "a\(number)"
+            for zone in [nil, "Notes"] {
+                saves.append(Save(name, ["n": .int64(Int64(number)), "s": .string(text(number * 4))], in: zone))
+            }
+        }
+        #expect(client.codes(saves).allSatisfy { $0 == nil })
+        var ids =
+            saves.map { client.id($0.name, in: $0.zone) } + [
+                client.id("gone"), client.id(String(repeating: "ü", count: 201)),
+            ]
+        ids += [client.id("a1", in: "Nowhere"), client.id("a1"), client.id("a1", in: "Notes")]
+        var random = SeededGenerator(seed: 1)
+        ids.shuffle(using: &random)
+        let snapshot = client.store.snapshot()
+        for keys in [nil, ["s"], []] as [[String]?] {
+            for (id, together) in zip(ids, try fetch(ids, keys)) {
+                let alone: Record
+                do {
+                    alone = try snapshot.record(id, in: client.database, desiredKeys: keys, as: client.actor)
+                } catch let refusal as Refusal {
+                    try #require(together.refusal?.code == refusal.code)
+                    continue
+                }
+                let together = try together.get()
+                try #require(together.id == id && alone.id == id && together.version == alone.version)
+                try #require(try together.fields == alone.fields && together.type == alone.type)
+            }
+        }
+        let found = try client.find(limit: 400).matches
+        #expect(found.count == 300)
+        let page = try client.store.zoneChanges(
+            of: ZoneID("Notes"), in: client.database, limit: 400, as: client.actor)
+        #expect(page.changed.count == 150 && Set(page.changed.map(\.id)).count == 150)
+        for record in found + page.changed {
+            let alone = try snapshot.record(record.id, in: client.database, as: client.actor)
+            try #require(try record.version == alone.version && record.fields == alone.fields)
+        }
+    }
+
+    @Test func `B110 a snapshot that several users read in turn shows each their own records`() throws {
+        let users = ["anna", "ben", "carl", ""].map { name in client.with { $0.user = name } }
+        try users[0].save("a", ["n": .int64(0)])
+        try users[1].save("a", ["n": .int64(1)])
+        #expect(users[1].zones(save: ["Notes"]) == [nil])
+        try users[1].save("a", ["n": .int64(2)], in: "Notes")
+        let snapshot = client.store.snapshot()
+        func ask(_ user: Client, _ zone: String?) -> (number: FieldValue?, refusal: Refusal.Code?) {
+            do {
+                let id = client.id("a", in: zone)
+                return (try snapshot.record(id, in: user.database, as: user.actor)["n"], nil)
+            } catch { return (nil, (error as? Refusal)?.code) }
+        }
+        for _ in 0..<3 {
+            #expect(ask(users[0], nil) == (.int64(0), nil) && ask(users[1], nil) == (.int64(1), nil))
+            #expect(ask(users[0], "Notes") == (nil, .unknownItem) && ask(users[1], "Notes") == (.int64(2), nil))
+            #expect(ask(users[2], nil) == (nil, .unknownItem) && ask(users[2], "Notes") == (nil, .zoneNotFound))
+            #expect(ask(users[3], nil) == (nil, .notAuthenticated))
+        }
     }
 
     @Test func `B111 desired keys limit the fields, and nothing else`() throws {

@@ -2,29 +2,46 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// A record in one state of the store. Its values are decoded on access.
+/// A record in one state of the store. Everything is read from its bytes on access.
 ///
 /// ```swift
 /// let note = try snapshot.record(RecordID("note-1", zone: ZoneID("Notes")), in: .init(.private), as: anna)
 /// let title = try note["title"]
 /// ```
+///
+/// The records of a long answer share memory, dozens at a time: a caller that keeps one of them keeps up to 16 KiB.
 public struct Record: Sendable {
-    public var id: RecordID { RecordID(name, zone: origin.zone) }
+    public var id: RecordID { RecordID(stored.withName { String(decoding: $0, as: UTF8.self) }, zone: origin.zone) }
     public var database: DatabaseID { origin.database }
     /// The version that made this state of the record; its text is the change tag.
-    public var version: Version { header.version }
-    let header: RecordHeader
-    private let name: String
-    private let bytes: [UInt8]
+    public var version: Version { withCheckedView { $0.version } }
+    private let stored: StoredState
     let origin: RecordOrigin
     /// True if the actor may not read the record, so that it shows neither fields nor links (B396).
     public private(set) var isHidden = false
 
-    init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
-        self.name = name
-        self.bytes = bytes
+    /// - Parameter stored: the state of the record behind its whole name.
+    init(_ stored: StoredState, _ origin: RecordOrigin) throws {
+        self.stored = stored
         self.origin = origin
-        header = try bytes.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).header() }
+        _ = try withView { try $0.header() }
+    }
+
+    init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
+        var name = name
+        let stored = name.withUTF8 { name in
+            bytes.withUnsafeBytes { StoredState(name: UnsafeRawBufferPointer(name), state: $0) }
+        }
+        try self.init(stored, origin)
+    }
+
+    var header: RecordHeader { withCheckedView { try $0.header() } }
+
+    /// Reads what `init` has read without an error.
+    private func withCheckedView<Result>(_ body: (RecordStateView) throws -> Result) -> Result {
+        do { return try withView(body) } catch {
+            preconditionFailure("A record's header cannot be read, though it was read from the same bytes before.")
+        }
     }
 
     /// The record as an actor gets it who may not read it.
@@ -39,9 +56,14 @@ public struct Record: Sendable {
         try origin.context.reading(origin.snapshot, acceptsNewer: true) { try body(origin.context.names, $0) }
     }
 
-    public var type: String { get throws { try naming { try $0.text(.recordType, header.type, in: $1) } } }
+    public var type: String {
+        get throws {
+            let type = try withView { try $0.type() }
+            return try origin.known.type(type) ?? naming { try $0.text(.recordType, type, in: $1) }
+        }
+    }
     /// The time of creation, in microseconds since 1970.
-    public var created: Int64 { header.created }
+    public var created: Int64 { withCheckedView { $0.created } }
     public var modified: Int64 { header.modified }
     public var createdBy: String { get throws { try naming { try $0.user(header.createdBy, in: $1) } } }
     public var modifiedBy: String { get throws { try naming { try $0.user(header.modifiedBy, in: $1) } } }
@@ -63,7 +85,7 @@ public struct Record: Sendable {
     }
 
     private func withView<Result>(_ body: (RecordStateView) throws -> Result) throws -> Result {
-        try bytes.withUnsafeBytes { try body(try RecordStateView($0, in: 0..<$0.count)) }
+        try stored.withState { try body(try RecordStateView($0, in: 0..<$0.count)) }
     }
 
     /// The value of a key; nil if the record has none, or if it was not desired.
@@ -101,26 +123,30 @@ public struct Record: Sendable {
         get throws { try withView { try $0.fields().kindBits() & FieldKind.specialBits != 0 } }
     }
 
+    /// Calls `body` with each key and its value in place, in no particular order. Nothing is copied.
+    public func forEachValue(_ body: (_ key: String, _ value: borrowing StoredValue) throws -> Void) throws {
+        try withView { view in
+            try view.fields().forEachValue { field, value in
+                if isDesired(field) { try body(try key(of: field), value) }
+            }
+        }
+    }
+
+    private func key(of field: UInt32) throws -> String {
+        try origin.known.field(field) ?? naming { try $0.text(.field, UInt64(field), in: $1) }
+    }
+
     /// Calls `body` with each key and value, in no particular order.
     public func forEachField(_ body: (_ key: String, _ value: FieldValue) throws -> Void) throws {
-        try forEachField(where: { _ in true }, body)
+        try forEachValue { try body($0, try $1.decoded()) }
     }
 
     /// Calls `body` with each key and value of some kinds; other values are not decoded.
-    @inline(__always)
     func forEachField(
-        where isWanted: (FieldKind?) -> Bool, _ body: (_ key: String, _ value: FieldValue) throws -> Void
+        where isWanted: (FieldKind) -> Bool, _ body: (_ key: String, _ value: FieldValue) throws -> Void
     ) throws {
-        try bytes.withUnsafeBytes { bytes in
-            let table = try RecordStateView(bytes, in: 0..<bytes.count).fields()
-            let known = origin.knownFields
-            for index in 0..<table.count where isDesired(table.ordinal(at: index)) {
-                guard isWanted(try table.kind(at: index)) else { continue }
-                let field = Int(table.ordinal(at: index))
-                let known = field < known.count ? known[field] : nil
-                let key = try known ?? naming { try $0.text(.field, UInt64(field), in: $1) }
-                try body(key, try FieldValue(decoding: bytes, in: try table.range(at: index)))
-            }
+        try forEachValue { key, value in
+            if isWanted(value.kind) { try body(key, try value.decoded()) }
         }
     }
 
@@ -134,46 +160,12 @@ public struct Record: Sendable {
     }
 }
 
-/// The common properties of the records of one answer in one zone.
-final class RecordOrigin: Sendable {
-    let database: DatabaseID
-    let zone: ZoneID
-    let snapshot: Snapshot
-    let context: SnapshotContext
-    /// Nil for all keys.
-    let desiredKeys: Set<UInt32>?
-    /// The texts of the fields that had been looked up before, by their ordinals.
-    let knownFields: [String?]
-    /// The key of the states of shares, which readers never see; nil if the store has no shares.
-    let shareStateField: UInt32?
-
-    init(
-        _ database: DatabaseID, _ zone: ZoneID, _ snapshot: Snapshot, _ context: SnapshotContext,
-        desiredKeys: Set<UInt32>?
-    ) throws {
-        self.database = database
-        self.zone = zone
-        self.snapshot = snapshot
-        self.context = context
-        self.desiredKeys = desiredKeys
-        knownFields = context.names.knownFields
-        shareStateField =
-            try snapshot.entryCount(ViewTree.shares) == 0
-            ? nil : context.names.ordinal(of: .field(ShareState.key), in: snapshot).map { UInt32($0) }
-    }
-
-    /// Returns the same origin for another zone.
-    func inZone(_ other: ZoneID) throws -> RecordOrigin {
-        zone == other ? self : try RecordOrigin(database, other, snapshot, context, desiredKeys: desiredKeys)
-    }
-
-    /// The database that has the records, whose owner's key seals encrypted values.
-    var home: DatabaseID {
-        get throws {
-            guard database.scope == .shared,
-                let owner = try snapshot.user(at: UserAddress(.recordName, zone.owner))
-            else { return database }
-            return DatabaseID(.private, owner: try context.names.user(owner, in: snapshot))
+extension StoredState {
+    /// Returns the same state behind the whole name of its record, of which the key holds a short form.
+    func withWholeName() throws -> StoredState {
+        try withState { state in
+            var name = try withName { try RecordStateView(state, in: 0..<state.count).name(keyName: $0) }
+            return name.withUTF8 { StoredState(name: UnsafeRawBufferPointer($0), state: state) }
         }
     }
 }

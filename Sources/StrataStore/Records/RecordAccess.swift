@@ -49,11 +49,13 @@ struct RecordAccess: Sendable {
         }
     }
 
-    mutating func mayRead(_ record: Record) throws -> Bool {
-        guard scope == .shared else { return try mayRead(record.header) }
+    /// - Parameter key: the key of the record in ``ViewTree/records``.
+    mutating func mayRead(_ key: UnsafeRawBufferPointer, _ header: @autoclosure () throws -> RecordHeader) throws
+        -> Bool
+    {
+        guard scope == .shared else { return try mayRead(header()) }
         guard let state, let shared else { return false }
-        return try shared.visible.includes(
-            RecordKey(zone: shared.zone.zone, name: record.id.name), in: state.trees)
+        return try shared.visible.includes(key, in: state.trees)
     }
 
     mutating func mayRead(_ header: RecordHeader) throws -> Bool {
