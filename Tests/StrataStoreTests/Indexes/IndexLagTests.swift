@@ -102,6 +102,50 @@ import Testing
         try store.close()
     }
 
+    @Test func `rows follow records whose zones end and whose types change`() throws {
+        let store = try store()
+        let other = ZoneID("Other")
+        func save(_ names: [String], _ type: String, _ round: Int, in zone: ZoneID) throws {
+            let fields: [(String, FieldValue)] = [
+                ("title", .string("round \(round)")), ("rank", .int64(Int64(round % 3))),
+            ]
+            var request = NoteRequest.saving(names, fields, in: zone)
+            guard case .modifyRecords(var body) = request.content else { return }
+            let type = request.names.ordinal(ofType: type)
+            for index in body.saves.indices { body.saves[index].type = type }
+            request.content = .modifyRecords(body)
+            try store.modify(request, as: anna)
+        }
+        try save(["memo"], "Memo", 0, in: NoteRequest.zone)
+        try store.declareIndexes(type: "Memo", fields: [("title", [.queryable, .searchable]), ("rank", .queryable)])
+        store.awaitIndexes()
+        var collected = 0
+        for round in 0..<40 {
+            if round % 5 == 0 { try store.modify(NoteRequest.makingZones([other]), as: anna) }
+            let start = round * 37 % 200
+            let names = (start..<start + 60).map { "n\($0)" }
+            let isMemo = round / 3 % 2 == 1
+            // A record of another type must be a new one.
+            if round % 3 == 0 { try store.modify(NoteRequest.deleting((0..<300).map { "n\($0)" }), as: anna) }
+            try save(names, isMemo ? "Memo" : "Note", round, in: NoteRequest.zone)
+            try save(names, "Note", round, in: other)
+            if round % 5 == 4 {
+                var request = Request(database: NoteRequest.database, .modifyZones(ModifyZonesRequest()))
+                let zone = request.names.ordinal(of: other)
+                request.content = .modifyZones(ModifyZonesRequest(deletes: [zone]))
+                try store.modify(request, as: anna)
+            }
+            if store.pipeline.state.withLock({ !$0.indexes.rows.isEmpty }) { collected += 1 }
+            if round % 4 == 3 { store.awaitIndexes() }
+            try IndexAudit(store).check()
+        }
+        #expect(collected > 10)
+        store.awaitIndexes()
+        #expect(store.pipeline.state.withLock { $0.indexes.rows.isEmpty })
+        try IndexAudit(store).check()
+        try store.close()
+    }
+
     @Test func `a store that is only read shows no index`() throws {
         let disk = SimulatedDisk()
         let store = try Store.open(at: "/A.strata", options: .embedded, platform: Platform(files: disk))
