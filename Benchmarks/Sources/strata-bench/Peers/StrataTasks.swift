@@ -107,17 +107,35 @@ private final class StrataReader: TaskReader {
         }
     }
 
-    // The engine has no way yet to read values where they are: both readings are the same.
     func fetch(_ keys: ArraySlice<TaskKey>, _ reading: Reading) throws -> Int {
         reads += 1
         if reads % readsPerSnapshot == 0 { snapshot = store.snapshot() }
         if keys.count == 1, let key = keys.first {
-            return try values(of: snapshot.record(key.id, in: TaskRecords.database, as: TaskRecords.actor))
+            return try read(snapshot.record(key.id, in: TaskRecords.database, as: TaskRecords.actor), reading)
         }
         let ids = keys.map(\.id)
         return try snapshot.records(ids, in: TaskRecords.database, as: TaskRecords.actor).reduce(0) {
-            try $0 + values(of: $1.get())
+            try $0 + read($1.get(), reading)
         }
+    }
+
+    private func read(_ record: Record, _ reading: Reading) throws -> Int {
+        try reading == .inPlace ? look(at: record) : values(of: record)
+    }
+
+    /// Looks at all values where they are; returns their number.
+    private func look(at record: Record) throws -> Int {
+        var (count, sum) = (0, Int64(0))
+        try record.forEachValue { _, value in
+            count += 1
+            if let number = try value.int64 {
+                sum &+= number
+            } else if try value.withText({ sum &+= Int64($0.count) }) == nil {
+                sum &+= Int64(try value.double ?? value.date ?? Double(value.kind.rawValue))
+            }
+        }
+        guard count == TaskRecords.keys.count, sum != 0 else { throw BenchError(message: "a record lacks values") }
+        return count
     }
 
     private func values(of record: Record) throws -> Int {
