@@ -22,8 +22,8 @@ package final class StateBatch: @unchecked Sendable {
 /// let stored = batches.append(name: name, state: state)
 /// ```
 package struct StateBatches {
-    /// The maximum number of bytes of a batch, except for one that has a single record. It is all that a caller holds
-    /// on to who keeps one record of a long answer.
+    /// The maximum number of bytes of a batch, except for one that has a single record. A caller that keeps one record
+    /// of a long answer keeps no more.
     package static let batchBytes = 16 << 10
 
     private var current: StateBatch?

@@ -9,7 +9,7 @@ import StrataViews
 /// let title = try note["title"]
 /// ```
 ///
-/// The records of a long answer share their memory, a few dozen each: who keeps one of them keeps up to 16 KiB.
+/// The records of a long answer share memory, dozens at a time: a caller that keeps one of them keeps up to 16 KiB.
 public struct Record: Sendable {
     public var id: RecordID { RecordID(stored.withName { String(decoding: $0, as: UTF8.self) }, zone: origin.zone) }
     public var database: DatabaseID { origin.database }
@@ -39,8 +39,9 @@ public struct Record: Sendable {
 
     /// Reads what `init` has read without an error.
     private func withCheckedView<Result>(_ body: (RecordStateView) throws -> Result) -> Result {
-        // `init` has read the header from the same bytes, which never change.
-        try! withView(body)
+        do { return try withView(body) } catch {
+            preconditionFailure("A record's header cannot be read, though it was read from the same bytes before.")
+        }
     }
 
     /// The record as an actor gets it who may not read it.
