@@ -24,7 +24,7 @@ extension DatabaseCall {
         return try await asking(.fetchRecords) { opened in
             var results: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
             results.reserveCapacity(ids.count)
-            try fetch(ids, desiredKeys, opened, progress) { results.append(($0, $1)) }
+            try fetch(ids, desiredKeys, from: opened, progress: progress) { results.append(($0, $1)) }
             for (index, error) in itemErrors(ids.count, .fetchRecords, opened) {
                 results[index].result = .failure(error)
             }
@@ -34,8 +34,8 @@ extension DatabaseCall {
 
     /// Calls `body` with each ID and its result, in order.
     private func fetch(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, _ opened: OpenedStore,
-        _ progress: ItemProgress<CKRecord.ID>?, _ body: (CKRecord.ID, Result<CKRecord, CKError>) -> Void
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, from opened: OpenedStore,
+        progress: ItemProgress<CKRecord.ID>?, _ body: (CKRecord.ID, Result<CKRecord, CKError>) -> Void
     ) throws {
         let models = ids.map { $0.model(for: client.userRecordName) }
         let found = try opened.store.fetch(models, in: database, desiredKeys: desiredKeys, as: client.actor)
@@ -71,7 +71,9 @@ extension DatabaseCall {
         return try await asking(.fetchRecords) { opened in
             var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
             results.reserveCapacity(ids.count)
-            try fetch(ids, desiredKeys, opened, nil) { id, result in results[id] = result.mapError { $0 } }
+            try fetch(ids, desiredKeys, from: opened, progress: nil) { id, result in
+                results[id] = result.mapError { $0 }
+            }
             for (index, error) in itemErrors(ids.count, .fetchRecords, opened) { results[ids[index]] = .failure(error) }
             return results
         }
