@@ -30,25 +30,22 @@ struct SegmentSealer: ~Copyable {
     }
 
     /// Reads the whole segment, checks everything, and writes the draft, which is durable on return. Returns the sealed
-    /// segment; nil if it was stopped.
+    /// segment.
     ///
     /// - Parameters:
     ///   - touches: finds the touches of a payload.
     ///   - lookup: returns names that the segment does not introduce.
-    ///   - isStopped: called from time to time; returns true to stop.
+    ///   - pulse: called for each commit; an error that it throws ends the work.
     consuming func seal(
-        from file: any File, touches: TouchFunction, lookup: NameLookup, isStopped: () -> Bool
-    ) throws -> SegmentFile? {
+        from file: any File, touches: TouchFunction, lookup: NameLookup, pulse: () throws -> Void
+    ) throws -> SegmentFile {
         var scanner = SegmentScanner(segment.header, FileWindow(file, limit: try file.size()))
         var chain = segment.header.chainBefore
-        var isInterrupted = false
         let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
-            guard !isInterrupted else { return }
+            try pulse()
             try append(CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain)
             chain = commit.header.chain
-            isInterrupted = builder.isEmpty && isStopped()
         }
-        if isInterrupted || isStopped() { return nil }
         guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
             throw StrataError(
                 .brokenSequence, "A closed segment does not end at its seal.",

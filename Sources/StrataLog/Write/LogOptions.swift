@@ -21,6 +21,9 @@ package struct LogOptions: Sendable {
     package var firstSegmentBytes: Int
     /// Zeros are written this far ahead, but not beyond the segment's limit; 0 for no zeros.
     package var spaceStepBytes: Int
+    /// The number of closed segments that wait until writers rest before they are sealed; 0 to seal each
+    /// immediately.
+    package var maximumWaitingSegments = 16
     /// The identifier for a store that is created; an existing store keeps its own.
     package var containerIdentifier: String
     /// True to create a store where there is none.

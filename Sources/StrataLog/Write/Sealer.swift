@@ -1,5 +1,6 @@
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// The thread that seals segments, and the lock that keeps two callers from sealing at the same time.
 final class Sealer: Sendable {
@@ -14,6 +15,7 @@ final class Sealer: Sendable {
     private let state = Monitor(State())
     /// Held while a segment is sealed. It counts them, because a lock needs a state that has a size.
     private let working = Lock(0)
+    private let appendedBytes = Atomic(0)
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
     var failure: StrataError? { state.withLock { $0.failure } }
@@ -28,11 +30,19 @@ final class Sealer: Sendable {
 
     func waitUntilIdle() { working.withLock { _ in } }
 
-    /// - Parameter sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if
-    ///   there is none.
-    func start(_ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?) throws {
-        let state = state
-        let thread = try WorkerThread(name: "strata-seal") {
+    /// Notes that writers are at work.
+    func noteAppended(byteCount: Int) { appendedBytes.add(byteCount, ordering: .relaxed) }
+
+    /// - Parameters:
+    ///   - pace: decides when the next segment is sealed.
+    ///   - waitingCount: returns the number of segments that are to be sealed.
+    ///   - sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if there is
+    ///     none.
+    func start(
+        _ pace: SealingPace, waitingCount: @escaping @Sendable () -> Int,
+        _ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?
+    ) throws {
+        let thread = try WorkerThread(name: "strata-seal") { [self] in
             WorkerThread.lowerPriority()
             while true {
                 let goesOn = state.wait { state -> Bool? in
@@ -42,15 +52,30 @@ final class Sealer: Sendable {
                     return true
                 }
                 guard goesOn else { return }
-                Self.sealAll(state, sealNext)
+                sealAll(pace, waitingCount, sealNext)
             }
         }
         state.withLock { $0.thread = thread }
     }
 
-    private static func sealAll(_ state: Monitor<State>, _ sealNext: (UInt64) throws -> UInt64?) {
+    /// Waits until a segment is due, or none waits; returns false once sealing ends.
+    private func awaitRest(_ pace: inout SealingPace, _ waitingCount: () -> Int) -> Bool {
+        while true {
+            let waiting = waitingCount()
+            let isDue = pace.isDue(waiting: waiting, appendedBytes: appendedBytes.load(ordering: .relaxed))
+            if isDue || waiting == 0 { break }
+            let isStopping = state.wait(milliseconds: SealingPace.milliseconds) { $0.isStopping ? true : nil }
+            if isStopping != nil { return false }
+        }
+        return !isStopping
+    }
+
+    private func sealAll(
+        _ pace: SealingPace, _ waitingCount: () -> Int, _ sealNext: (UInt64) throws -> UInt64?
+    ) {
+        var pace = pace
         var (last, failure): (UInt64, StrataError?) = (0, nil)
-        while !state.withLock({ $0.isStopping }) {
+        while awaitRest(&pace, waitingCount) {
             do {
                 guard let sealed = try sealNext(last) else { break }
                 last = sealed

@@ -28,6 +28,13 @@ final class SegmentPreallocator: Sendable {
         /// True if the disk is full or broken, so that there is no second attempt for this segment.
         var hasSpareFailed = false
         var isStopping = false
+
+        /// True if a whole step of zeros is owed to the spare, or its last zeros. Less would be written for each commit,
+        /// and each time the disk would have the commit wait.
+        var owesSpare: Bool {
+            let owedBytes = spareWanted - spareFilled
+            return owedBytes >= SegmentPreallocator.spareStepBytes || owedBytes > 0 && spareWanted == nextLimitBytes
+        }
     }
 
     private let files: any FileSystem
@@ -88,7 +95,7 @@ final class SegmentPreallocator: Sendable {
             if state.filled - position < stepBytes, state.filled < state.limitBytes {
                 state.wanted = min(state.limitBytes, position + 2 * stepBytes)
             }
-            return state.wanted > state.filled || (state.spareWanted > state.spareFilled && !state.isFillingSpare)
+            return state.wanted > state.filled || (state.owesSpare && !state.isFillingSpare)
         }
         if needsWork { state.notifyAll() }
     }
@@ -154,7 +161,7 @@ final class SegmentPreallocator: Sendable {
             state.claimed = range.upperBound
             return .fill(file, range)
         }
-        if state.spareWanted > state.spareFilled, !state.isTakingSpare {
+        if state.owesSpare, !state.isTakingSpare {
             state.isFillingSpare = true
             let limit = min(state.spareWanted, state.spareFilled + Self.spareStepBytes)
             return .fillSpare(upTo: limit, of: state.nextLimitBytes)
@@ -217,18 +224,18 @@ final class SegmentPreallocator: Sendable {
         return true
     }
 
-    /// The size of a piece of zeros, which the medium takes in the time between commits.
-    private static let pieceBytes = 256 << 10
+    /// The size of the ranges that are pushed out one by one, which the medium takes in the time between commits.
+    private static let pushedBytes = 256 << 10
     /// The size of a step of filling the spare. The writer may have to wait for one step when it takes the spare.
     private static let spareStepBytes = 1 << 20
 
     private func writeZeros(_ file: any File, _ range: Range<Int>) throws {
-        let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pieceBytes))
+        let zeros = [UInt8](repeating: 0, count: min(range.count, Self.pushedBytes))
         var position = range.lowerBound
         while position < range.upperBound {
             let count = min(zeros.count, range.upperBound - position)
             try zeros.withUnsafeBytes { zeros in
-                try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
+                try file.writeInPieces(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: position)
             }
             file.finishWriteback(position..<position + count)
             position += count

@@ -159,6 +159,7 @@ extension SegmentedLog {
             throw recover(&writer, from: error, through: written + writer.assembler.count)
         }
         let run = commits.prefix(positions.count)
+        sealer.noteAppended(byteCount: written - writer.position)
         writer.position = written
         writer.end = end
         writer.time = run.last?.time ?? writer.time

@@ -16,9 +16,7 @@ extension SegmentedLog {
         try catalog.requireOpen()
         return try sealer.oneAtATime {
             let waiting = catalog.read { state in
-                state.segments.dropLast().first {
-                    $0.firstOffset > offset && $0.header.form == .frames && $0.seal != nil
-                }
+                state.segments.dropLast().first { $0.firstOffset > offset && Self.isToBeSealed($0) }
             }
             guard let waiting else { return nil }
             do { return try seal(waiting, lookup) ? waiting.firstOffset : nil } catch {
@@ -27,11 +25,20 @@ extension SegmentedLog {
         }
     }
 
-    /// Seals closed segments in the background, until the log is closed.
+    /// Seals closed segments in the background, until the log is closed: while writers are at rest, or when more wait
+    /// than the options allow.
     ///
     /// - Parameter lookup: returns names that a segment uses but does not introduce.
     package func startSealing(lookup: @escaping NameLookup) throws {
-        try sealer.start { [weak self] in try self?.sealNext(after: $0, lookup) }
+        try sealer.start(
+            SealingPace(maximumWaiting: options.maximumWaitingSegments),
+            waitingCount: { [catalog] in
+                catalog.read { state in state.segments.dropLast().count(where: Self.isToBeSealed) }
+            }, { [weak self] in try self?.sealNext(after: $0, lookup) })
+    }
+
+    private static func isToBeSealed(_ segment: SegmentFile) -> Bool {
+        segment.header.form == .frames && segment.seal != nil
     }
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.
@@ -51,18 +58,20 @@ extension SegmentedLog {
         let path = catalog.paths.sealing
         if try files.exists(path) { try files.remove(path) }
         let draft = try files.open(path, .create)
-        let sealed: SegmentFile?
+        let sealed: SegmentFile
         do {
+            let pulse = { [sealer] in if sealer.isStopping { throw SealingStopped() } }
             sealed = try SegmentSealer(segment, into: draft).seal(
-                from: source, touches: catalog.touches, lookup: lookup, isStopped: { sealer.isStopping })
-            if let sealed { try verifyDraft(sealed, draft) }
+                from: source, touches: catalog.touches, lookup: lookup, pulse: pulse)
+            try verifyDraft(sealed, draft, pulse: pulse)
             draft.close()
         } catch {
             draft.close()
             try? files.remove(path)
+            if error is SealingStopped { return false }
             throw error
         }
-        guard let sealed, try putInPlace(sealed, of: segment) else {
+        guard try putInPlace(sealed, of: segment) else {
             try? files.remove(path)
             return false
         }
@@ -70,11 +79,14 @@ extension SegmentedLog {
     }
 
     /// Reads the draft as readers will: it replaces the only copy of commits, and must be whole.
-    func verifyDraft(_ sealed: SegmentFile, _ draft: any File) throws {
+    func verifyDraft(_ sealed: SegmentFile, _ draft: any File, pulse: () throws -> Void = {}) throws {
         let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
         var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset, checksChain: true)
         var end = sealed.header.before
-        while let commit = try cursor.next() { end = commit.position }
+        while let commit = try cursor.next() {
+            try pulse()
+            end = commit.position
+        }
         guard end == sealed.seal?.end else {
             throw StrataError(
                 .brokenChain, "A segment does not end at the same commit after it was sealed.",
@@ -104,6 +116,9 @@ extension SegmentedLog {
         return isInPlace
     }
 }
+
+/// Thrown in the middle of a segment when sealing ends, so that a log is closed without waiting for the rest.
+struct SealingStopped: Error {}
 
 /// A file that its owner closes.
 private final class SharedFile: ForwardingFile {

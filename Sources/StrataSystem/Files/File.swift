@@ -125,6 +125,16 @@ extension File {
         try source.withUnsafeBytes { try write($0, at: position) }
     }
 
+    /// Writes all of `source` in pieces of at most 16 KiB, where small parts will be overwritten later: the kernel keeps
+    /// a larger piece together in its cache, and then each small write to it takes up to ten times as long.
+    package func writeInPieces(_ source: UnsafeRawBufferPointer, at position: Int) throws {
+        let pieceBytes = 16 << 10
+        for start in stride(from: 0, to: source.count, by: pieceBytes) {
+            let end = min(start + pieceBytes, source.count)
+            try write(UnsafeRawBufferPointer(rebasing: source[start..<end]), at: position + start)
+        }
+    }
+
     /// Overwrites the content with zeros, as far as the medium writes in place; durable on return.
     package func wipe() throws {
         try write([UInt8](repeating: 0, count: try size()), at: 0)

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataSystem
+import Synchronization
 
 extension Checkpoints {
     /// Pins the state and plans the checkpoint, without touching the file.
@@ -43,7 +44,7 @@ extension Checkpoints {
     func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount)
         let writer = SliceWriter(
-            file: file.file, time: time, pace: isPaced ? options.pace : CheckpointSlice.takeAll,
+            file: file.file, time: time, pace: { [self] slice in if isPaced { pause(after: slice) } },
             roomTaken: { [core, options] in
                 Double(core.withLedger { ($0.writableCount, []) }) / Double(max(1, options.maximumDirtyPages))
             })
@@ -60,6 +61,10 @@ extension Checkpoints {
             target.copyMemory(from: try core.memory.page(number).base, byteCount: PageLayout.pageBytes)
         }
         try file.file.sync()
+    }
+
+    private func pause(after slice: CheckpointSlice) {
+        if !isHurried.load(ordering: .relaxed) { options.pace(slice) }
     }
 
     /// Redirects the pages to the map of the file, which shows what has been written, so that their memory is reused

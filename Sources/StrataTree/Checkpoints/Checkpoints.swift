@@ -1,5 +1,6 @@
 import StrataModel
 import StrataSystem
+import Synchronization
 
 /// Writes checkpoints of a page store to its file, one at a time, and tracks the epochs that they keep alive.
 final class Checkpoints: Sendable {
@@ -14,6 +15,8 @@ final class Checkpoints: Sendable {
     let state: Lock<CheckpointSlots>
     /// True while a checkpoint is being written.
     private let turn = Monitor(false)
+    /// True if checkpoints pause no more, because a thread waits for their end.
+    let isHurried = Atomic(false)
 
     init(
         core: PageCore, file: PageFile, readers: ReadersFile, store: Identifier, options: PageStoreOptions,

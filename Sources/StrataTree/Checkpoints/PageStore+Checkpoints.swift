@@ -15,6 +15,10 @@ extension PageStore {
         try durable().write(snapshot, at: position, opaque: opaque, isPaced: isPaced)
     }
 
+    /// Ends the pauses of checkpoints, also of one that is being written: a thread waits for its end, so nothing else
+    /// needs the disk.
+    package func hurryCheckpoints() { checkpoints?.isHurried.store(true, ordering: .relaxed) }
+
     private func durable() throws -> Checkpoints {
         guard let checkpoints else {
             throw StrataError(.invalidArgument, "A store in memory has no checkpoints.")

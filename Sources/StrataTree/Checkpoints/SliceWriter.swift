@@ -1,7 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// Writes pages to the file in slices and flushes each before the next, so that the log finds the disk nearly idle.
+/// Writes pages to the file in slices. While the disk takes one, the next is prepared and handed over, and only then is
+/// the first awaited: neither side idles, and the log finds at most two slices ahead of its own writes.
 struct SliceWriter {
     static let slicePages = 1_024
 
@@ -14,7 +15,8 @@ struct SliceWriter {
     /// - Parameters:
     ///   - numbers: in ascending order.
     ///   - isLast: true if no further write follows, so that the last slice need not pause.
-    ///   - afterSlice: receives the pages of a slice after it has been handed to the disk.
+    ///   - afterSlice: receives the pages of a slice once they can be read from the file. They may not have reached the
+    ///     medium, which only a sync of the file ensures, and reports if it fails.
     ///   - fill: writes a page's bytes; the checksum is set by this method.
     func write(
         _ numbers: [PageNumber], isLast: Bool = true, afterSlice: (ArraySlice<PageNumber>) -> Void = { _ in },
@@ -24,24 +26,35 @@ struct SliceWriter {
             byteCount: max(1, min(numbers.count, Self.slicePages)) * PageLayout.pageBytes, alignment: 4_096)
         defer { buffer.deallocate() }
         var start = 0
+        var pushed: Range<Int>?
         while start < numbers.count {
             let end = min(start + Self.slicePages, numbers.count)
-            let began = time.nowMicroseconds()
-            try writeSlice(numbers[start..<end], buffer, fill)
-            let microseconds = time.nowMicroseconds() - began
-            let byteCount = (end - start) * PageLayout.pageBytes
+            let written = try writeSlice(numbers[start..<end], buffer, fill)
+            file.startWriteback(written)
             afterSlice(numbers[start..<end])
+            let microseconds = finish(pushed)
+            pushed = written
+            let byteCount = (end - start) * PageLayout.pageBytes
             start = end
             guard start < numbers.count || !isLast else { continue }
             pace(CheckpointSlice(byteCount: byteCount, microseconds: microseconds, fill: roomTaken()))
         }
     }
 
+    /// Waits until the disk has taken a range; returns the time that it took.
+    private func finish(_ range: Range<Int>?) -> Int64 {
+        guard let range else { return 0 }
+        let began = time.nowMicroseconds()
+        file.finishWriteback(range)
+        return time.nowMicroseconds() - began
+    }
+
+    /// Returns the range of the file in which the pages are.
     private func writeSlice(
         _ numbers: ArraySlice<PageNumber>, _ buffer: UnsafeMutableRawBufferPointer,
         _ fill: (PageNumber, UnsafeMutableRawPointer) throws -> Void
-    ) throws {
-        guard let first = numbers.first, let last = numbers.last, let base = buffer.baseAddress else { return }
+    ) throws -> Range<Int> {
+        guard let first = numbers.first, let last = numbers.last, let base = buffer.baseAddress else { return 0..<0 }
         var place = base
         for number in numbers {
             try fill(number, place)
@@ -54,9 +67,9 @@ struct SliceWriter {
             let offset = (runStart - numbers.startIndex) * PageLayout.pageBytes
             let bytes = UnsafeRawBufferPointer(
                 start: base + offset, count: (index + 1 - runStart) * PageLayout.pageBytes)
-            try file.write(bytes, at: Int(numbers[runStart]) * PageLayout.pageBytes)
+            try file.writeInPieces(bytes, at: Int(numbers[runStart]) * PageLayout.pageBytes)
             runStart = index + 1
         }
-        file.finishWriteback(Int(first) * PageLayout.pageBytes..<(Int(last) + 1) * PageLayout.pageBytes)
+        return Int(first) * PageLayout.pageBytes..<(Int(last) + 1) * PageLayout.pageBytes
     }
 }

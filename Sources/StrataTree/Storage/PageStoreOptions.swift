@@ -49,21 +49,18 @@ package enum PageAccess: Sendable, Hashable {
 /// A part of a checkpoint that has been handed to the disk.
 package struct CheckpointSlice: Sendable {
     package var byteCount: Int
-    /// The time that handing it over took.
+    /// The time for which the disk had to be awaited: nearly none if it has nothing else to do.
     package var microseconds: Int64
     /// The part of the room for dirty pages that is taken: from 0 up to 1, where writers must stop.
     package var fill: Double
 
-    /// Does not pause.
-    static let takeAll: @Sendable (CheckpointSlice) -> Void = { _ in }
-
-    /// Pauses as long as the slice took, so that the log has half of the disk. Pauses less when room runs short,
-    /// because writers then wait for the checkpoint and not for the disk.
+    /// Pauses as long as the disk was awaited, so that the log has half of a disk that is busy. Pauses less when room
+    /// runs short, because writers then wait for the checkpoint and not for the disk.
     package static let leaveHalf: @Sendable (CheckpointSlice) -> Void = { slice in
         ThreadStripe.rest(microseconds: slice.restMicroseconds)
     }
 
-    /// The full duration of the slice up to half of the room, where checkpoints begin, and 0 from five eighths on.
+    /// The full time of waiting up to half of the room, where checkpoints begin, and 0 from five eighths on.
     /// Writers pause longer and longer there, and if both paused, the disk would be idle.
     var restMicroseconds: Int64 {
         let share = min(max(5 - 8 * fill, 0), 1)

@@ -109,6 +109,26 @@ struct SealingCrashTests {
         try log.close()
     }
 
+    @Test("Sealing ends at any commit of a segment, so that closing does not wait for the rest")
+    func stopped() throws {
+        let (store, _) = try Self.makeStore()
+        let log = try store.open()
+        let segment = try #require(log.catalog.read { $0.segments.first })
+        let source = try store.disk.open(segment.path, .read)
+        let draft = try store.disk.open(store.path + "/draft", .create)
+        var pulses = 0
+        #expect(throws: SealingStopped.self) {
+            _ = try SegmentSealer(segment, into: draft).seal(
+                from: source, touches: LogFixture.noTouches, lookup: { _ in nil },
+                pulse: {
+                    pulses += 1
+                    if pulses == 3 { throw SealingStopped() }
+                })
+        }
+        #expect(pulses == 3)
+        try log.close()
+    }
+
     private static func isSealed(_ path: String, _ store: TinyStore) throws -> Bool {
         let bytes = try store.disk.content(of: path)
         return try SegmentHeader(decoding: Array(bytes.prefix(LogFormat.headerBlockMaximumBytes)), path: path).form

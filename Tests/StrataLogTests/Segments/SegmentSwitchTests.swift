@@ -91,6 +91,29 @@ struct SegmentSwitchTests {
         return spare.filled
     }
 
+    @Test("The spare gets its zeros a step at a time, in small pieces, and not some for each commit")
+    func zerosInSteps() throws {
+        let store = TinyStore()
+        try store.open().close()
+        let writes = Lock(0)
+        let files = InterceptedFiles(store.disk) { kind, path in
+            if kind == .write, path.hasSuffix("/spare") { writes.withLock { $0 += 1 } }
+            return true
+        }
+        let (limitBytes, stepBytes, pieceBytes) = (64 << 20, 4 << 20, 16 << 10)
+        let keeper = try SegmentPreallocator(paths: StorePaths(store.path), files: files, stepBytes: stepBytes)
+        defer { keeper.stop() }
+        keeper.begin(store.segment(1), filled: limitBytes, limitBytes: limitBytes, nextLimitBytes: limitBytes)
+        let start = limitBytes / 8
+        keeper.didWrite(upTo: start + 1)
+        #expect(eventually { writes.withLock { $0 } == stepBytes / pieceBytes })
+        for commit in 1...1_000 { keeper.didWrite(upTo: start + commit * 400) }
+        let spare = try #require(keeper.takeSpare())
+        spare.file.close()
+        #expect(spare.filled == stepBytes)
+        #expect(writes.withLock { $0 } == stepBytes / pieceBytes)
+    }
+
     @Test("A commit larger than a segment has one of its own")
     func largeCommits() throws {
         let log = try store.open()

@@ -54,7 +54,8 @@ final class LogFixture {
     init(_ kind: LogKind, options: LogOptions? = nil, touches: TouchFunction? = nil) throws {
         let touches = touches ?? { try Envelope.touches(of: $0) }
         // Small segments, so that every test crosses some; the step is small enough to be taken often.
-        let options = options ?? LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 8 << 10)
+        var options = options ?? LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 8 << 10)
+        options.maximumWaitingSegments = 0
         commits = CommitSequence(seed: 1, noise: 0.9)
         var directory: TestDirectory?
         switch kind {

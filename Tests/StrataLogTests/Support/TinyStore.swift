@@ -6,7 +6,11 @@ import TestSupport
 
 /// A store on a simulated disk of its own, with small segments, and everything that varies made to stand still.
 struct TinyStore: Sendable {
-    static let options = LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0)
+    static let options = {
+        var options = LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 0)
+        options.maximumWaitingSegments = 0
+        return options
+    }()
 
     let disk: SimulatedDisk
     let path = "/Notes.strata"

@@ -125,6 +125,26 @@ struct CheckpointFaultTests {
         #expect(try run.faults(of: survivor, acceptable: [run.offset]) == [])
     }
 
+    @Test("A failure late in a checkpoint brings back the pages of all its slices", arguments: [0, 1, 2, 3])
+    func lateWrite(slice: Int) throws {
+        let run = try DurableRun(seed: 1)
+        try run.step(changes: 30)
+        try run.checkpoint()
+        // The record has one page, and each slice is written in pieces of four.
+        let write = 2 + slice * SliceWriter.slicePages / 4
+        run.disk.fail(.write, at: write, with: .errno(5), on: "views")
+        #expect(throws: StrataError.self) { try run.fill(pages: 3 * SliceWriter.slicePages) }
+        #expect(run.store.writablePages >= 3 * SliceWriter.slicePages)
+        let entries = run.model.sortedKeys.map { [$0, run.model[$0] ?? []] }
+        #expect(try run.store.snapshot().entries(DurableRun.tree) == entries)
+        let survivor = run.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        #expect(try run.faults(of: survivor, acceptable: run.acceptable) == [])
+        try run.checkpoint()
+        #expect(run.store.writablePages == 0)
+        let again = run.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        #expect(try run.faults(of: again, acceptable: [run.offset]) == [])
+    }
+
     @Test("Short and interrupted calls are no errors")
     func stutter() throws {
         let run = try DurableRun(seed: 4)

@@ -59,6 +59,56 @@ struct CheckpointProgressTests {
         }
     }
 
+    /// Notes the calls that hand slices to the disk.
+    private final class NotingFile: ForwardingFile {
+        enum Call: Equatable {
+            case write(pages: Range<Int>)
+            case start(pages: Range<Int>)
+            case finish(pages: Range<Int>)
+        }
+
+        let file: any File
+        let calls = Lock<[Call]>([])
+
+        init(_ file: any File) { self.file = file }
+
+        private func note(_ make: (Range<Int>) -> Call, _ bytes: Range<Int>) {
+            let pages = bytes.lowerBound / PageLayout.pageBytes..<bytes.upperBound / PageLayout.pageBytes
+            let call = make(pages)
+            calls.withLock { $0.append(call) }
+        }
+
+        func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int {
+            note(Call.write, position..<position + source.count)
+            return try file.writeSome(source, at: position)
+        }
+
+        func startWriteback(_ range: Range<Int>) { note(Call.start, range) }
+        func finishWriteback(_ range: Range<Int>) { note(Call.finish, range) }
+    }
+
+    @Test("A slice is awaited once the next is handed over, and the last by the sync alone")
+    func overlap() throws {
+        let file = NotingFile(try SimulatedDisk().open("/views", .create))
+        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: { _ in })
+        let slice = SliceWriter.slicePages
+        let numbers = (0..<3 * slice).map { PageNumber(2 + $0) }
+        try writer.write(numbers) { _, target in
+            target.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
+        }
+        let calls = file.calls.withLock { $0 }
+        let slices = (0..<3).map { 2 + $0 * slice..<2 + ($0 + 1) * slice }
+        let handed = calls.filter { if case .write = $0 { false } else { true } }
+        #expect(
+            handed == [
+                .start(pages: slices[0]), .start(pages: slices[1]), .finish(pages: slices[0]),
+                .start(pages: slices[2]), .finish(pages: slices[1]),
+            ])
+        // Small pieces, or later writes to the same place would be slow.
+        let sizes = calls.compactMap { if case .write(let pages) = $0 { pages.count } else { nil } }
+        #expect(sizes.reduce(0, +) == numbers.count && sizes.allSatisfy { $0 <= 4 })
+    }
+
     @Test("A file that is read keeps its pages in memory until the checkpoint is over")
     func readAccess() throws {
         let looks = try looks(access: .read(cachedPages: 100))

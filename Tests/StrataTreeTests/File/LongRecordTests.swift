@@ -14,7 +14,7 @@ struct LongRecordTests {
         let byteCount = record.encoded().count
         let run = PageRun(first: 2, count: CheckpointRecord.runPages(byteCount: byteCount))
         try file.allocate(0..<Int(run.range.upperBound) * PageLayout.pageBytes)
-        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: CheckpointSlice.takeAll)
+        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: { _ in })
         let place = try writer.write(record, to: run, epoch: 9)
         #expect(place.byteCount == byteCount && place.run == run)
         let pages = try PageFile(file, capacity: 1 << 24, access: .read(cachedPages: 1))
@@ -45,7 +45,7 @@ struct LongRecordTests {
         let record = record(singles: 0, longer: 0)
         let file = try SimulatedDisk().open("/views", .create)
         try file.allocate(0..<4 * PageLayout.pageBytes)
-        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: CheckpointSlice.takeAll)
+        let writer = SliceWriter(file: file, time: ManualTime(microseconds: 5), pace: { _ in })
         for _ in 0..<20 {
             soilMemory()
             _ = try writer.write(record, to: PageRun(first: 2, count: 1), epoch: 9)
