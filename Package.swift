@@ -197,8 +197,8 @@ let package = Package(
             name: "StrataToolTests",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-                "StrataQuery", "StrataStore", "StrataTool", "TestSupport", "strata", "store-child", "log-demo",
-                "demo-store", "lost-ticket", "two-devices", "small-program", "groceries", "three-servers",
+                "StrataQuery", "StrataStore", "StrataReplay", "StrataTool", "TestSupport", "strata", "store-child",
+                "log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries", "three-servers",
             ],
             exclude: ["Golden"]),
         // The fuzzers run the same sources; here their corpus is replayed.
