@@ -20,6 +20,7 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
     private let tableOptions = rocksdb_block_based_options_create()
     private let writing = rocksdb_writeoptions_create()
     private let reading = rocksdb_readoptions_create()
+    private let isClosed = Atomic(false)
 
     init(path: String, _ records: TaskRecords) throws {
         paths = [path]
@@ -59,6 +60,7 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
     }
 
     func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         rocksdb_column_family_handle_destroy(family)
         rocksdb_close(database)
         rocksdb_readoptions_destroy(reading)
