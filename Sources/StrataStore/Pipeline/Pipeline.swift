@@ -256,7 +256,8 @@ final class Pipeline: @unchecked Sendable {
         let left = state.withLock { $0.queue.takeAll() + $0.outbox.takeAll() }
         for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
         writeLastAudits()
-        completeIndexes()
+        // Only a checkpoint needs complete indexes.
+        if let checkpointer, !checkpointer.leavesRest(indexLag: indexLag) { completeIndexes() }
         line = nil
     }
 

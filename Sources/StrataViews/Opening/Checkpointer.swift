@@ -28,13 +28,27 @@ package final class Checkpointer: Sendable {
     private struct State {
         /// The newest state that may become a checkpoint; nil if a checkpoint has taken it.
         var newest: Snapshot?
+        /// True if the indexes lag behind the records in that state.
+        var newestLacksIndexes = false
+        /// True if they do in the checkpoint that was begun last, so that opening it builds them again.
+        var checkpointLacksIndexes = false
         /// The last state that could not be written, unless a newer one exists. ``stop()`` tries it once more.
         var unwritten: Snapshot?
         /// True if the indexes lag behind the records in the state that was published last.
         var lacksIndexes = false
+        /// The size of the log, and the events, behind the state of the checkpoint that was begun last.
         var bytes = 0
         var events = 0
+        /// The part of them behind the newest state.
+        var bytesAfterNewest = 0
+        var eventsAfterNewest = 0
         var isWriting = false
+        /// True if commits were folded again when the views were opened, and no checkpoint has been begun since.
+        var isBehind: Bool
+        /// True once no more checkpoints are due, so that only the last one may follow.
+        var isEnding = false
+        /// True if the newest state is left to the next opening.
+        var leavesRest = false
         var isStopping = false
         /// The error of the last attempt; nil if it succeeded.
         var failure: (any Error)?
@@ -42,12 +56,15 @@ package final class Checkpointer: Sendable {
 
     private let views: Views
     private let policy: Policy
-    private let state = Monitor(State())
+    private let state: Monitor<State>
     private let thread: Lock<WorkerThread?> = Lock(nil)
+    /// The number of pages that are written while a caller waits for the end: about a tenth of a second.
+    private static let quickPages = 8_192
 
     package init(_ views: Views, policy: Policy = Policy()) throws {
         self.views = views
         self.policy = policy
+        state = Monitor(State(isBehind: views.pages.writablePages > 0))
         let worker = try WorkerThread(name: "strata-views") { [self] in run() }
         thread.withLock { $0 = worker }
     }
@@ -63,9 +80,13 @@ package final class Checkpointer: Sendable {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
             state.events += events
+            state.bytesAfterNewest += bytes
+            state.eventsAfterNewest += events
             state.lacksIndexes = !hasAllIndexes
             if hasAllIndexes || state.isStopping || isDue(state, patience: 2) {
                 (state.newest, state.unwritten) = (snapshot, nil)
+                state.newestLacksIndexes = !hasAllIndexes
+                (state.bytesAfterNewest, state.eventsAfterNewest) = (0, 0)
             }
             return state.newest != nil && isDue(state)
         }
@@ -78,19 +99,45 @@ package final class Checkpointer: Sendable {
     /// - Parameter patience: the factor by which the limits may be exceeded.
     private func isDue(_ state: State, patience: Int = 1) -> Bool {
         if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
+        // Or each opening would fold the same commits again. Indexes are worth waiting for.
+        if state.isBehind, patience == 1, views.pages.writablePages > Self.quickPages { return true }
         let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
         let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
         return views.pages.writablePages >= hundreds * percent + rest * percent / 100
     }
 
+    /// True if no checkpoint has been begun since commits were folded again when the views were opened.
+    package var isBehind: Bool { state.withLock { $0.isBehind } }
+
     /// True if a checkpoint is due and only the indexes delay it. False while a checkpoint is being written: catching
     /// up for the next one is cheaper once more changes have accumulated.
     package var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
 
-    /// Ends the thread, after a last checkpoint if there are new changes.
+    /// Begins no more regular checkpoints, and waits for the one that is being written. Returns true if the changes
+    /// since then are left to the next opening: there are too many to write them while the caller of `close` waits, and
+    /// no more than a killed process leaves.
+    ///
+    /// - Parameter indexLag: the number of events that the indexes do not show yet.
+    package func leavesRest(indexLag: UInt64) -> Bool {
+        views.pages.hurryCheckpoints()
+        state.withLock { $0.isEnding = true }
+        return state.wait { state -> Bool? in
+            if state.isWriting { return nil }
+            // An event changes at least one page of the indexes.
+            let pages = views.pages.writablePages + Int(clamping: indexLag)
+            let isSlow = pages > Self.quickPages
+            let isShort = !state.isBehind && state.bytes <= policy.logBytes && state.events <= policy.events
+            let isComplete = state.failure == nil && !state.checkpointLacksIndexes
+            state.leavesRest = isSlow && isShort && isComplete && views.pages.info.checkpointPosition != nil
+            return state.leavesRest
+        }
+    }
+
+    /// Ends the thread, after a last checkpoint if there are new changes that are not left to the next opening.
     ///
     /// - Throws: the error that prevented the last checkpoint; the log is complete all the same.
     package func stop() throws {
+        views.pages.hurryCheckpoints()
         state.withLock { $0.isStopping = true }
         join()
         if let failure { throw failure }
@@ -125,18 +172,21 @@ package final class Checkpointer: Sendable {
                 (state.failure, state.isWriting) = (failure, false)
                 if failure != nil, state.newest == nil, !state.isStopping { state.unwritten = snapshot }
             }
+            state.notifyAll()
         }
     }
 
     /// Returns nil to wait, and `.some(nil)` to end.
     private func next(_ state: inout State) -> Snapshot?? {
-        guard state.isStopping || state.newest != nil && isDue(state) else { return nil }
+        guard state.isStopping || !state.isEnding && state.newest != nil && isDue(state) else { return nil }
+        if state.isStopping, state.leavesRest { return .some(nil) }
         defer {
             (state.newest, state.unwritten) = (nil, nil)
-            (state.bytes, state.events) = (0, 0)
+            (state.bytes, state.events) = (state.bytesAfterNewest, state.eventsAfterNewest)
         }
         if let newest = state.newest ?? state.unwritten {
-            state.isWriting = true
+            (state.isWriting, state.isBehind) = (true, false)
+            state.checkpointLacksIndexes = state.newestLacksIndexes
             return .some(newest)
         }
         return state.isStopping ? .some(nil) : nil
