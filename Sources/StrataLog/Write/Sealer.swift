@@ -36,8 +36,8 @@ final class Sealer: Sendable {
     /// - Parameters:
     ///   - pace: decides when the next segment is sealed.
     ///   - waitingCount: returns the number of segments that are to be sealed.
-    ///   - sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if there is
-    ///     none.
+    ///   - sealNext: seals one segment that begins after the given offset, and returns its first offset; nil if there
+    ///     is none.
     func start(
         _ pace: SealingPace, waitingCount: @escaping @Sendable () -> Int,
         _ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?

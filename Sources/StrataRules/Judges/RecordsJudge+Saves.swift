@@ -184,11 +184,12 @@ extension RecordsJudge {
             // Without a write, the array still shares its storage with the request.
             if binding.takes(kind) { continue }
             guard let value = fields[index].value, let fitted = binding.fitted(value) else {
+                let given = fields[index].value.flatMap { Binding($0) }?.description ?? "an empty list"
                 throw Refusal(
                     .invalidArguments,
                     """
                     Key '\(key(fields[index].field))' of type \(schemaBindings.types[Int(save.type) - 1].name) is \
-                    \(binding.description), and was given \(fields[index].value.flatMap { Binding($0) }?.description ?? "an empty list").
+                    \(binding.description), and was given \(given).
                     """, rule: .boundKinds)
             }
             fields[index].value = fitted

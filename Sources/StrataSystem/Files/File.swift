@@ -125,8 +125,8 @@ extension File {
         try source.withUnsafeBytes { try write($0, at: position) }
     }
 
-    /// Writes all of `source` in pieces of at most 16 KiB, where small parts will be overwritten later: the kernel keeps
-    /// a larger piece together in its cache, and then each small write to it takes up to ten times as long.
+    /// Writes all of `source` in pieces of at most 16 KiB, where small parts will be overwritten later: the kernel
+    /// keeps a larger piece together in its cache, and then each small write to it takes up to ten times as long.
     package func writeInPieces(_ source: UnsafeRawBufferPointer, at position: Int) throws {
         let pieceBytes = 16 << 10
         for start in stride(from: 0, to: source.count, by: pieceBytes) {

@@ -20,8 +20,8 @@ extension Fold {
         return isReferred
     }
 
-    /// Calls `body` with the index and the encoded state of each record, in order; nil for a record that does not exist.
-    /// A state is valid only inside it.
+    /// Calls `body` with the index and the encoded state of each record, in order; nil for a record that does not
+    /// exist. A state is valid only inside it.
     package func withEach(
         _ records: [RecordKey], _ body: (_ index: Int, _ state: UnsafeRawBufferPointer?) throws -> Void
     ) throws {
