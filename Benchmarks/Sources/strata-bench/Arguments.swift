@@ -3,7 +3,7 @@ import Glibc
 /// The command line.
 struct Arguments {
     static let help = """
-        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--records N] [--only PART] [--json FILE]
+        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--records N] [--only PART]… [--json FILE]
                            [--from FILE]… [--compare FILE] [--markdown] [--plots FOLDER]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
@@ -27,7 +27,7 @@ struct Arguments {
     /// Nil for as many as the size has.
     var rounds: Int?
     var records: Int? = getenv("STRATA_BENCH_RECORDS").flatMap { Int(String(cString: $0)) }
-    var part: String?
+    var parts: Set<String> = []
     var jsonPath: String?
     var sourcePaths: [String] = []
     var comparedPath: String?
@@ -62,7 +62,7 @@ struct Arguments {
                 guard Runner.parts.contains(part) else {
                     throw UsageError(message: "--only needs one of \(Runner.parts.joined(separator: ", "))")
                 }
-                self.part = part
+                parts.insert(part)
             case "--json": jsonPath = try value(word, "a file")
             case "--from": sourcePaths.append(try value(word, "a file"))
             case "--compare": comparedPath = try value(word, "a file")

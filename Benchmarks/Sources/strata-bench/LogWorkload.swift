@@ -35,7 +35,7 @@ struct LogWorkload: Workload {
             progress("log: \(name)")
             measurements += try body()
         }
-        func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+        func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
         if isWanted(.sealed) { try measure("sealed segments") { try sealedSegments(memory, progress) } }
         if isWanted(.segments) { try measure("very many segments") { try manySegments() } }
         if isWanted(.sealing) { try measure("sealing beside commits") { try sealingBesideCommits(memory) } }

@@ -23,7 +23,7 @@ struct QueryWorkload: Workload {
 
     private var recordCount: Int { size.records ?? (size.isQuick ? 100_000 : 1_000_000) }
 
-    private func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+    private func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         var measurements: [Measurement] = []

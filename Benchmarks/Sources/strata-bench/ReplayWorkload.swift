@@ -32,7 +32,7 @@ struct ReplayWorkload: Workload {
         let (path, isKept) = try ToolStore.find(in: folder, size, progress)
         defer { if !isKept { removeTree(path) } }
         var all: [Measurement] = []
-        for part in Part.allCases where size.part == nil || size.part == part.rawValue {
+        for part in Part.allCases where size.includes(part.rawValue) {
             progress("replay: \(part.rawValue)")
             let store = try Store.open(at: path, access: .readOnly)
             defer { try? store.close() }

@@ -16,7 +16,7 @@ protocol StoreFolderWorkload: Workload {
 }
 
 extension StoreFolderWorkload {
-    func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+    func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
     func open(_ name: String, _ durability: Durability = .system) throws -> Store {
         var options = StoreOptions.embedded
@@ -35,13 +35,15 @@ struct WorkloadSize {
     /// About how long one side of one round takes.
     var roundSeconds: Double
     var isQuick: Bool
-    /// Nil for all of them.
-    var part: String?
+    /// Empty for all of them.
+    var parts: Set<String> = []
     /// The number of records of the workloads that have a choice; nil for the usual one.
     var records: Int?
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
+
+    func includes(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
 
     /// Milliseconds that one takes. Where a round takes long, one is enough.
     func milliseconds(_ body: () throws -> Void) rethrows -> Double {
@@ -115,7 +117,7 @@ struct Runner {
         defer { removeTree(folder) }
         var size = arguments.isQuick ? WorkloadSize.quick : .full
         size.rounds = arguments.rounds ?? size.rounds
-        size.part = arguments.part
+        size.parts = arguments.parts
         size.records = arguments.records
         var rows = try CalibrationWorkload(size: size, folder: folder).run(printError).map(\.row)
         for workload in Self.workloads where isWanted(workload.name, workload.parts) {
@@ -128,7 +130,7 @@ struct Runner {
 
     private func isWanted(_ workload: String, _ parts: [String]) -> Bool {
         guard arguments.workloads.isEmpty || arguments.workloads.contains(workload) else { return false }
-        return arguments.part.map { parts.contains($0) || parts.isEmpty && $0 == workload } ?? true
+        return arguments.parts.isEmpty || !arguments.parts.isDisjoint(with: parts.isEmpty ? [workload] : parts)
     }
 
     private func readFile(_ path: String) throws -> String {

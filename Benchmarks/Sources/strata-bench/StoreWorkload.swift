@@ -20,7 +20,7 @@ struct StoreWorkload: Workload {
         self.folder = folder
     }
 
-    private func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+    private func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         var measurements: [Measurement] = []

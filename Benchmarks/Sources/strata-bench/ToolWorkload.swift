@@ -50,7 +50,7 @@ struct ToolWorkload: Workload {
         let tool = try tool
         let (path, isKept) = try ToolStore.find(in: folder, size, progress)
         defer { if !isKept { removeTree(path) } }
-        var cases = Part.allCases.filter { size.part == nil || size.part == $0.rawValue }.flatMap { self.cases($0) }
+        var cases = Part.allCases.filter { size.includes($0.rawValue) }.flatMap { self.cases($0) }
         for round in 0..<size.rounds {
             for index in cases.indices where round == 0 || cases[index].runs[0].milliseconds < 3_000 {
                 let words = cases[index].words

@@ -28,7 +28,7 @@ struct ViewsWorkload: Workload {
     }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
-        try Part.allCases.filter { size.part == nil || size.part == $0.rawValue }.flatMap { part in
+        try Part.allCases.filter { size.includes($0.rawValue) }.flatMap { part in
             switch part {
             case .replay: try replays(progress)
             case .opening: try openings(progress)

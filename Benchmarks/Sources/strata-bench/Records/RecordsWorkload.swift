@@ -18,7 +18,7 @@ struct RecordsWorkload: Workload {
     var recordCount: Int { size.records ?? (isTrial ? 2_000 : size.isQuick ? 20_000 : Self.fullCount) }
     private static let fullCount = 1_000_000
 
-    func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+    func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
         var measurements: [Measurement] = []

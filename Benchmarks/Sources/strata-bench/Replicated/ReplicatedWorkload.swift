@@ -23,7 +23,7 @@ struct ReplicatedWorkload: Workload {
         self.folder = folder
     }
 
-    func isWanted(_ part: Part) -> Bool { size.part == nil || size.part == part.rawValue }
+    func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
     /// `STRATA_BENCH_SEQUENCER` names one kind of servers.
     func run(_ progress: (String) -> Void) throws -> [Measurement] {

@@ -68,10 +68,12 @@ enum SelfCheck {
     }
 
     private static func checkArguments() throws {
-        let arguments = try Arguments(["records", "--quick", "--records", "10", "--only", "mixed", "--from", "a"])
+        let words = ["records", "--quick", "--records", "10", "--only", "mixed", "--only", "fetch", "--from", "a"]
+        let arguments = try Arguments(words)
         try require(
             arguments.workloads == ["records"] && arguments.isQuick && arguments.records == 10
-                && arguments.part == "mixed" && arguments.sourcePaths == ["a"], "arguments are read wrongly")
+                && arguments.parts == ["fetch", "mixed"] && arguments.sourcePaths == ["a"], "arguments are read wrongly"
+        )
         for words in [["--rounds", "0"], ["--only", "nothing"], ["--json"], ["--json", "--quick"], ["--x"], ["x"]] {
             do { _ = try Arguments(words) } catch is UsageError { continue }
             throw BenchError(message: "the bench is wrong: it takes \(words)")
