@@ -10,6 +10,8 @@ final class RealFile: File {
     private let descriptor: Atomic<Int32>
     /// The process that took the lock of the file or of a byte; 0 if none did.
     private let lockHolder = Atomic<Int32>(0)
+    /// The error of a write-back; 0 if there was none. The system reports it only once, and the next sync must fail.
+    private let writebackError = Atomic<Int32>(0)
 
     init(path: String, descriptor: Int32) {
         self.path = path
@@ -78,15 +80,26 @@ final class RealFile: File {
     }
 
     func syncData() throws {
-        guard fdatasync(openDescriptor) == 0 else { throw failure("fdatasync") }
+        let result = fdatasync(openDescriptor)
+        let earlier = writebackError.exchange(0, ordering: .relaxed)
+        guard result == 0 else { throw failure("fdatasync") }
+        guard earlier == 0 else { throw StrataError.systemCall("sync_file_range", path: path, errno: earlier) }
     }
 
     func finishWriteback(_ range: Range<Int>) {
-        _ = strata_finish_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+        let result = strata_finish_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+        if result != 0 { noteWriteback(error: errno) }
     }
 
     func startWriteback(_ range: Range<Int>) {
-        _ = strata_start_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+        let result = strata_start_writeback(openDescriptor, Int64(range.lowerBound), Int64(range.count))
+        if result != 0 { noteWriteback(error: errno) }
+    }
+
+    func noteWriteback(error: Int32) {
+        // With other errors nothing was lost: the file system does not offer the call.
+        guard [EIO, ENOSPC, EDQUOT].contains(error) else { return }
+        writebackError.store(error, ordering: .relaxed)
     }
 
     func allocate(_ range: Range<Int>) throws {

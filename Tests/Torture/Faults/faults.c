@@ -146,6 +146,11 @@ int fdatasync(int file) {
     return is_file(file) && fails(EIO_KIND | ENOSPC_KIND) ? -1 : real(file);
 }
 
+int sync_file_range(int file, off64_t start, off64_t count, unsigned flags) {
+    REAL(sync_file_range);
+    return is_file(file) && fails(EIO_KIND) ? -1 : real(file, start, count, flags);
+}
+
 int ftruncate(int file, off_t size) {
     REAL(ftruncate);
     return is_file(file) && fails(EIO_KIND) ? -1 : real(file, size);
