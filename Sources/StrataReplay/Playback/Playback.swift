@@ -213,9 +213,10 @@ public final class Playback: Sendable {
         let commits = try comingTogether(&reel, atMost: limit)
         guard let final = commits.last else { return [] }
         do { try store.play(commits) } catch {
-            // They are still to be played.
-            (reel.coming, reel.cursor) = (commits.first, nil)
-            throw error
+            // They are still to be played, and those before the one that cannot be are not held back.
+            (reel.coming, reel.cursor) = (nil, nil)
+            guard commits.count > 1 else { throw error }
+            return try playNext(&reel, atMost: commits.count / 2)
         }
         let trees = store.snapshot().trees
         let played = try commits.map { try PlayedCommit($0, in: trees) }
@@ -234,8 +235,7 @@ public final class Playback: Sendable {
         var byteCount = 0
         while commits.count < limit, byteCount < Self.bytesTogether {
             // The end and errors are left to the next call, so that these commits are played first.
-            guard let next = try commits.isEmpty ? coming(&reel) : try? reel.cursor?.next(),
-                next.offset <= last ?? .max
+            guard let next = try commits.isEmpty ? coming(&reel) : try? following(&reel), next.offset <= last ?? .max
             else { break }
             reel.coming = nil
             commits.append(next)
@@ -248,10 +248,10 @@ public final class Playback: Sendable {
     private func coming(_ reel: inout PlaybackState) throws -> Commit? {
         if let coming = reel.coming { return coming }
         if isAtEnd { return nil }
-        var next = try reel.cursor?.next()
+        var next = try following(&reel)
         if next == nil {
             reel.cursor = try store.laterCommits()
-            next = try reel.cursor?.next()
+            next = try following(&reel)
         }
         if let last, next.map({ $0.offset > last }) ?? (store.offset >= last) {
             setEnd()
@@ -259,6 +259,15 @@ public final class Playback: Sendable {
         }
         reel.coming = next
         return next
+    }
+
+    /// Reads on. After an error, the next call begins after the commits that were played, since a cursor may be past
+    /// what it could not read.
+    private func following(_ reel: inout PlaybackState) throws -> Commit? {
+        do { return try reel.cursor?.next() } catch {
+            reel.cursor = nil
+            throw error
+        }
     }
 
     private func setEnd() {

@@ -51,12 +51,19 @@ extension StoreEngine {
     /// Like ``past(through:)``, with some records only; nil if these are not enough to judge any request by.
     func past(through offset: UInt64, records names: Set<[UInt8]>) throws -> StoreEngine? {
         try requirePast(offset)
-        let past = try HistoricalLog(log, of: storeID, through: offset)
-        let opened = try Views.openForReading(
-            past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
-        guard let opened else { return nil }
-        guard let path else { return try StoreEngine(past: past, opened.views, opened.keeper, of: self) }
-        return try StoreEngine(reading: past, opened, at: path, options, platform)
+        do {
+            let past = try HistoricalLog(log, of: storeID, through: offset)
+            let opened = try Views.openForReading(
+                past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
+            guard let opened else { return nil }
+            guard let path else { return try StoreEngine(past: past, opened.views, opened.keeper, of: self) }
+            return try StoreEngine(reading: past, opened, at: path, options, platform)
+        } catch let error as StrataError
+            where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
+        {
+            // A page is damaged, or a writer removed commits meanwhile. Opening the whole state deals with both.
+            return nil
+        }
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
@@ -95,22 +102,29 @@ extension StoreEngine {
 
     /// Advances a store that shows the past to a later offset.
     func advance(to offset: UInt64) throws {
-        try advance(to: offset) { try Replay(log: $0, pages: views.pages).run() }
+        try advancing { past in
+            try past.advance(to: offset)
+            try Replay(log: past, pages: views.pages).run()
+        }
+        pipeline.publication.announce(offset)
     }
 
     /// Advances a store that shows the past over the commits that come next.
     func advance(over commits: [Commit]) throws {
         guard let last = commits.last else { return }
-        try advance(to: last.offset) { _ in
+        try advancing { past in
             let fold = Fold(views.pages.fork())
             for commit in commits {
                 try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
             }
+            // Only now: a commit that cannot be folded is in neither the log nor the state that are shown.
+            try past.advance(to: last.offset)
             try fold.publish(to: views.pages)
         }
+        pipeline.publication.announce(last.offset)
     }
 
-    private func advance(to offset: UInt64, _ fold: (HistoricalLog) throws -> Void) throws {
+    private func advancing(_ body: (HistoricalLog) throws -> Void) throws {
         guard let past = log as? HistoricalLog else {
             throw StrataError(
                 .invalidArgument, "Only a store that shows the past can be advanced.",
@@ -118,10 +132,8 @@ extension StoreEngine {
         }
         try refreshes.withLock { count in
             count += 1
-            try past.advance(to: offset)
-            try fold(past)
+            try body(past)
         }
-        pipeline.publication.announce(offset)
     }
 
     /// Folds the commits that another process has written since; returns true if there were any.

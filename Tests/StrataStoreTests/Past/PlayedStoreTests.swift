@@ -41,6 +41,22 @@ struct PlayedStoreTests {
         }
     }
 
+    @Test("Commits that cannot be played change nothing, and can be played when they are whole")
+    func unplayable() throws {
+        let store = try Store.inMemory()
+        for name in ["A", "B", "C"] { try store.modify(.zones(saving: [ZoneID(name)]), as: Actor(user: "anna")) }
+        let played = try store.played(from: 1, through: store.offset)
+        let commits = try (2...store.offset).map { try #require(try store.log.commit(at: $0)) }
+        var broken = commits
+        broken[broken.count - 1].payload = try #require(try store.log.commit(at: 1)).payload
+        #expect(throws: StrataError.self) { try played.play(broken) }
+        #expect(played.offset == 1 && played.log.end.offset == 1)
+        try played.play(commits)
+        #expect(played.offset == store.offset && played.log.end.offset == store.offset)
+        try played.close()
+        try store.close()
+    }
+
     @Test("Whoever waits for a change of a past is woken when it is moved on")
     func waiting() async throws {
         let store = try Store.inMemory()
