@@ -172,7 +172,10 @@ extension Pipeline {
 
     /// Puts back requests to be judged again, here or at the home writer.
     private func putBack(_ submissions: [Submission]) {
-        let isAnyForwarded = state.withLock { state in
+        var submissions = submissions
+        // A request that stayed here and lost need not stay: others may append first without end.
+        for index in submissions.indices where !submissions[index].isForwarded { submissions[index].isKept = false }
+        let isAnyForwarded = state.withLock { [submissions] state in
             let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }
             state.outbox.putBack(forwarded)
             state.queue.putBack(forwarded.isEmpty ? submissions : submissions.filter(\.isKept))

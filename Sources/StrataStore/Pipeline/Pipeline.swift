@@ -71,7 +71,9 @@ final class Pipeline: @unchecked Sendable {
         var outbox = SubmissionQueue()
         /// The home writer, if requests are to be sent to it.
         var home: Identifier?
-        /// Decides if requests are to be sent to it, unless all of them are.
+        /// True if all requests are to be sent to it.
+        let sendsAll: Bool
+        /// Decides if requests are to be sent to it otherwise.
         var contention = Contention()
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
@@ -80,7 +82,10 @@ final class Pipeline: @unchecked Sendable {
         var audits = AuditQueue(AuditPolicy())
 
         /// The process to which requests are sent now; nil if they are judged here.
-        var destination: Identifier? { refusal == nil && !isClosing ? home : nil }
+        var destination: Identifier? {
+            guard let home, refusal == nil, !isClosing, sendsAll || contention.yields(at: .now) else { return nil }
+            return home
+        }
 
         /// True if a shared log has commits of other processes that no state shows yet.
         var isBehind: Bool { reportedOffset > end.offset && refusal == nil && !isClosed }
@@ -137,7 +142,10 @@ final class Pipeline: @unchecked Sendable {
         self.platform = platform
         self.reader = reader
         publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
-        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes, audits: AuditQueue(audits)))
+        state = Monitor(
+            State(
+                sendsAll: forwarding?.sendsAll ?? false, end: log.end, endTime: log.endTime ?? .min, indexes: indexes,
+                audits: AuditQueue(audits)))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
