@@ -32,10 +32,17 @@ extension SegmentedLog {
     package func startSealing(lookup: @escaping NameLookup) throws {
         try sealer.start(
             SealingPace(maximumWaiting: options.maximumWaitingSegments),
-            waitingCount: { [catalog] in
-                catalog.read { state in state.segments.dropLast().count(where: Self.isToBeSealed) }
-            }, { [weak self] in try self?.sealNext(after: $0, lookup) })
+            waitingCount: { [weak self] in self?.waitingCount ?? 0 },
+            { [weak self] in try self?.sealNext(after: $0, lookup) })
     }
+
+    /// The number of segments that are to be sealed.
+    private var waitingCount: Int {
+        catalog.read { state in state.segments.dropLast().count(where: Self.isToBeSealed) }
+    }
+
+    /// The number of waiting segments from which on closing waits for the one that is being sealed.
+    private static let overdueSegments = 32
 
     private static func isToBeSealed(_ segment: SegmentFile) -> Bool {
         segment.header.form == .frames && segment.seal != nil
@@ -60,7 +67,9 @@ extension SegmentedLog {
         let draft = try files.open(path, .create)
         let sealed: SegmentFile
         do {
-            let pulse = { [sealer] in if sealer.isStopping { throw SealingStopped() } }
+            // Programs that soon end again would otherwise never seal any.
+            let mustEnd = waitingCount > Self.overdueSegments
+            let pulse = { [sealer] in if sealer.isStopping, !mustEnd { throw SealingStopped() } }
             sealed = try SegmentSealer(segment, into: draft).seal(
                 from: source, touches: catalog.touches, lookup: lookup, pulse: pulse)
             try verifyDraft(sealed, draft, pulse: pulse)

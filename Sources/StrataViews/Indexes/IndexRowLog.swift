@@ -8,6 +8,9 @@ package struct IndexRowPart: Sendable {
     /// The records before and after the changes.
     let start: TreeIdentity
     let end: TreeIdentity
+
+    /// The size, with that of the part itself: many parts may have no changes.
+    var byteCount: Int { changes.byteCount + 128 }
 }
 
 /// The changes of index rows that the newest published states brought, without a gap. A catch-up that finds all of its
@@ -30,7 +33,7 @@ package struct IndexRowLog: Sendable {
         guard let part, part.start != part.end else { return }
         if let last = parts.last, last.end != part.start || byteCount > Self.maximumBytes { removeAll() }
         parts.append(part)
-        byteCount += part.changes.byteCount
+        byteCount += part.byteCount
     }
 
     /// Removes the changes up to a state that a catch-up has taken.
@@ -38,7 +41,7 @@ package struct IndexRowLog: Sendable {
         if parts.first?.start == state { return }
         // Behind a gap, none of the changes can serve the next catch-up.
         guard let index = parts.firstIndex(where: { $0.end == state }) else { return removeAll() }
-        byteCount -= parts[...index].reduce(0) { $0 + $1.changes.byteCount }
+        byteCount -= parts[...index].reduce(0) { $0 + $1.byteCount }
         parts.removeFirst(index + 1)
     }
 

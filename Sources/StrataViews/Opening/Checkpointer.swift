@@ -155,7 +155,7 @@ package final class Checkpointer: Sendable {
     /// Ends the thread and writes nothing more, because the states cannot be trusted. A checkpoint that is being
     /// written is completed first.
     package func abandon() {
-        state.withLock { ($0.isStopping, $0.newest) = (true, nil) }
+        state.withLock { ($0.isStopping, $0.newest, $0.unwritten) = (true, nil, nil) }
         join()
         views.pages.giveUpFile()
     }
