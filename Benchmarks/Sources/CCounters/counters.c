@@ -166,7 +166,8 @@ int strata_trace_system_calls(char *const arguments[], uint64_t *counts, int cap
                 if (*count < capacity) counts[(*count)++] = calls;
                 calls = 0;
             }
-        } else if (stop != SIGTRAP && stop != SIGSTOP) {
+        } else if (status >> 16 == 0 && stop != SIGSTOP) {
+            // Neither an event of the tracer nor the first stop of a thread.
             signal = stop;
         }
     }

@@ -42,7 +42,7 @@ struct GuardRun {
             rounds[operation][.allocations, default: []].append(Double(after.allocations - before.allocations) / count)
             rounds[operation][.retains, default: []].append(Double(after.retains - before.retains) / count)
             guard counter >= 0 else { return }
-            let spent = Double(strata_read_instructions(counter) - instructions)
+            let spent = Double(strata_read_instructions(counter)) - Double(instructions)
             rounds[operation][.instructions, default: []].append(spent / count)
         }
         return (rounds.map { $0.mapValues(Self.median) }, unitCounts)

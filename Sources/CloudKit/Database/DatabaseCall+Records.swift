@@ -71,10 +71,12 @@ extension DatabaseCall {
         return try await asking(.fetchRecords) { opened in
             var results: [CKRecord.ID: Result<CKRecord, Error>] = [:]
             results.reserveCapacity(ids.count)
+            let errors = itemErrors(ids.count, .fetchRecords, opened)
+            var index = 0
             try fetch(ids, desiredKeys, from: opened, progress: nil) { id, result in
-                results[id] = result.mapError { $0 }
+                results[id] = errors[index].map { .failure($0) } ?? result.mapError { $0 }
+                index += 1
             }
-            for (index, error) in itemErrors(ids.count, .fetchRecords, opened) { results[ids[index]] = .failure(error) }
             return results
         }
     }
