@@ -67,17 +67,23 @@ extension Store {
     /// A store that was opened for reading first brings the indexes of the page file up to date, so it has no such
     /// records.
     ///
-    /// - Parameter maximumTouched: the number of such records above which the indexes are brought up to date first. If
-    ///   others write faster than that, the result may still have more.
+    /// - Parameter maximumTouched: the number of such records above which the indexes are brought up to date first: a
+    ///   few rows cost less than examining the records again for each query. If others write faster than that, the
+    ///   result may still have more.
     public func indexedSnapshot(
-        maximumTouched: Int = 1_000
+        maximumTouched: Int = 50
     ) throws -> (snapshot: StoreSnapshot, touched: Set<[UInt8]>) {
         try gate.requireOpen()
         if log is any ReadOnlyLog { return (wrap(try engine.caughtUpSnapshot()), []) }
         for attempt in 1... {
             let (trees, lag) = pipeline.indexedSnapshot()
             do {
-                let limit = attempt < Self.catchUpAttempts ? maximumTouched : .max
+                let limit =
+                    switch attempt {
+                    case 1: maximumTouched
+                    case ..<Self.catchUpAttempts: max(maximumTouched, Self.touchedWhileWaiting)
+                    default: Int.max
+                    }
                 if let touched = try lag.touched(in: trees, limit: limit) { return (wrap(trees), touched) }
                 pipeline.awaitCatchUp()
             } catch let error as StrataError where Views.isDamage(error) && attempt < Self.catchUpAttempts {
@@ -88,4 +94,6 @@ extension Store {
     }
 
     private static let catchUpAttempts = 4
+    /// The number of records that may be touched while a catch-up is awaited, so that it need not be awaited again.
+    private static let touchedWhileWaiting = 1_000
 }

@@ -33,7 +33,7 @@ import Testing
         try IndexCatalog.put(IndexID(type: 1, .membership), .ready, in: fork)
         let snapshot = try pages.publish(fork)
         let indexes = IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot))
-        var state = Pipeline.State(end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
+        var state = Pipeline.State(sendsAll: false, end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
         state.indexes.isWanted = false
         state.indexes.publishedEvents = IndexState.idleLag + 1
         var told = [state.endAppending(), state.endAppending()]
@@ -62,6 +62,9 @@ import Testing
         #expect(try store.indexedSnapshot().touched.count == 5)
         store.awaitIndexes()
         #expect(try store.indexLag == 0 && store.indexedSnapshot().touched.isEmpty)
+        // More than a query should examine are worth catching up at once.
+        try save(0..<51, "more", in: store)
+        #expect(try store.indexedSnapshot().touched.isEmpty && store.indexLag == 0)
         try store.close()
     }
 
