@@ -158,8 +158,10 @@ extension StoreFixture {
     static func based() throws -> StoreFixture {
         let fixture = try StoreFixture.small()
         let store = try Store.open(at: fixture.path, options: .service)
-        defer { try? store.close() }
         _ = try store.compact(before: 3)
+        try store.close()
+        // Closing writes what opening had to fold.
+        try RealFileSystem().remove(fixture.path + "/views")
         return fixture
     }
 
