@@ -48,6 +48,8 @@ struct DamagedStore {
         try store.close()
         self.store = try Self.open(disk, options)
         #expect(self.store.opening?.views == .whole)
+        // Opening has the indexes checked in the background, which might find the damage while it is being done.
+        if indexing { self.store.awaitIndexes() }
     }
 
     private init(_ disk: SimulatedDisk, _ options: StoreOptions) throws {
