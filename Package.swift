@@ -230,7 +230,7 @@ if Context.environment["STRATA_BENCH"] == "1" {
         .executableTarget(
             name: "strata-guards",
             dependencies: [
-                "CCounters", "StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore",
+                "CCounters", "StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore", "TestSupport",
             ], path: "Benchmarks/Sources/strata-guards", exclude: ["limits.tsv"],
             linkerSettings: [
                 .unsafeFlags(

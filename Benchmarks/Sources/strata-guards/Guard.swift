@@ -13,12 +13,8 @@ struct Guard {
     /// True if the limit holds. Instructions differ between processors, so that the limits may leave them out.
     var holds: Bool { limit.map { measured <= $0 } ?? (cost == .instructions) }
 
-    /// The limit for what was measured: a tenth more, and a little for operations that cost next to nothing. Threads
-    /// that meet on a busy machine make more system calls.
-    var suggestedLimit: Double {
-        let limit = cost == .systemCalls ? measured * 1.5 + 0.2 : measured * 1.1 + 0.05
-        return (limit * 100).rounded(.up) / 100
-    }
+    /// The limit for what was measured: a tenth more, and a little for operations that cost next to nothing.
+    var suggestedLimit: Double { ((measured * 1.1 + 0.05) * 100).rounded(.up) / 100 }
 }
 
 /// The committed limits: a line for each operation and cost, with tabs between the columns.

@@ -1,7 +1,7 @@
 import CCounters
 import Glibc
 import StrataLog
-import StrataSystem
+import TestSupport
 
 /// Runs operations several times and counts what they cost.
 struct GuardRun {
@@ -17,9 +17,8 @@ struct GuardRun {
     /// Calls `body` with each round of each operation.
     private func forEachRound(_ body: (_ operation: Int, _ run: () throws -> Int) throws -> Void) throws {
         for (index, (operation, durability)) in operations.enumerated() {
-            let folder = try TemporaryDirectory.make("strata-guards")
-            defer { removeTree(folder) }
-            let store = try GuardedStore(at: "\(folder)/guarded.strata", durability: durability)
+            let directory = try TestDirectory()
+            let store = try GuardedStore(at: directory.path("guarded.strata"), durability: durability)
             try store.fill()
             // The first run allocates what is kept.
             _ = try operation.run(store)
@@ -77,17 +76,4 @@ struct GuardRun {
     }
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
-
-    private func removeTree(_ path: String) {
-        guard let stream = opendir(path) else { return }
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name == "." || name == ".." { continue }
-            if unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
-        }
-        closedir(stream)
-        rmdir(path)
-    }
 }
