@@ -3,8 +3,8 @@ import Glibc
 /// The command line.
 struct Arguments {
     static let help = """
-        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--records N] [--only PART]… [--json FILE]
-                           [--from FILE]… [--compare FILE] [--markdown] [--plots FOLDER]
+        usage: tools/bench [WORKLOAD…] [--quick] [--rounds N] [--records N] [--only PART]… [--alone]
+                           [--json FILE] [--from FILE]… [--compare FILE] [--markdown] [--plots FOLDER]
 
         Runs the workloads (all of them unless some are named) against their peers, rounds alternating,
         and compares medians with the bars. Exit 0: all bars met; 1: a bar was missed; 2: wrong usage;
@@ -15,6 +15,7 @@ struct Arguments {
         --rounds N       how often each side is measured; 7, or 3 when quick, unless told (records: 3 and 2)
         --records N      how many records there are before, in records and query; STRATA_BENCH_RECORDS says it too
         --only PART      \(Runner.parts.joined(separator: ", "))
+        --alone          leaves the peers of records out, to profile Strata
         --json FILE      also writes one JSON object per metric and line
         --from FILE      measures nothing, and shows the rows of an earlier --json file
         --compare FILE   shows beside each figure what it was in an earlier --json file
@@ -28,6 +29,8 @@ struct Arguments {
     var rounds: Int?
     var records: Int? = getenv("STRATA_BENCH_RECORDS").flatMap { Int(String(cString: $0)) }
     var parts: Set<String> = []
+    /// True without the peers of the workload `records`.
+    var isAlone = false
     var jsonPath: String?
     var sourcePaths: [String] = []
     var comparedPath: String?
@@ -55,6 +58,7 @@ struct Arguments {
             case "--help", "-h": showsHelp = true
             case "--quick": isQuick = true
             case "--markdown": isMarkdown = true
+            case "--alone": isAlone = true
             case "--rounds": rounds = try number(word, below: 100)
             case "--records": records = try number(word, below: 100_000_001)
             case "--only":

@@ -39,6 +39,8 @@ struct WorkloadSize {
     var parts: Set<String> = []
     /// The number of records of the workloads that have a choice; nil for the usual one.
     var records: Int?
+    /// True if the peers of the workload `records` are left out.
+    var isAlone = false
 
     static let full = WorkloadSize(rounds: 7, roundSeconds: 2, isQuick: false)
     static let quick = WorkloadSize(rounds: 3, roundSeconds: 0.4, isQuick: true)
@@ -119,6 +121,7 @@ struct Runner {
         size.rounds = arguments.rounds ?? size.rounds
         size.parts = arguments.parts
         size.records = arguments.records
+        size.isAlone = arguments.isAlone
         var rows = try CalibrationWorkload(size: size, folder: folder).run(printError).map(\.row)
         for workload in Self.workloads where isWanted(workload.name, workload.parts) {
             rows += try workload.make(size, folder).run(printError).map(\.row)

@@ -103,8 +103,9 @@ extension RecordsWorkload {
         let bars = [
             "SQLite grouped": bar(.ratioAtLeast(2.5), quick: .ratioAtLeast(1))
         ]
-        return try measurements(compare(run, sides, progress), bars: bars)
-            + tasks(run, "\(metric) tasks", sides, progress, bars)
+        let threads = try measurements(compare(run, sides, progress), bars: bars)
+        if size.isAlone { return threads }
+        return try threads + tasks(run, "\(metric) tasks", sides, progress, bars)
     }
 
     /// The same with tasks; RocksDB has nothing for these.
@@ -140,6 +141,7 @@ extension RecordsWorkload {
 
     func singles(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
         let run = Self.savingOne(sides, clients: 1, "durable single saves, 1 synchronous client")
+        if size.isAlone { return try measurements(compare(run, sides, progress)) }
         progress("records: \(run.metric)")
         let sqlite = try best(of: run, sides, progress)
         let (seconds, strata, rocks) = (seconds(of: run), try sides.strata(), try sides.rocks())

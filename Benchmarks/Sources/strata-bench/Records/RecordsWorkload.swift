@@ -62,6 +62,11 @@ struct RecordsWorkload: Workload {
     /// Runs all sides in turn, SQLite with its best settings.
     func compare(_ run: TaskRun, _ sides: TaskSides, _ progress: (String) -> Void) throws -> TaskFigures {
         progress("records: \(run.metric)")
+        if size.isAlone {
+            let strata = try sides.strata()
+            let loads = try (0..<rounds).map { _ in try run.load(of: strata, seconds: seconds(of: run)) }
+            return TaskFigures(metric: run.metric, unit: run.unit, strata: loads, peers: [])
+        }
         let sqlite = try best(of: run, sides, progress)
         let stores: [any TaskStore] = [try sides.strata(), sqlite, try sides.rocks()]
         // Otherwise a side would wait for the pages that another has left to be written back.

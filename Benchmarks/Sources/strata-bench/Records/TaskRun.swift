@@ -45,11 +45,18 @@ struct TaskFigures {
     var strata: [Load]
     var peers: [(name: String, configuration: String, loads: [Load])]
 
-    /// A row for each peer, with its bar by its name.
+    /// A row for each peer, with its bar by its name; without peers, one row.
     func measurements(
         _ workload: String, records: Int, isLong: Bool = false, bars: [String: Measurement.Bar] = [:]
     ) -> [Measurement] {
-        peers.map { peer in
+        if peers.isEmpty {
+            return [
+                Measurement(
+                    workload: workload, metric: metric, unit: unit, records: records, strata: strata.map(\.rate),
+                    bar: .none, strataDetails: Row.Details(strata, isLong: isLong))
+            ]
+        }
+        return peers.map { peer in
             Measurement(
                 workload: workload, metric: metric, unit: unit, records: records, strata: strata.map(\.rate),
                 peer: peer.name, configuration: peer.configuration, peerValues: peer.loads.map(\.rate),
