@@ -61,20 +61,27 @@ struct Load: Sendable {
     // MARK: Measuring
 
     /// Runs one client on this thread.
-    static func alone(seconds: Double, finish: () throws -> Void = {}, _ body: Body) throws -> Load {
-        try counted(finish: finish) { try timed(seconds: seconds, body) }
+    ///
+    /// - Parameters:
+    ///   - finish: what belongs to the measured time beside.
+    ///   - rest: waits for work in the background that does not, but whose processor time and bytes are counted.
+    static func alone(
+        seconds: Double, finish: () throws -> Void = {}, rest: () throws -> Void = {}, _ body: Body
+    ) throws -> Load {
+        try counted(finish: finish, rest: rest) { try timed(seconds: seconds, body) }
     }
 
     /// Runs several clients, each on a thread of its own.
     ///
     /// - Parameters:
-    ///   - finish: what belongs to the measured time beside.
+    ///   - finish: as for one client.
+    ///   - rest: as for one client.
     ///   - client: makes the body of one client, on its thread.
     static func run(
-        clients: Int, seconds: Double, finish: () throws -> Void = {},
+        clients: Int, seconds: Double, finish: () throws -> Void = {}, rest: () throws -> Void = {},
         client: @escaping @Sendable (Int) throws -> Body
     ) throws -> Load {
-        try counted(finish: finish) {
+        try counted(finish: finish, rest: rest) {
             let results: Lock<[Result<Load, any Error>]> = Lock([])
             let threads = try (0..<clients).map { number in
                 try WorkerThread(name: "client") {
@@ -93,10 +100,10 @@ struct Load: Sendable {
 
     /// Runs several clients, each in a task.
     static func runTasks(
-        clients: Int, seconds: Double, finish: () throws -> Void = {},
+        clients: Int, seconds: Double, finish: () throws -> Void = {}, rest: () throws -> Void = {},
         _ body: @escaping @Sendable () async throws -> Void
     ) throws -> Load {
-        try counted(finish: finish) {
+        try counted(finish: finish, rest: rest) {
             let results: Lock<[Load]> = Lock([])
             try awaiting {
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -117,12 +124,15 @@ struct Load: Sendable {
         }
     }
 
-    private static func counted(finish: () throws -> Void, _ body: () throws -> Load) throws -> Load {
+    private static func counted(
+        finish: () throws -> Void, rest: () throws -> Void, _ body: () throws -> Load
+    ) throws -> Load {
         let before = ProcessUsage.now
         var load = try body()
         let start = secondsNow()
         try finish()
         load.seconds += secondsNow() - start
+        try rest()
         ProcessUsage.awaitRest()
         let used = ProcessUsage.now - before
         (load.processorSeconds, load.writtenBytes) = (used.processorSeconds, used.writtenBytes)

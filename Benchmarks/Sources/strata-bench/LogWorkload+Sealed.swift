@@ -214,7 +214,10 @@ extension LogWorkload {
 
     /// Durable commits of many at full speed, while closed segments are sealed and while they are not.
     func sealingBesideCommits(_ memory: MemoryLedger) throws -> [Measurement] {
-        let options = LogOptions(segmentBytes: 16 << 20)
+        let segmentBytes = size.isQuick ? 256 << 10 : 16 << 20
+        var options = LogOptions(segmentBytes: segmentBytes, firstSegmentBytes: segmentBytes)
+        // Each is sealed at once, though writers do not rest.
+        options.maximumWaitingSegments = 0
         func side(_ isSealing: Bool) throws -> Double {
             let path = "\(folder)/sealing.strata"
             defer { removeTree(path) }
@@ -224,6 +227,8 @@ extension LogWorkload {
             let figure = try threadedCommitsPerSecond(log, small, threads: 64)
             memory.note(gauge)
             if let failure = log.sealingFailure { throw failure }
+            let closedCount = try log.storedSegments().count - 1
+            guard !isSealing || log.waitingCount < closedCount else { throw BenchError(message: "nothing was sealed") }
             try log.close()
             return figure
         }

@@ -28,15 +28,16 @@ struct ProcessUsage {
         left.writtenBytes += right.writtenBytes
     }
 
-    /// Waits until no thread of the process works any more, so that what one side owes is not counted for the other.
+    /// Waits until the process neither works nor writes for a tenth of a second, so that what one side owes is not
+    /// counted for the other.
     static func awaitRest() {
         let end = secondsNow() + 60
         var restingIntervals = 0
-        var last = processorSecondsNow()
-        while restingIntervals < 3, secondsNow() < end {
+        var last = now
+        while restingIntervals < 5, secondsNow() < end {
             usleep(20_000)
-            let now = processorSecondsNow()
-            restingIntervals = now - last < 0.001 ? restingIntervals + 1 : 0
+            let used = now - last
+            restingIntervals = used.processorSeconds < 0.001 && used.writtenBytes == 0 ? restingIntervals + 1 : 0
             last = now
         }
     }

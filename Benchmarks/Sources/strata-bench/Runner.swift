@@ -6,6 +6,12 @@ import StrataSystem
 /// A group of metrics that are measured together.
 protocol Workload {
     func run(_ progress: (String) -> Void) throws -> [Measurement]
+    /// The same; calls `done` with what is known, part by part if these take long.
+    func run(_ progress: (String) -> Void, done: ([Measurement]) throws -> Void) throws
+}
+
+extension Workload {
+    func run(_ progress: (String) -> Void, done: ([Measurement]) throws -> Void) throws { try done(run(progress)) }
 }
 
 /// A workload of parts that each work on stores of their own in a folder.
@@ -87,8 +93,20 @@ struct Runner {
         ),
     ]
 
+    /// The workloads whose bars are about the full size. Those of the others do not depend on it, or they have some for
+    /// each size.
+    private static let workloadsWithFullBars: Set = [
+        StoreWorkload.name, QueryWorkload.name, FeedsWorkload.name, SharingWorkload.name, SyncWorkload.name,
+        ApiWorkload.name,
+    ]
+
     /// The words that `--only` takes: parts, and workloads that have none.
-    static var parts: [String] { workloads.flatMap { $0.parts.isEmpty ? [$0.name] : $0.parts } }
+    ///
+    /// - Parameter selected: names of workloads; empty for all of them.
+    static func parts(of selected: [String] = []) -> [String] {
+        workloads.filter { selected.isEmpty || selected.contains($0.name) }
+            .flatMap { $0.parts.isEmpty ? [$0.name] : $0.parts }
+    }
 
     let arguments: Arguments
 
@@ -98,6 +116,7 @@ struct Runner {
     func run() throws -> Bool {
         // Files that cannot be read are found before anything is measured.
         let earlier = try arguments.comparedPath.map { try Row.read(readFile($0)) }
+        if let folder = arguments.plotFolder { try makeFolders(folder) }
         let rows =
             try arguments.sourcePaths.isEmpty
             ? measure()
@@ -108,8 +127,9 @@ struct Runner {
         print(arguments.isMarkdown ? tables.markdown : tables.text)
         if let earlier { print("\n\(Comparison(before: earlier, after: rows).text)") }
         if let folder = arguments.plotFolder {
-            mkdir(folder, 0o755)
-            for (name, plot) in Plots(rows: rows).all { try write(plot.svg, to: "\(folder)/\(name).svg") }
+            let plots = Plots(rows: rows).all
+            if plots.isEmpty { printError("no row is of a long run, or of a metric at three sizes: nothing to plot") }
+            for (name, plot) in plots { try write(plot.svg, to: "\(folder)/\(name).svg") }
         }
         return rows.allSatisfy { $0.pass != false }
     }
@@ -117,16 +137,30 @@ struct Runner {
     private func measure() throws -> [Row] {
         let folder = try makeFolder()
         defer { removeTree(folder) }
+        try Interruption.remove(folder)
         var size = arguments.isQuick ? WorkloadSize.quick : .full
         size.rounds = arguments.rounds ?? size.rounds
         size.parts = arguments.parts
         size.records = arguments.records
         size.isAlone = arguments.isAlone
-        var rows = try CalibrationWorkload(size: size, folder: folder).run(printError).map(\.row)
-        for workload in Self.workloads where isWanted(workload.name, workload.parts) {
-            rows += try workload.make(size, folder).run(printError).map(\.row)
-            // After each workload, so that hours are not lost to the last one.
+        var rows: [Row] = []
+        func add(_ measurements: [Measurement]) throws {
+            rows += measurements.map(\.row)
+            // After each part, so that hours are not lost to the last one.
             if let path = arguments.jsonPath { try write(rows.map { try $0.line() + "\n" }.joined(), to: path) }
+        }
+        try add(CalibrationWorkload(size: size, folder: folder).run(printError))
+        for workload in Self.workloads where isWanted(workload.name, workload.parts) {
+            let isFull = !size.isQuick && (workload.name != QueryWorkload.name || size.records == nil)
+            let hasBars = isFull || !Self.workloadsWithFullBars.contains(workload.name)
+            try workload.make(size, folder).run(printError) { measurements in
+                try add(
+                    measurements.map { measurement in
+                        var measurement = measurement
+                        if !hasBars { measurement.bar = .none }
+                        return measurement
+                    })
+            }
         }
         return rows
     }
@@ -140,6 +174,12 @@ struct Runner {
         do { return String(decoding: try RealFileSystem().readAll(path, atMost: 1 << 30), as: UTF8.self) } catch {
             throw UsageError(message: "\(path) cannot be read: \(error)")
         }
+    }
+
+    private func makeFolders(_ path: String) throws {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        for count in 1...parts.count { mkdir(parts[..<count].joined(separator: "/"), 0o755) }
+        guard access(path, W_OK) == 0 else { throw UsageError(message: "\(path) is no folder that can be written to") }
     }
 
     private func makeFolder() throws -> String {

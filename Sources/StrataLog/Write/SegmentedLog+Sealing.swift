@@ -37,7 +37,7 @@ extension SegmentedLog {
     }
 
     /// The number of segments that are to be sealed.
-    private var waitingCount: Int {
+    package var waitingCount: Int {
         catalog.read { state in state.segments.dropLast().count(where: Self.isToBeSealed) }
     }
 

@@ -51,32 +51,10 @@ final class QueryPeer: @unchecked Sendable {
         case text(String)
     }
 
-    /// Reads all columns of what a condition gives into values of Swift; how many rows.
-    func count(_ condition: String, _ arguments: [Argument]) throws -> Int {
-        try rows(condition, arguments).count
-    }
-
-    /// Numbers changes, in the order in which rows came, with an index for each zone.
-    func prepareFeed() throws {
-        try run("ALTER TABLE task ADD COLUMN change INTEGER; UPDATE task SET change = rowid")
-        try run("CREATE INDEX task_feed ON task(zone, change); ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
-    }
-
-    /// Reads all changes of the zone, page by page; how many rows.
-    func readFeed(pageSize: Int) throws -> Int {
-        var count = 0
-        while true {
-            let page = try rows(
-                "zone = 1 AND change > ? ORDER BY change LIMIT \(pageSize)", [.integer(Int64(count))]
-            ).count
-            count += page
-            if page < pageSize { return count }
-        }
-    }
-
-    private func rows(
-        _ condition: String, _ arguments: [Argument]
-    ) throws -> [(name: String, sample: QueryRecords.Sample)] {
+    /// Reads all columns of what a condition gives; returns the number of rows.
+    func count(
+        _ condition: String, _ arguments: [Argument], _ reading: Reading = .values
+    ) throws -> Int {
         let query = try statement("SELECT * FROM task WHERE \(condition)")
         for (place, argument) in arguments.enumerated() {
             let place = Int32(place + 1)
@@ -86,20 +64,52 @@ final class QueryPeer: @unchecked Sendable {
             case .text(let text): sqlite3_bind_text(query, place, text, -1, Self.transient)
             }
         }
-        var rows: [(name: String, sample: QueryRecords.Sample)] = []
+        var (count, sum) = (0, 0)
         while sqlite3_step(query) == SQLITE_ROW {
-            rows.append(
-                (
-                    text(query, 1),
-                    QueryRecords.Sample(
-                        title: text(query, 2), notes: text(query, 3), project: sqlite3_column_int64(query, 4),
-                        bucket: sqlite3_column_int64(query, 5), priority: sqlite3_column_int64(query, 6),
-                        due: sqlite3_column_double(query, 7), latitude: sqlite3_column_double(query, 8),
-                        longitude: sqlite3_column_double(query, 9))
-                ))
+            count += 1
+            sum &+= reading == .values ? values(query) : look(query)
         }
         sqlite3_reset(query)
-        return rows
+        guard count == 0 || sum != 0 else { throw BenchError(message: "the values are missing") }
+        return count
+    }
+
+    /// Numbers changes, in the order in which rows came, with an index for each zone.
+    func prepareFeed() throws {
+        try run("ALTER TABLE task ADD COLUMN change INTEGER; UPDATE task SET change = rowid")
+        try run("CREATE INDEX task_feed ON task(zone, change); ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Reads all changes of the zone, page by page; returns the number of rows.
+    func readFeed(pageSize: Int, _ reading: Reading) throws -> Int {
+        var count = 0
+        while true {
+            let page = try self.count(
+                "zone = 1 AND change > ? ORDER BY change LIMIT \(pageSize)", [.integer(Int64(count))], reading)
+            count += page
+            if page < pageSize { return count }
+        }
+    }
+
+    /// Makes the name and the values of a row, which nothing keeps.
+    private func values(_ row: OpaquePointer?) -> Int {
+        let sample = QueryRecords.Sample(
+            title: text(row, 2), notes: text(row, 3), project: sqlite3_column_int64(row, 4),
+            bucket: sqlite3_column_int64(row, 5), priority: sqlite3_column_int64(row, 6),
+            due: sqlite3_column_double(row, 7), latitude: sqlite3_column_double(row, 8),
+            longitude: sqlite3_column_double(row, 9))
+        return text(row, 1).utf8.count &+ sample.notes.utf8.count
+    }
+
+    /// Looks at the values of a row where they are.
+    private func look(_ row: OpaquePointer?) -> Int {
+        var sum = 0
+        for column in 2...3 as ClosedRange<Int32> {
+            sum &+= Int(sqlite3_column_text(row, column)?.pointee ?? 0) &+ Int(sqlite3_column_bytes(row, column))
+        }
+        for column in 4...6 as ClosedRange<Int32> { sum &+= Int(sqlite3_column_int64(row, column)) }
+        for column in 7...9 as ClosedRange<Int32> { sum &+= Int(sqlite3_column_double(row, column)) }
+        return sum
     }
 
     private func text(_ query: OpaquePointer?, _ column: Int32) -> String {

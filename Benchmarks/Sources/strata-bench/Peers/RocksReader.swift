@@ -27,6 +27,27 @@ final class RocksReader: TaskReader {
         }
     }
 
+    /// The same of many keys, which have the same length, together.
+    static func pin(
+        _ database: OpaquePointer?, _ family: OpaquePointer?, _ options: OpaquePointer?, _ keys: [[UInt8]]
+    ) throws -> [OpaquePointer?] {
+        guard keys.count > 1, let length = keys.first?.count else {
+            return try keys.map { try pin(database, options, $0) }
+        }
+        var values = [OpaquePointer?](repeating: nil, count: keys.count)
+        var errors = [UnsafeMutablePointer<CChar>?](repeating: nil, count: keys.count)
+        keys.flatMap(\.self).withUnsafeBytes { together in
+            let starts = keys.indices.map { place in
+                together.baseAddress.map { ($0 + place * length).assumingMemoryBound(to: CChar.self) }
+            }
+            rocksdb_batched_multi_get_cf(
+                database, options, family, keys.count, starts, Array(repeating: length, count: keys.count), &values,
+                &errors, false)
+        }
+        for case let error? in errors { throw BenchError(message: "RocksDB: \(String(cString: error))") }
+        return values
+    }
+
     static func bytes(of slice: OpaquePointer?) -> UnsafeRawBufferPointer {
         var count = 0
         let start = rocksdb_pinnableslice_value(slice, &count)
@@ -35,29 +56,11 @@ final class RocksReader: TaskReader {
 
     func fetch(_ keys: ArraySlice<TaskKey>, _ reading: Reading) throws -> Int {
         if keys.count == 1, let only = keys.first { return try fetch(only.name[...], reading) }
-        let wanted = keys.map { Self.recordKeyPrefix + $0.name }
-        let length = Self.recordKeyPrefix.count + TaskRecords.nameBytes
-        let together = wanted.flatMap { $0 }
-        var sum = 0
-        try together.withUnsafeBytes { together in
-            let starts = keys.indices.map { place in
-                together.baseAddress.map {
-                    ($0 + (place - keys.startIndex) * length).assumingMemoryBound(to: CChar.self)
-                }
-            }
-            let lengths = Array(repeating: length, count: keys.count)
-            var values = [OpaquePointer?](repeating: nil, count: keys.count)
-            var errors = [UnsafeMutablePointer<CChar>?](repeating: nil, count: keys.count)
-            rocksdb_batched_multi_get_cf(
-                database, options, family, keys.count, starts, lengths,
-                &values, &errors, false)
-            for value in values {
-                guard let value else { throw BenchError(message: "RocksDB lacks a record") }
-                sum &+= look(at: Self.bytes(of: value), reading)
-                rocksdb_pinnableslice_destroy(value)
-            }
+        return try Self.pin(database, family, options, keys.map { Self.recordKeyPrefix + $0.name }).reduce(0) {
+            guard let value = $1 else { throw BenchError(message: "RocksDB lacks a record") }
+            defer { rocksdb_pinnableslice_destroy(value) }
+            return $0 &+ look(at: Self.bytes(of: value), reading)
         }
-        return sum
     }
 
     private static let recordKeyPrefix: [UInt8] = [0x72, 0, 0, 0, 0]
@@ -136,8 +139,15 @@ final class RocksReader: TaskReader {
 
     private func sumInPlace(_ value: UnsafeRawBufferPointer) -> Int {
         var sum: UInt64 = 0
-        for place in stride(from: 0, to: RocksEncoder.Place.texts, by: 8) { sum &+= number(value, place) }
-        forEachText(value) { sum &+= UInt64($0.first ?? 0) &+ UInt64($0.count) }
+        for place in stride(from: RocksEncoder.Place.due, to: RocksEncoder.Place.texts, by: 8) {
+            sum &+= number(value, place)
+        }
+        var place = 0
+        forEachText(value) { bytes in
+            // Of texts the others read the first byte and the length.
+            sum &+= place < 4 ? UInt64(bytes.first ?? 0) &+ UInt64(bytes.count) : UInt64(byteSum(bytes))
+            place += 1
+        }
         return Int(truncatingIfNeeded: sum)
     }
 

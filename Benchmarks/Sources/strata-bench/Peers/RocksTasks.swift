@@ -8,7 +8,8 @@ import Synchronization
 // @unchecked: RocksDB's handles may be used by all threads, and nothing else changes after `init`.
 final class RocksTasks: TaskStore, @unchecked Sendable {
     let engine = "RocksDB"
-    let configuration = ""
+    let configuration: String
+    let settings: RocksConfiguration
     let paths: [String]
     private let encoder: RocksEncoder
     private let change = Atomic<UInt64>(0)
@@ -22,15 +23,18 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
     private let reading = rocksdb_readoptions_create()
     private let isClosed = Atomic(false)
 
-    init(path: String, _ records: TaskRecords) throws {
+    init(path: String, _ settings: RocksConfiguration, _ records: TaskRecords) throws {
         paths = [path]
+        configuration = settings.name
+        self.settings = settings
         encoder = RocksEncoder(records)
         rocksdb_options_set_create_if_missing(options, 1)
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
         rocksdb_options_set_write_buffer_size(options, 64 << 20)
         rocksdb_options_set_max_write_buffer_number(options, 4)
         rocksdb_options_set_max_background_jobs(options, 2)
-        rocksdb_block_based_options_set_block_cache(tableOptions, rocksdb_cache_create_lru(256 << 20))
+        rocksdb_options_set_enable_pipelined_write(options, settings.isPipelined ? 1 : 0)
+        rocksdb_block_based_options_set_block_cache(tableOptions, rocksdb_cache_create_lru(settings.cacheBytes))
         rocksdb_block_based_options_set_filter_policy(tableOptions, rocksdb_filterpolicy_create_bloom(10))
         rocksdb_options_set_block_based_table_factory(options, tableOptions)
         rocksdb_writeoptions_set_sync(writing, 1)
@@ -98,11 +102,15 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
         defer { rocksdb_writebatch_destroy(batch) }
         var (key, value): ([UInt8], [UInt8]) = ([], [])
         let now = UInt64(secondsNow() * 1e6)
-        for entry in writes {
+        let keys = writes.map { entry in
+            encoder.recordKey(entry, into: &key)
+            return key
+        }
+        let states = try RocksReader.pin(database, family, reading, keys)
+        defer { for state in states { rocksdb_pinnableslice_destroy(state) } }
+        for (entry, old) in zip(writes, states) {
             let number = change.wrappingAdd(1, ordering: .relaxed).newValue
             encoder.recordKey(entry, into: &key)
-            let old = try RocksReader.pin(database, reading, key)
-            defer { rocksdb_pinnableslice_destroy(old) }
             guard (old == nil) == (entry.kind == .insert) else { throw BenchError(message: "RocksDB: wrong record") }
             if entry.kind == .delete {
                 delete(key, batch)

@@ -14,6 +14,8 @@ struct SQLiteConfiguration: Sendable, Hashable {
     private static let exclusive = ["locking_mode = EXCLUSIVE"]
 
     static let tuned = Self(name: "tuned", pragmas: exclusive + cached + fewCheckpoints)
+    /// With the usual checkpoints: readers make a long log slower to search.
+    static let mapped = Self(name: "map and cache", pragmas: cached)
     static let shared = Self(name: "tuned, shared", pragmas: cached + fewCheckpoints)
     static let largePages = Self(name: "8 KiB pages", pragmas: exclusive + cached + fewCheckpoints, pageBytes: 8_192)
     static let withoutRowID = Self(
@@ -21,5 +23,5 @@ struct SQLiteConfiguration: Sendable, Hashable {
 
     static let all = [documented, tuned, largePages, withoutRowID]
     /// The settings that let others read while one writes.
-    static let forReaders = [documented, shared]
+    static let forReaders = [documented, mapped, shared]
 }

@@ -75,7 +75,7 @@ final class SQLiteReader: TaskReader {
 
     private func sumInPlace(_ row: OpaquePointer?) -> Int {
         var sum = 0
-        for column in 0..<Int32(SQLiteTasks.columnCount) {
+        for column in SQLiteTasks.valueColumns {
             switch sqlite3_column_type(row, column) {
             case SQLITE_INTEGER: sum &+= Int(sqlite3_column_int64(row, column))
             case SQLITE_FLOAT: sum &+= Int(sqlite3_column_double(row, column))
@@ -83,8 +83,7 @@ final class SQLiteReader: TaskReader {
                 sum &+= Int(sqlite3_column_text(row, column)?.pointee ?? 0)
                 sum &+= Int(sqlite3_column_bytes(row, column))
             default:
-                sum &+= Int(UInt(bitPattern: sqlite3_column_blob(row, column)) & 1)
-                sum &+= Int(sqlite3_column_bytes(row, column))
+                sum &+= byteSum(bytes(sqlite3_column_blob(row, column), row, column))
             }
         }
         return sum

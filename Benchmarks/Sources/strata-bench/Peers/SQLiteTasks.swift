@@ -21,6 +21,8 @@ final class SQLiteTasks: TaskStore, @unchecked Sendable {
         "estimate REAL", "due REAL", "thumbnail BLOB", "latitude REAL", "longitude REAL", "accuracy REAL",
     ]
     static let columnCount = columns.count + 5
+    /// The columns of a record's own values: not its zone, name, change and times.
+    static let valueColumns = Int32(5)..<Int32(columnCount)
 
     init(path: String, _ settings: SQLiteConfiguration, _ records: TaskRecords) throws {
         self.path = path

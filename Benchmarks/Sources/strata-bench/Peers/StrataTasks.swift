@@ -39,6 +39,8 @@ final class StrataTasks: AsyncTaskStore {
         let store = try store()
         for key in TaskRecords.indexedKeys { try store.declareIndex(type: TaskRecords.type, field: key) }
         try settle()
+        try awaitBackground()
+        ProcessUsage.awaitRest()
     }
 
     func addUsers(_ count: Int) throws {
@@ -72,6 +74,25 @@ final class StrataTasks: AsyncTaskStore {
         let store = try store()
         store.awaitIndexes()
         guard store.indexLag == 0 else { throw BenchError(message: "the indexes are behind") }
+    }
+
+    /// Waits until all closed segments are sealed, which begins when nothing was written for a second or two.
+    func awaitBackground() throws {
+        guard let log = try store().log.segments else { return }
+        let end = secondsNow() + 900
+        while log.waitingCount > 0 {
+            if let failure = log.sealingFailure { throw failure }
+            guard secondsNow() < end else { throw BenchError(message: "closed segments are not sealed") }
+            usleep(20_000)
+        }
+    }
+
+    /// Opens the store once more: what a store leaves to its next opening, that one writes in its checkpoints.
+    func rest() throws {
+        try settle()
+        try close()
+        try settle()
+        try awaitBackground()
     }
 
     func reader(isShared: Bool) throws -> any TaskReader {
@@ -125,15 +146,7 @@ private final class StrataReader: TaskReader {
 
     /// Looks at all values where they are; returns their number.
     private func look(at record: Record) throws -> Int {
-        var (count, sum) = (0, Int64(0))
-        try record.forEachValue { _, value in
-            count += 1
-            if let number = try value.int64 {
-                sum &+= number
-            } else if try value.withText({ sum &+= Int64($0.count) }) == nil {
-                sum &+= Int64(try value.double ?? value.date ?? Double(value.kind.rawValue))
-            }
-        }
+        let (count, sum) = try record.lookInPlace()
         guard count == TaskRecords.keys.count, sum != 0 else { throw BenchError(message: "a record lacks values") }
         return count
     }

@@ -20,6 +20,8 @@ protocol TaskStore: AnyObject, Sendable {
     func reader(isShared: Bool) throws -> any TaskReader
     /// Does what the measured writes have left to be done before a query may be asked.
     func settle() throws
+    /// Waits for the work that the store does by itself once nothing is written for a while.
+    func awaitBackground() throws
     /// Does all that would be done sooner or later if nothing more were written.
     func rest() throws
     func close() throws
@@ -27,6 +29,7 @@ protocol TaskStore: AnyObject, Sendable {
 
 extension TaskStore {
     func settle() throws {}
+    func awaitBackground() throws {}
     func rest() throws { try settle() }
     func addUsers(_ count: Int) throws {}
 
@@ -46,7 +49,7 @@ protocol TaskReader: AnyObject {
     /// Reads all values of records that are asked for together; the sum of what was looked at, so that nothing is left
     /// out.
     func fetch(_ keys: ArraySlice<TaskKey>, _ reading: Reading) throws -> Int
-    /// The records of one priority, all values made values of Swift; how many there were.
+    /// The records of one priority, all values decoded to Swift types; how many there were.
     func query(priority: Int, limit: Int) throws -> Int
     /// The records that changed since a place; all of them from nil.
     func feed(after place: FeedPlace?, limit: Int) throws -> FeedPage
@@ -55,7 +58,32 @@ protocol TaskReader: AnyObject {
 enum Reading: String {
     /// Read at their place in the store, as far as its interface allows.
     case inPlace = "read in place"
-    case values = "made values of Swift"
+    case values = "decoded to Swift types"
+}
+
+/// Returns the sum of bytes, so that each of them is read.
+func byteSum(_ bytes: UnsafeRawBufferPointer) -> Int { bytes.reduce(0) { $0 &+ Int($1) } }
+
+extension Record {
+    /// Looks at all values where they are; returns their number and a sum of what was looked at.
+    func lookInPlace() throws -> (count: Int, sum: Int) {
+        var (count, sum) = (0, 0)
+        try forEachValue { _, value in
+            count += 1
+            if let number = try value.int64 {
+                sum &+= Int(number)
+            } else if let textBytes = try value.withText({ $0.count }) {
+                sum &+= textBytes
+            } else if let number = try value.double ?? value.date {
+                sum &+= Int(number)
+            } else if let dataSum = value.withData({ $0.withUnsafeBytes { byteSum($0) } }) {
+                sum &+= dataSum
+            } else if case .location(let place) = try value.decoded() {
+                sum &+= Int(place.latitude) &+ Int(place.longitude) &+ Int(place.horizontalAccuracy)
+            }
+        }
+        return (count, sum)
+    }
 }
 
 /// A record's name as each store wants it, made before the clock starts.

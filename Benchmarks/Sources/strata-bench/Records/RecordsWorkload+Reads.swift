@@ -43,9 +43,10 @@ extension RecordsWorkload {
             var (next, sum) = (0, 0)
             return {
                 next = (next + together) % last
-                sum &+= try reader.fetch(keys[next..<min(keys.count, next + together)], reading)
+                let wanted = keys[next..<min(keys.count, next + together)]
+                sum &+= try reader.fetch(wanted, reading)
                 guard sum != 0 else { throw BenchError(message: "nothing was fetched") }
-                return together
+                return wanted.count
             }
         }
     }

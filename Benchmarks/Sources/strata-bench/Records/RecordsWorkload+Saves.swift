@@ -62,7 +62,7 @@ extension RecordsWorkload {
 
     /// Deletes records that were added for it, in another order.
     func deletes(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
-        let lots = size.isQuick ? 5 : 200
+        let lots = size.isQuick ? 5 : 100
         let run = TaskRun(metric: "durable deletes in requests of \(Self.requestCount), 1 client", unit: "deletes/s") {
             [numbers = sides.numbers] store, _ in
             let count = lots * Self.requestCount
@@ -71,6 +71,9 @@ extension RecordsWorkload {
                 try store.write(TaskWrite.inserts(start..<start + Self.requestCount))
             }
             try store.settle()
+            try store.awaitBackground()
+            // The others have written most of what they owe for the inserts when they rest.
+            if let sqlite = store as? SQLiteTasks { try sqlite.rest() }
             // Each lot has records of all of the requests that added them.
             var lot = 0
             return {
@@ -103,48 +106,40 @@ extension RecordsWorkload {
         let bars = [
             "SQLite grouped": bar(.ratioAtLeast(2.5), quick: .ratioAtLeast(1))
         ]
-        let threads = try measurements(compare(run, sides, progress), bars: bars)
-        if size.isAlone { return threads }
-        return try threads + tasks(run, "\(metric) tasks", sides, progress, bars)
-    }
-
-    /// The same with tasks; RocksDB has nothing for these.
-    private func tasks(
-        _ run: TaskRun, _ metric: String, _ sides: TaskSides, _ progress: (String) -> Void,
-        _ bars: [String: Measurement.Bar]
-    ) throws -> [Measurement] {
-        progress("records: \(metric)")
-        let sqlite = try best(of: run, sides, progress)
-        let (seconds, strata) = (seconds(of: run), try sides.strata())
-        func load(_ store: any AsyncTaskStore) throws -> Load {
-            try Load.runTasks(clients: run.clients, seconds: seconds, finish: store.settle) {
-                [numbers = sides.numbers] in
+        if size.isAlone { return try measurements(compare(run, sides, progress), bars: bars) }
+        progress("records: \(run.metric), and tasks")
+        func tasks(_ store: any AsyncTaskStore) throws -> Load {
+            try Load.runTasks(
+                clients: run.clients, seconds: seconds(of: run), finish: store.settle, rest: store.awaitBackground
+            ) { [numbers = sides.numbers] in
                 try await store.write(TaskWrite.inserts(numbers.take(1)))
             }
         }
+        func tasks(grouping sqlite: SQLiteTasks) throws -> Load {
+            let grouped = try GroupedTasks(sqlite)
+            defer { grouped.close() }
+            return try tasks(grouped)
+        }
+        let peers = try peers(of: run, sides, progress, beside: { try tasks(grouping: $0).rate })
+        let threads = try measurements(compare(run, sides, peers, rounds: rounds), bars: bars)
+        let strata = try sides.strata()
+        // RocksDB has no interface for tasks.
         let loads = try alternating(
-            rounds: rounds,
-            [
-                { try load(strata) },
-                {
-                    let grouped = try GroupedTasks(sqlite)
-                    defer { grouped.close() }
-                    return try load(grouped)
-                },
-            ]
+            rounds: rounds, [{ try tasks(strata) }, { try tasks(grouping: peers.sqlite) }]
         ) { Glibc.sync() }
-        return measurements(
-            TaskFigures(
-                metric: metric, strata: loads[0], peers: [("SQLite grouped", sqlite.configuration, loads[1])]),
-            bars: bars)
+        return threads
+            + measurements(
+                TaskFigures(
+                    metric: "\(metric) tasks", strata: loads[0],
+                    peers: [("SQLite grouped", peers.sqlite.configuration, loads[1])]), bars: bars)
     }
 
     func singles(_ sides: TaskSides, _ progress: (String) -> Void) throws -> [Measurement] {
         let run = Self.savingOne(sides, clients: 1, "durable single saves, 1 synchronous client")
         if size.isAlone { return try measurements(compare(run, sides, progress)) }
         progress("records: \(run.metric)")
-        let sqlite = try best(of: run, sides, progress)
-        let (seconds, strata, rocks) = (seconds(of: run), try sides.strata(), try sides.rocks())
+        let best = try peers(of: run, sides, progress)
+        let (seconds, strata) = (seconds(of: run), try sides.strata())
         let frames = StoredFrames.of(try singlePayloads(sides.records))
         let bare = BareLoop(path: "\(folder)/bare", fileBytes: 256 << 20)
         var next = 0
@@ -153,8 +148,9 @@ extension RecordsWorkload {
             [
                 { try run.load(of: strata, seconds: seconds) },
                 {
-                    try Load.runTasks(clients: 1, seconds: seconds, finish: strata.settle) {
-                        [numbers = sides.numbers] in
+                    try Load.runTasks(
+                        clients: 1, seconds: seconds, finish: strata.settle, rest: strata.awaitBackground
+                    ) { [numbers = sides.numbers] in
                         try await strata.write(TaskWrite.inserts(numbers.take(1)))
                     }
                 },
@@ -163,11 +159,13 @@ extension RecordsWorkload {
                         try frames[next % frames.count].withUnsafeBytes { try write($0) }
                         next += 1
                     }
-                }, { try run.load(of: sqlite, seconds: seconds) }, { try run.load(of: rocks, seconds: seconds) },
+                }, { try run.load(of: best.sqlite, seconds: seconds) },
+                { try run.load(of: best.rocks, seconds: seconds) },
             ]
         ) { Glibc.sync() }
         let peers = [
-            ("bare loop", "", loads[2]), ("SQLite", sqlite.configuration, loads[3]), ("RocksDB", "", loads[4]),
+            ("bare loop", "", loads[2]), ("SQLite", best.sqlite.configuration, loads[3]),
+            ("RocksDB", best.rocks.configuration, loads[4]),
         ]
         return measurements(
             TaskFigures(metric: run.metric, strata: loads[0], peers: peers),

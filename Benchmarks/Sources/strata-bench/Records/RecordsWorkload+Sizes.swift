@@ -31,7 +31,7 @@ extension RecordsWorkload {
             progress("records: \(count) records of \(shape.rawValue)")
             let sides = try TaskSides(TaskRecords(shape), count: count, in: folder)
             defer { sides.close() }
-            let runs = [
+            var runs = [
                 Self.inserting(
                     sides, shape.requestCount,
                     "durable inserts of \(shape.rawValue) in requests of \(shape.requestCount)"),
@@ -39,8 +39,12 @@ extension RecordsWorkload {
                     Self.keys(below: count), together: 1, .values,
                     "fetch by ID of \(shape.rawValue), values \(Reading.values.rawValue)"),
             ]
+            // The settings that are best at the usual size most of the time; to fill all would take long.
+            for place in runs.indices {
+                (runs[place].configurations, runs[place].rocksConfigurations) = ([.tuned], [.large])
+            }
             return try runs.flatMap { run in
-                try compare(run, sides, progress).measurements(Self.name, records: count)
+                try compare(run, sides, rounds: fewRounds, progress).measurements(Self.name, records: count)
             }
         }
     }
@@ -64,21 +68,22 @@ extension RecordsWorkload {
                 Self.inserting(sides), Self.fetching(Self.keys(below: count), together: 1, .inPlace)
             )
             // The others would take hours to be filled with ten million.
-            insert.configurations = [.tuned]
-            fetch.configurations = [.tuned]
+            (insert.configurations, insert.rocksConfigurations) = ([.tuned], [.large])
+            (fetch.configurations, fetch.rocksConfigurations) = ([.tuned], [.large])
             insert.metric = "growing: \(insert.metric)"
             fetch.metric = "growing: \(fetch.metric)"
-            let fetched = try compare(fetch, sides, progress)
+            let fetched = try compare(fetch, sides, rounds: fewRounds, progress)
             fetches.append(fetched.strata.map { 1e6 / $0.rate })
             measurements += fetched.measurements(Self.name, records: count)
-            measurements += try compare(insert, sides, progress).measurements(Self.name, records: count)
+            measurements += try compare(insert, sides, rounds: fewRounds, progress)
+                .measurements(Self.name, records: count)
         }
         if counts.count > 2, fetches.count == counts.count {
             measurements.append(
                 Measurement(
                     workload: Self.name, metric: "fetch by ID, \(counts[counts.count - 1]) records", unit: "µs",
                     strata: fetches[counts.count - 1], peer: "\(counts[1]) records", peerValues: fetches[1],
-                    bar: .ratioAtMost(2)))
+                    bar: bar(.ratioAtMost(2))))
         }
         return measurements
     }
@@ -102,11 +107,12 @@ extension RecordsWorkload {
             ),
             ("mixed, 16 clients", ["SQLite": bar(.ratioAtLeast(3), quick: .ratioAtLeast(1))], Self.mixing),
         ]
-        return try kinds.flatMap { kind in
-            let settings = try longSettings(kind.run, progress)
+        // All have their settings from trials on the same stores.
+        let settings = try longSettings(kinds.map(\.run), progress)
+        return try zip(kinds, settings).flatMap { kind, settings in
             var (metric, unit) = ("", "")
             let stores: [(TaskSides) throws -> any TaskStore] = [
-                { try $0.strata() }, { try $0.sqlite(settings) }, { try $0.rocks() },
+                { try $0.strata() }, { try $0.sqlite(settings.sqlite) }, { try $0.rocks(settings.rocks) },
             ]
             let loads = try stores.map { store in
                 try aloneInTheProcess { sides in
@@ -118,17 +124,20 @@ extension RecordsWorkload {
             }
             let figures = TaskFigures(
                 metric: metric, unit: unit, strata: [loads[0]],
-                peers: [("SQLite", settings.name, [loads[1]]), ("RocksDB", "", [loads[2]])])
+                peers: [("SQLite", settings.sqlite.name, [loads[1]]), ("RocksDB", settings.rocks.name, [loads[2]])])
             return figures.measurements(Self.name, records: recordCount, isLong: true, bars: kind.bars)
         }
     }
 
     private func longSettings(
-        _ run: (TaskSides) -> TaskRun, _ progress: (String) -> Void
-    ) throws -> SQLiteConfiguration {
+        _ runs: [(TaskSides) -> TaskRun], _ progress: (String) -> Void
+    ) throws -> [(sqlite: SQLiteConfiguration, rocks: RocksConfiguration)] {
         let sides = try TaskSides(TaskRecords(), count: recordCount, in: folder)
         defer { sides.close() }
-        return try best(of: run(sides), sides, progress).settings
+        return try runs.map { run in
+            let peers = try peers(of: run(sides), sides, progress)
+            return (peers.sqlite.settings, peers.rocks.settings)
+        }
     }
 
     /// Runs a load of one store with nothing else in the process, and notes its memory and what it is on the disk.
@@ -150,7 +159,7 @@ extension RecordsWorkload {
     /// Stores that got all of their records by inserts, closed and at rest.
     func space(_ progress: (String) -> Void) throws -> [Measurement] {
         let stores: [(TaskSides) throws -> any TaskStore] = [
-            { try $0.strata() }, { try $0.sqlite(.tuned) }, { try $0.rocks() },
+            { try $0.strata() }, { try $0.sqlite(.tuned) }, { try $0.rocks(.large) },
         ]
         var logBytes = 0.0
         let loads = try stores.map { store in
@@ -161,7 +170,7 @@ extension RecordsWorkload {
                 return (
                     store,
                     {
-                        let load = try Load.alone(seconds: .infinity) {
+                        let load = try Load.alone(seconds: .infinity, rest: store.awaitBackground) {
                             let next = numbers.take(Self.requestCount)
                             guard next.lowerBound < recordCount else { return nil }
                             try store.write(TaskWrite.inserts(next))
@@ -189,7 +198,10 @@ extension RecordsWorkload {
         let whole = "the whole store after as many inserts, closed"
         let filling = TaskFigures(
             metric: "filling it by durable inserts", strata: [loads[0]],
-            peers: [("SQLite", SQLiteConfiguration.tuned.name, [loads[1]]), ("RocksDB", "", [loads[2]])])
+            peers: [
+                ("SQLite", SQLiteConfiguration.tuned.name, [loads[1]]),
+                ("RocksDB", RocksConfiguration.large.name, [loads[2]]),
+            ])
         return [
             compared(whole, loads[0].diskBytes, "SQLite", loads[1].diskBytes, bar(.ratioAtMost(1.5))),
             compared(whole, loads[0].diskBytes, "RocksDB", loads[2].diskBytes, .none),

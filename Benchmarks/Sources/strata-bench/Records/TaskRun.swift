@@ -7,6 +7,7 @@ struct TaskRun {
     var clients = 1
     /// The settings among which SQLite's best are looked for.
     var configurations = SQLiteConfiguration.all
+    var rocksConfigurations = RocksConfiguration.all
     /// True if what SQLite's clients have waiting goes into one transaction.
     var isGrouped = false
     /// True if nothing is written, so that nothing has to be flushed either.
@@ -28,13 +29,14 @@ struct TaskRun {
         try prepare(store)
         func finish() throws { if !isReading { try store.settle() } }
         if clients > 1 {
-            return try Load.run(clients: clients, seconds: seconds, finish: finish) { [client] number in
+            return try Load.run(clients: clients, seconds: seconds, finish: finish, rest: store.awaitBackground) {
+                [client] number in
                 try client(store, number)
             }
         }
         let body = try client(store, 0)
         ProcessUsage.awaitRest()
-        return try Load.alone(seconds: seconds, finish: finish, body)
+        return try Load.alone(seconds: seconds, finish: finish, rest: store.awaitBackground, body)
     }
 }
 

@@ -23,11 +23,17 @@ final class TaskSides {
     }
 
     func strata() throws -> StrataTasks { try store("strata") { StrataTasks(path: $0, records) } }
-    func rocks() throws -> RocksTasks { try store("rocks") { try RocksTasks(path: $0, records) } }
+
+    func rocks(_ settings: RocksConfiguration) throws -> RocksTasks {
+        try store(Self.fileName(settings.name)) { try RocksTasks(path: $0, settings, records) }
+    }
 
     func sqlite(_ settings: SQLiteConfiguration) throws -> SQLiteTasks {
-        let name = String(settings.name.map { $0.isLetter || $0.isNumber ? $0 : "-" })
-        return try store(name) { try SQLiteTasks(path: "\($0).sqlite", settings, records) }
+        try store(Self.fileName(settings.name)) { try SQLiteTasks(path: "\($0).sqlite", settings, records) }
+    }
+
+    private static func fileName(_ settings: String) -> String {
+        String(settings.map { $0.isLetter || $0.isNumber ? $0 : "-" })
     }
 
     private func store<Kind: TaskStore>(_ name: String, _ make: (String) throws -> Kind) throws -> Kind {

@@ -61,7 +61,7 @@ struct Measurement {
         Row(
             workload: workload, metric: metric, unit: unit, records: records, strata: value,
             spread: strata.spreadPercent, peer: peer, configuration: configuration, peerValue: peerValue,
-            peerSpread: peerValues.isEmpty ? nil : peerValues.spreadPercent, ratio: ratio, bar: barText, pass: passes,
+            peerSpread: peerValues.spreadPercent, ratio: ratio, bar: barText, pass: passes,
             strataDetails: strataDetails, peerDetails: peerDetails)
     }
 }
@@ -74,8 +74,11 @@ extension [Double] {
     }
 
     /// Half the distance between the extremes, in percent of the median.
-    var spreadPercent: Double {
-        guard let low = self.min(), let high = self.max(), median != 0 else { return 0 }
+    ///
+    /// Nil for a single one.
+    var spreadPercent: Double? {
+        guard count > 1, let low = self.min(), let high = self.max() else { return nil }
+        if median == 0 { return 0 }
         return (high - low) / 2 / median * 100
     }
 }

@@ -7,7 +7,8 @@ struct Row: Codable, Equatable {
         /// Microseconds of one call: of a request, or of an operation that is a call by itself.
         var p50: Double
         var p99: Double
-        var p999: Double
+        /// Nil for fewer than a thousand calls.
+        var p999: Double?
         /// The time of all threads for each operation, with the work that was left at the end of a round.
         var processorMicroseconds: Double
         /// For each operation.
@@ -27,7 +28,7 @@ struct Row: Codable, Equatable {
             let load = Load.inTurn(loads)
             p50 = load.latencies.microseconds(of: 0.5)
             p99 = load.latencies.microseconds(of: 0.99)
-            p999 = load.latencies.microseconds(of: 0.999)
+            p999 = load.latencies.total < 1_000 ? nil : load.latencies.microseconds(of: 0.999)
             processorMicroseconds = load.processorMicroseconds
             writtenBytes = load.writtenBytesEach
             diskBytes = load.diskBytes
@@ -44,8 +45,8 @@ struct Row: Codable, Equatable {
     var unit: String
     var records: Int?
     var strata: Double
-    /// Half the distance between the extremes of the rounds, in percent.
-    var spread: Double
+    /// Half the distance between the extremes of the rounds, in percent; nil for a single round.
+    var spread: Double?
     var peer: String?
     var configuration: String?
     var peerValue: Double?

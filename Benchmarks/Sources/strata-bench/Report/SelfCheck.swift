@@ -61,20 +61,25 @@ enum SelfCheck {
         var other = before
         other.metric = "n"
         let text = Comparison(before: [before, other], after: [after]).text
-        try require(text.contains("2.0") && text.contains("4.0"), "a comparison lacks a figure")
+        let cells = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let expected = ["w:", "m", "7", "SQLite", "saves/s", "2.0", "4.0", "2.0"]
+        try require(cells.contains(expected), "a comparison lacks a figure")
         try require(text.contains("only before: w: n, 7 records, beside SQLite"), "a comparison lacks what is missing")
         try require(!text.contains("only after"), "a peer with other settings counts as another one")
         try require(!Plots(rows: [before]).all.isEmpty, "a long run is not drawn")
     }
 
     private static func checkArguments() throws {
-        let words = ["records", "--quick", "--records", "10", "--only", "mixed", "--only", "fetch", "--from", "a"]
+        let words = ["records", "--quick", "--records", "10", "--only", "mixed", "--only", "fetch", "--json", "a"]
         let arguments = try Arguments(words)
         try require(
             arguments.workloads == ["records"] && arguments.isQuick && arguments.records == 10
-                && arguments.parts == ["fetch", "mixed"] && arguments.sourcePaths == ["a"], "arguments are read wrongly"
-        )
-        for words in [["--rounds", "0"], ["--only", "nothing"], ["--json"], ["--json", "--quick"], ["--x"], ["x"]] {
+                && arguments.parts == ["fetch", "mixed"] && arguments.jsonPath == "a", "arguments are read wrongly")
+        let wrong = [
+            ["--rounds", "0"], ["--only", "nothing"], ["--json"], ["--json", "--quick"], ["--x"], ["x"],
+            ["--from", "a", "--rounds", "2"], ["--from", "a", "log"], ["log", "--only", "fetch"],
+        ]
+        for words in wrong {
             do { _ = try Arguments(words) } catch is UsageError { continue }
             throw BenchError(message: "the bench is wrong: it takes \(words)")
         }

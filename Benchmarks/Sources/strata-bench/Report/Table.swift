@@ -29,8 +29,9 @@ struct Tables {
         ])
         for row in rows {
             table.lines.append([
-                row.title, row.records.map { "\($0)" } ?? "", row.unit, row.strata.short, row.spread.rounded().short,
-                row.peerName, row.peerValue?.short ?? "", row.peerSpread?.rounded().short ?? "", row.ratio?.short ?? "",
+                row.title, row.records.map { "\($0)" } ?? "", row.unit, row.strata.short,
+                row.spread?.rounded().short ?? "", row.peerName, row.peerValue?.short ?? "",
+                row.peerSpread?.rounded().short ?? "", row.ratio?.short ?? "",
                 row.bar ?? "", row.pass.map { $0 ? "ok" : "MISSED" } ?? "",
             ])
         }
@@ -52,7 +53,7 @@ struct Tables {
                 guard let details else { continue }
                 let line = [
                     row.title, row.records.map { "\($0)" } ?? "", name, rate?.short ?? "", details.p50.short,
-                    details.p99.short, details.p999.short, details.processorMicroseconds.short,
+                    details.p99.short, details.p999?.short ?? "", details.processorMicroseconds.short,
                     details.writtenBytes.short, details.diskBytes.map { ($0 / mebibyte).short } ?? "",
                     details.peakMebibytes?.short ?? "",
                 ]
