@@ -11,7 +11,10 @@ struct Guard {
     }
 
     /// True if the limit holds. Instructions differ between processors, so that the limits may leave them out.
-    var holds: Bool { limit.map { measured <= $0 } ?? (cost == .instructions) }
+    var holds: Bool { limit.map { measured <= $0 && isCounted } ?? (cost == .instructions) }
+
+    /// False if nothing was counted of a cost whose limit says that there is some.
+    var isCounted: Bool { measured > 0 || limit.map { $0 <= 0.1 } ?? true }
 
     /// The limit for what was measured: a tenth more, and a little for operations that cost next to nothing.
     var suggestedLimit: Double { ((measured * 1.1 + 0.05) * 100).rounded(.up) / 100 }

@@ -5,14 +5,18 @@ import TestSupport
 
 /// Runs operations several times and counts what they cost.
 struct GuardRun {
-    /// The argument of a process whose system calls are counted.
-    static let tracedWord = "--traced"
     private static let roundCount = 5
 
     let operations: [(operation: GuardedOperation, durability: Durability)]
+    /// The argument of a process that runs the same and whose system calls are counted.
+    let tracedWord: String
 
     static let all = GuardRun(
-        operations: GuardedOperation.durable.map { ($0, .commit) } + GuardedOperation.others.map { ($0, .system) })
+        operations: GuardedOperation.durable.map { ($0, .commit) } + GuardedOperation.others.map { ($0, .system) },
+        tracedWord: "--traced")
+    static let canary = GuardRun(
+        operations: [(GuardedOperation.savingTwice, .commit), (GuardedOperation.fetchingTwice, .system)],
+        tracedWord: "--traced-canary")
 
     /// Calls `body` with each round of each operation.
     private func forEachRound(_ body: (_ operation: Int, _ run: () throws -> Int) throws -> Void) throws {
@@ -60,7 +64,7 @@ struct GuardRun {
     func systemCalls(of program: String, unitCounts: [Int]) throws -> [Double]? {
         var marks = [UInt64](repeating: 0, count: 2 * Self.roundCount * operations.count)
         var markCount: Int32 = 0
-        var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(Self.tracedWord), nil]
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(tracedWord), nil]
         defer { for word in words { free(word) } }
         let status = strata_trace_system_calls(&words, &marks, Int32(marks.count), &markCount)
         if status < 0 || status == 126 { return nil }

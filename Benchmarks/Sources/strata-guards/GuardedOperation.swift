@@ -29,8 +29,14 @@ struct GuardedOperation: Sendable {
         GuardedOperation(name: "feed entry") { try $0.feed() },
     ]
 
-    /// Allocates twice for each record, which must be noticed.
-    static let canary = GuardedOperation(name: "fetch by ID") { store in
+    /// Operations that do everything twice, which must be noticed.
+    static let savingTwice = GuardedOperation(name: durable[0].name) { store in
+        for _ in 0..<1_000 { try store.save(count: 1) }
+        store.settle()
+        return 500
+    }
+
+    static let fetchingTwice = GuardedOperation(name: "fetch by ID") { store in
         try store.fetch(0..<5_000)
         try store.fetch(0..<5_000)
         return 5_000

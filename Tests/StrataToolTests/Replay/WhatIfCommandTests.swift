@@ -38,8 +38,9 @@ import Testing
                 judgedCount += 1
                 try each(commit)
                 var ready = pollfd(fd: pipe.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&ready, 1, 0) > 0 else { return }
-                shown += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+                if poll(&ready, 1, 0) > 0 {
+                    shown += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+                }
                 if judgedCount == 1 { #expect(shown == "commit 2  anna: accepted -> dropped\n") }
             }
         }
