@@ -8,7 +8,7 @@ import StrataSystem
 struct StoreWorkload: Workload {
     static let name = "store"
     enum Part: String, CaseIterable {
-        case cascade, fresh, assets, refusals, compaction
+        case cascade, fresh, assets, refusals, compaction, closing
     }
 
     let size: WorkloadSize
@@ -27,6 +27,7 @@ struct StoreWorkload: Workload {
         if isWanted(.cascade) { measurements += try cascades(progress) }
         if isWanted(.refusals) { measurements += try refusals(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
+        if isWanted(.closing) { measurements += try closing(progress) }
         if isWanted(.compaction) { measurements += try compactions(progress) }
         if isWanted(.assets) { measurements += try assets(progress) }
         return measurements

@@ -103,8 +103,20 @@ struct ToolWorkload: Workload {
             // These fold the log; there is no bar for that.
             ["stats --compaction", "export --records"].map { title in
                 Case(title: title, words: words(title), isRate: true, memoryBar: .none)
-            }
+            } + pastCases
         }
+    }
+
+    /// Commands that fold the past, or judge it again.
+    private var pastCases: [Case] {
+        func fold(_ title: String) -> Case { Case(title: title, words: words(title), memoryBar: .none) }
+        let middle = commitCount / 2
+        var (explain, diff) = (fold("explain \(middle)"), fold("diff \(middle)"))
+        var (whatIf, play) = (fold("what-if --drop 1000"), fold("play --as-fast-as-possible"))
+        (explain.timeBar, diff.timeBar, whatIf.firstLineBar) = (.atMost(200), .atMost(1_000), .atMost(2_000))
+        (diff.exitCode, whatIf.exitCode) = (1, 1)
+        (play.isRate, play.timeBar) = (true, .atLeast(50_000))
+        return [explain, diff, whatIf, play]
     }
 
     private var streamingCases: [String] {
