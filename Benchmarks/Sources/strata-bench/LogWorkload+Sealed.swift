@@ -228,7 +228,12 @@ extension LogWorkload {
             memory.note(gauge)
             if let failure = log.sealingFailure { throw failure }
             let closedCount = try log.storedSegments().count - 1
-            guard !isSealing || log.waitingCount < closedCount else { throw BenchError(message: "nothing was sealed") }
+            // A short round on a busy machine may be over before the first one is sealed.
+            let end = secondsNow() + (size.isQuick ? 10 : 0)
+            while isSealing, log.waitingCount == closedCount {
+                guard secondsNow() < end else { throw BenchError(message: "nothing was sealed beside the commits") }
+                usleep(10_000)
+            }
             try log.close()
             return figure
         }
@@ -236,7 +241,9 @@ extension LogWorkload {
         return [
             Measurement(
                 workload: Self.name, metric: "durable 300 B commits, 64 threads, while sealing", unit: "commits/s",
-                strata: figures[0], peer: "not sealing", peerValues: figures[1], bar: .ratioAtLeast(0.8))
+                strata: figures[0], peer: "not sealing", peerValues: figures[1],
+                // The tiny segments of a quick run mostly wait for the disk.
+                bar: size.isQuick ? .none : .ratioAtLeast(0.8))
         ]
     }
 }

@@ -44,6 +44,7 @@ final class GroupedTasks: AsyncTaskStore {
     }
 
     func fill(_ count: Int) throws { try base.fill(count) }
+    func resume(after count: Int) throws { try base.resume(after: count) }
     func addUsers(_ count: Int) throws { try base.addUsers(count) }
     func reader(isShared: Bool) throws -> any TaskReader { try base.reader(isShared: isShared) }
 

@@ -34,7 +34,10 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
         rocksdb_options_set_max_write_buffer_number(options, 4)
         rocksdb_options_set_max_background_jobs(options, 2)
         rocksdb_options_set_enable_pipelined_write(options, settings.isPipelined ? 1 : 0)
-        rocksdb_block_based_options_set_block_cache(tableOptions, rocksdb_cache_create_lru(settings.cacheBytes))
+        let cache = rocksdb_cache_create_lru(settings.cacheBytes)
+        rocksdb_block_based_options_set_block_cache(tableOptions, cache)
+        // The options share it, and it ends with the database.
+        rocksdb_cache_destroy(cache)
         rocksdb_block_based_options_set_filter_policy(tableOptions, rocksdb_filterpolicy_create_bloom(10))
         rocksdb_options_set_block_based_table_factory(options, tableOptions)
         rocksdb_writeoptions_set_sync(writing, 1)
@@ -83,6 +86,8 @@ final class RocksTasks: TaskStore, @unchecked Sendable {
         rocksdb_writeoptions_disable_WAL(writing, 0)
         rocksdb_writeoptions_set_sync(writing, 1)
     }
+
+    func resume(after count: Int) { change.store(UInt64(count), ordering: .relaxed) }
 
     func rest() { rocksdb_compact_range(database, nil, 0, nil, 0) }
 

@@ -73,6 +73,8 @@ final class SQLiteTasks: TaskStore, @unchecked Sendable {
         try connection.run("ANALYZE; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA synchronous = FULL")
     }
 
+    func resume(after count: Int) { change = Int64(count) }
+
     func rest() throws { try connection.run("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     // MARK: Writing

@@ -43,6 +43,8 @@ final class StrataTasks: AsyncTaskStore {
         ProcessUsage.awaitRest()
     }
 
+    func resume(after count: Int) throws { try settle() }
+
     func addUsers(_ count: Int) throws {
         for user in 1...count {
             _ = try store().modify(TaskRecords.makingZone, as: TaskRecords.actor(ofUser: user))

@@ -12,6 +12,8 @@ protocol TaskStore: AnyObject, Sendable {
 
     /// Fills an empty store with the first records, without syncing each, and makes the indexes.
     func fill(_ count: Int) throws
+    /// Opens a store that was filled with so many records, and closed.
+    func resume(after count: Int) throws
     /// Prepares what users need who were never seen before.
     func addUsers(_ count: Int) throws
     /// One durable transaction.

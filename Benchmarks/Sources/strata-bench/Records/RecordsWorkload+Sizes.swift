@@ -70,6 +70,9 @@ extension RecordsWorkload {
             // The others would take hours to be filled with ten million.
             (insert.configurations, insert.rocksConfigurations) = ([.tuned], [.large])
             (fetch.configurations, fetch.rocksConfigurations) = ([.tuned], [.large])
+            // Nor are the peers filled with them, unless that is asked for.
+            let isAlone = count > Self.fullCount && size.records == nil
+            (insert.isAlone, fetch.isAlone) = (isAlone, isAlone)
             insert.metric = "growing: \(insert.metric)"
             fetch.metric = "growing: \(fetch.metric)"
             let fetched = try compare(fetch, sides, rounds: fewRounds, progress)

@@ -16,7 +16,7 @@ struct RecordsWorkload: Workload {
 
     /// The number of records that all have before.
     var recordCount: Int { size.records ?? (isTrial ? 2_000 : size.isQuick ? 20_000 : Self.fullCount) }
-    private static let fullCount = 1_000_000
+    static let fullCount = 1_000_000
 
     func isWanted(_ part: Part) -> Bool { size.includes(part.rawValue) }
 
@@ -61,7 +61,7 @@ struct RecordsWorkload: Workload {
 
     /// At most two where stores of several sizes are made.
     var fewRounds: Int { min(2, rounds) }
-    var longSeconds: Double { isTrial ? 0.3 : size.isQuick ? 3 : 60 }
+    var longSeconds: Double { isTrial ? 0.3 : size.isQuick ? 3 : 45 }
 
     /// The bar of this size: bars belong to the full number of records, or to the quick one.
     func bar(_ full: Measurement.Bar, quick: Measurement.Bar = .none) -> Measurement.Bar {
@@ -75,7 +75,7 @@ struct RecordsWorkload: Workload {
     ) throws -> TaskFigures {
         progress("records: \(run.metric)")
         let rounds = rounds ?? self.rounds
-        if size.isAlone {
+        if size.isAlone || run.isAlone {
             let strata = try sides.strata()
             let loads = try (0..<rounds).map { _ in try run.load(of: strata, seconds: seconds(of: run)) }
             return TaskFigures(metric: run.metric, unit: run.unit, strata: loads, peers: [])

@@ -12,6 +12,8 @@ struct TaskRun {
     var isGrouped = false
     /// True if nothing is written, so that nothing has to be flushed either.
     var isReading = false
+    /// True if the peers are left out.
+    var isAlone = false
     /// Prepares a side before the clients of a round begin.
     var prepare: @Sendable (any TaskStore) throws -> Void = { _ in }
     /// Makes what one client does, after its preparations.
