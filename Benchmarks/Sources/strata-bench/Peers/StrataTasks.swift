@@ -38,12 +38,14 @@ final class StrataTasks: AsyncTaskStore {
         try GrownLog.make(at: path, records, count: count)
         let store = try store()
         for key in TaskRecords.indexedKeys { try store.declareIndex(type: TaskRecords.type, field: key) }
+        try rest()
+    }
+
+    func resume(after count: Int) throws {
         try settle()
         try awaitBackground()
         ProcessUsage.awaitRest()
     }
-
-    func resume(after count: Int) throws { try settle() }
 
     func addUsers(_ count: Int) throws {
         for user in 1...count {
@@ -95,6 +97,7 @@ final class StrataTasks: AsyncTaskStore {
         try close()
         try settle()
         try awaitBackground()
+        ProcessUsage.awaitRest()
     }
 
     func reader(isShared: Bool) throws -> any TaskReader {
