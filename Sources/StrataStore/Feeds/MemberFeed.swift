@@ -12,33 +12,34 @@ struct MemberFeed {
     /// Changes of a share whose records are read together.
     private struct Waiting {
         var versions: [Version] = []
-        /// The events by which records left; nil for the others, of which only the keys are needed.
-        var gone: [SharedRecordEvent?] = []
         /// The keys of the records.
         var keys = KeyList()
+        /// The events by which records left, by their index. Of the other records only the keys are needed.
+        private var gone: [Int: SharedRecordEvent] = [:]
+        private var key = KeyWriter()
 
         var count: Int { versions.count }
 
         /// - Parameter isEnd: true if the access to the share has ended, so that all records left.
         mutating func append(_ encoded: UnsafeRawBufferPointer, at version: Version, isEnd: Bool) throws {
-            versions.append(version)
             let (zone, name, isGone) = try SharedRecordEvent.look(at: encoded)
-            var event: SharedRecordEvent?
             if isEnd || isGone {
                 var reader = ByteReader(encoded)
-                event = try SharedRecordEvent(from: &reader)
+                gone[count] = try SharedRecordEvent(from: &reader)
             }
-            gone.append(event)
-            var key = KeyWriter(reserving: name.count + 9)
+            versions.append(version)
+            key.removeAll()
             key.append(number: zone)
             key.append(lastName: UnsafeRawBufferPointer(rebasing: encoded[name]))
             keys.append(key.bytes)
         }
 
+        func gone(_ index: Int) -> SharedRecordEvent? { gone.isEmpty ? nil : gone[index] }
+
         mutating func removeAll() {
             versions.removeAll(keepingCapacity: true)
-            gone.removeAll(keepingCapacity: true)
             keys.removeAll()
+            gone = [:]
         }
     }
 
@@ -143,7 +144,7 @@ struct MemberFeed {
             }
             reading.entriesRead += 1
             try waiting.append(event, at: version, isEnd: phase == .end)
-            if waiting.count < room(reading) { return true }
+            if waiting.count < room(reading.page) { return true }
             goesOn = try take(&waiting, of: share, member, phase, &reading)
             return goesOn
         }
@@ -170,8 +171,8 @@ struct MemberFeed {
     }
 
     /// The maximum number of changes whose records are read together, so that no more are read than may be needed.
-    private func room(_ reading: Reading) -> Int {
-        min(Snapshot.keysTogether, max(1, feed.limit + 1 - reading.page.changed.count - reading.page.deleted.count))
+    private func room(_ page: borrowing ZoneFeedPage) -> Int {
+        min(Snapshot.keysTogether, max(1, feed.limit + 1 - page.changed.count - page.deleted.count))
     }
 
     /// Takes changes of a share, in order, and removes them; returns false once the page is full.
@@ -183,7 +184,7 @@ struct MemberFeed {
         return try trees.getEach(ViewTree.records, changes.keys, in: changes.keys.indices) { index, state in
             let version = changes.versions[index]
             var goesOn = true
-            if let gone = changes.gone[index] {
+            if let gone = changes.gone(index) {
                 goesOn = try takeGone(gone, at: version, of: share, member, phase, &reading)
             } else if let state {
                 goesOn = try changes.keys.withKey(index) { key in

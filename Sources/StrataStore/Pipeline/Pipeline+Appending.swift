@@ -96,6 +96,7 @@ extension Pipeline {
             if isShared { noteOthers(end.offset - known.offset, bytes: bytes) }
         }
         let snapshot = views.pages.snapshot()
+        reader.context.newestReaders.take(snapshot)
         try noteCatalog(snapshot, over: before)
         return snapshot
     }

@@ -5,5 +5,7 @@ struct SnapshotBuilder: Sendable {
     let context: SnapshotContext
     let gate: StoreGate
 
-    func make(_ trees: Snapshot) -> StoreSnapshot { StoreSnapshot(trees: trees, context: context, gate: gate) }
+    func make(_ trees: Snapshot) -> StoreSnapshot {
+        StoreSnapshot(trees: trees, context: context, gate: gate, readers: context.newestReaders.readers(of: trees))
+    }
 }

@@ -15,7 +15,7 @@ public struct StoreSnapshot: Sendable {
     var gate: StoreGate
     /// True if a later state is acceptable when a page of this one is damaged.
     var acceptsNewer = false
-    private let readers = ZoneReaders()
+    let readers: ZoneReaders
     var names: NameDirectory { context.names }
 
     /// Reads the trees, or a rebuilt copy of the same state if they are damaged.
