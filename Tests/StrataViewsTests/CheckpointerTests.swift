@@ -105,6 +105,28 @@ struct CheckpointerTests {
         #expect(views.pages.info.checkpoints == commits)
     }
 
+    @Test("Closing leaves changes to the next opening, but no index that became ready", arguments: [false, true])
+    func builtIndex(endsBuild: Bool) throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        try history.append(1, to: log)
+        let first = try open(log).views
+        let firstCheckpointer = try Checkpointer(first)
+        try follow(log, first, firstCheckpointer)
+        try firstCheckpointer.stop()
+        let views = try open(log).views
+        let checkpointer = try Checkpointer(views)
+        try history.append(1, to: log)
+        try follow(log, views, checkpointer)
+        checkpointer.didPublish(
+            views.pages.snapshot(), bytes: 0, events: 0, hasAllIndexes: false, endsBuild: endsBuild)
+        #expect(checkpointer.leavesRest(indexLag: 10_000) == !endsBuild)
+        // The pipeline completes the indexes if nothing is left.
+        if endsBuild { checkpointer.didPublish(views.pages.snapshot(), bytes: 0, events: 0) }
+        try checkpointer.stop()
+        #expect(try open(log).checkpointOffset == (endsBuild ? 2 : 1))
+    }
+
     @Test("One that fails is reported, tried again when it is due, and forgotten when that succeeds")
     func failure() throws {
         let log = try openLog()

@@ -132,11 +132,13 @@ final class StoreEngine: Sendable {
                 log, store: storeID, in: path, platform: platform, options: options.pages,
                 progress: progress)
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
-            let catalog = try IndexCatalog(opened.views.pages.snapshot())
+            let snapshot = opened.views.pages.snapshot()
+            let catalog = try IndexCatalog(snapshot)
             if checkpointer.isBehind {
-                checkpointer.didPublish(
-                    opened.views.pages.snapshot(), bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+                checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
             }
+            let folded =
+                snapshot.foldedOffset(ViewTree.records) - opened.keeper.base.foldedOffset(ViewTree.records)
             let rebuilder = ViewsRebuilder(
                 log: log, store: storeID, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
@@ -144,7 +146,7 @@ final class StoreEngine: Sendable {
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
-                IndexState(opened.keeper, catalog), options: options,
+                IndexState(opened.keeper, catalog, publishedEvents: folded), options: options,
                 platform: platform, rebuilder: rebuilder,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)

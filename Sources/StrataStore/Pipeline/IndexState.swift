@@ -24,7 +24,7 @@ struct IndexProgressMark: Sendable {
 /// The published state of the indexes, and their lag.
 struct IndexState {
     /// The number of records in a slice of catching up while no requests come, so that a new request waits for a few
-    /// milliseconds at most.
+    /// milliseconds at most. Four collected rows count as a record here.
     static let idleSliceRecords = 250
     /// The number of records in a slice that writers wait for: larger slices touch fewer pages per record.
     static let owedSliceRecords = 2_500
@@ -41,12 +41,14 @@ struct IndexState {
     var mark: IndexProgressMark
     /// The changes of rows that published states brought and no catch-up has taken.
     var rows = IndexRowLog()
-    var publishedEvents: UInt64 = 0
+    var publishedEvents: UInt64
     /// The catalog of the newest state.
     private(set) var catalog: IndexCatalog
     var hasIndexes: Bool { !catalog.isEmpty }
-    /// True if indexes must be brought up to date as soon as possible, for a query or a checkpoint that waits.
+    /// True if idle threads must bring the indexes up to date as soon as possible.
     var isWanted = false
+    /// The number of queries that wait for a catch-up, so that requests do a part of it too.
+    var waitingQueries = 0
     /// True if idle threads know that the indexes are due.
     private var isKnownDue = false
     /// True if a state may already be published whose indexes show more than `mark` says.
@@ -60,8 +62,11 @@ struct IndexState {
     /// True if indexes wait to be built or removed.
     var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
 
-    init(_ keeper: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog()) {
+    /// - Parameter publishedEvents: the number of events that the newest state has and `keeper` does not show, or of
+    ///   commits if these were not counted.
+    init(_ keeper: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog(), publishedEvents: UInt64 = 0) {
         mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
+        self.publishedEvents = publishedEvents
         self.catalog = catalog
         isWanted = hasIndexes
     }

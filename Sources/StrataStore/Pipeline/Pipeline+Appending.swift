@@ -80,23 +80,25 @@ extension Pipeline {
             return state.end
         }
         let before = views.pages.snapshot()
+        let bytes: Int
         if case .unknown(let error) = failure {
             if isShared { awaitOutcome(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
-            try Replay(log: log, pages: views.pages).run(upTo: known.offset)
+            bytes = try Replay(log: log, pages: views.pages).run(upTo: known.offset)
         } else {
             // In this order, because the end of a shared log may move: a time that is too late harms nothing.
             let end = log.end
             let time = log.endTime
-            let bytes = try Replay(log: log, pages: views.pages).run(upTo: end.offset)
+            bytes = try Replay(log: log, pages: views.pages).run(upTo: end.offset)
             state.withLock { state in
                 state.end = end
                 state.endTime = time ?? state.endTime
             }
-            if isShared { noteOthers(end.offset - known.offset, bytes: bytes) }
         }
         let snapshot = views.pages.snapshot()
         reader.context.newestReaders.take(snapshot)
+        let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
+        if commits > 0 { noteFolded(commits, bytes: bytes, in: snapshot) }
         try noteCatalog(snapshot, over: before)
         return snapshot
     }

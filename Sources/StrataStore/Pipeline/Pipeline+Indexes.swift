@@ -4,10 +4,12 @@ import StrataViews
 
 /// Brings the indexes up to date between batches.
 extension Pipeline {
-    /// Works on the indexes before a batch, if they lag too far or a checkpoint waits for them. The caller has the turn
-    /// to decide.
+    /// Works on the indexes before a batch, if they lag too far, or a checkpoint or a query waits for them. The caller
+    /// has the turn to decide.
     func stepIndexes(for batch: inout Batch) {
-        let (indexes, isOwed) = state.withLock { ($0.indexes, checkpointer?.waitsForIndexes ?? false) }
+        let (indexes, isOwed) = state.withLock { state in
+            (state.indexes, state.indexes.waitingQueries > 0 || checkpointer?.waitsForIndexes ?? false)
+        }
         guard indexes.hasIndexes else {
             // Nothing is compared with an older state later, so none is kept.
             line?.indexes = indexes.mark
@@ -99,7 +101,7 @@ extension Pipeline {
     }
 
     /// The number of published events that the indexes do not show.
-    var indexLag: UInt64 { state.withLock { $0.indexes.isWanted ? max(1, $0.indexes.lag) : $0.indexes.lag } }
+    var indexLag: UInt64 { state.withLock { $0.indexes.lag } }
 
     /// The progress of the indexes of a store that is only read, which its readers bring up to date.
     var readIndexes: IndexCatchUp {
@@ -116,15 +118,21 @@ extension Pipeline {
         awaitCatchUp()
     }
 
+    /// Returns once the indexes show everything that has been published by now, or cannot be brought up to date.
     func awaitCatchUp() {
-        let goal = state.withLock { state in
-            state.indexes.isWanted = state.indexes.hasIndexes
+        let goal = state.withLock { state -> UInt64? in
+            guard state.indexes.hasIndexes, state.indexes.lag > 0 else { return nil }
+            state.indexes.isWanted = true
+            state.indexes.waitingQueries += 1
             return state.indexes.publishedEvents
         }
+        guard let goal else { return }
         state.notifyAll()
         state.wait { state -> Void? in
-            let isBehind = state.indexes.isWanted || state.indexes.mark.shownEvents < goal
-            return isBehind && state.indexes.hasIndexes && !state.isClosed && state.refusal == nil ? nil : ()
+            let isBehind = state.indexes.isWanted && state.indexes.mark.shownEvents < goal
+            if isBehind, state.indexes.hasIndexes, !state.isClosed, state.refusal == nil { return nil }
+            state.indexes.waitingQueries -= 1
+            return ()
         }
     }
 }

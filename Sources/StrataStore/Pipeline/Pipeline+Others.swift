@@ -42,9 +42,8 @@ extension Pipeline {
         if isNews { state.notifyAll() }
     }
 
-    /// Notes commits that were folded from the log without having been decided here. Each has at least one event.
-    func noteOthers(_ commits: UInt64, bytes: Int) {
-        let snapshot = views.pages.snapshot()
+    /// Notes commits that were folded from the log, and not by the line. Each has at least one event.
+    func noteFolded(_ commits: UInt64, bytes: Int, in snapshot: Snapshot) {
         let hasIndexes = state.withLock { state in
             state.indexes.publishedEvents += commits
             if !state.indexes.hasIndexes {

@@ -42,7 +42,10 @@ extension Pipeline {
         let fork = views.pages.fork()
         let result = try body(fork, keeper)
         let snapshot = try publish(fork, of: views, over: before, changesIndexes: false) { _, _ in }
-        checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: hasAllIndexes)
+        // A slice changes the catalog only once an index is ready, or gone.
+        let endsBuild = !snapshot.shares(ViewTree.indexCatalog, with: before)
+        checkpointer?.didPublish(
+            snapshot, bytes: 0, events: 0, hasAllIndexes: hasAllIndexes, endsBuild: endsBuild)
         return result
     }
 }

@@ -79,7 +79,7 @@ package struct IndexCatchUp: Sendable {
     ///
     /// - Parameters:
     ///   - target: the newest state; used when no catch-up is running.
-    ///   - limit: the maximum number of records that the slice examines.
+    ///   - limit: the maximum number of records that the slice examines; of collected rows, four times as many.
     ///   - rows: the collected changes of rows, if there are any.
     package mutating func advance(
         _ fork: Fork, to target: Snapshot, limit: Int, _ rows: IndexRowLog = IndexRowLog()

@@ -11,7 +11,6 @@ package struct IndexRowChanges: Sendable {
     private var writer = KeyWriter()
 
     var byteCount: Int { writer.written.count }
-    var isEmpty: Bool { writer.written.isEmpty }
 
     mutating func removeAll() { writer.removeAll() }
 

@@ -19,12 +19,10 @@ package struct IndexRowLog: Sendable {
     /// The maximum size. It is exceeded only if catching up does not keep pace, and comparing states serves then.
     private static let maximumBytes = 32 << 20
 
-    private var parts: [IndexRowPart] = []
+    private(set) var parts: [IndexRowPart] = []
     private var byteCount = 0
 
     package init() {}
-
-    package var isEmpty: Bool { parts.isEmpty }
 
     package mutating func removeAll() { self = IndexRowLog() }
 

@@ -43,7 +43,8 @@ package final class Checkpointer: Sendable {
         var bytesAfterNewest = 0
         var eventsAfterNewest = 0
         var isWriting = false
-        /// True if commits were folded again when the views were opened, and no checkpoint has been begun since.
+        /// True if the next opening would repeat what took long, because no checkpoint has been begun since commits
+        /// were folded at an opening, or since an index became ready.
         var isBehind: Bool
         /// True once no more checkpoints are due, so that only the last one may follow.
         var isEnding = false
@@ -74,15 +75,20 @@ package final class Checkpointer: Sendable {
 
     /// Reports a state that was published, and the size of the log that it adds to the previous one.
     ///
-    /// - Parameter hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
-    ///   rebuild them, so the checkpoint waits some time for a state in which they do not.
-    package func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true) {
+    /// - Parameters:
+    ///   - hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
+    ///     rebuild them, so the checkpoint waits some time for a state in which they do not.
+    ///   - endsBuild: true if an index became ready in that state. Any earlier checkpoint has it built once more.
+    package func didPublish(
+        _ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true, endsBuild: Bool = false
+    ) {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
             state.events += events
             state.bytesAfterNewest += bytes
             state.eventsAfterNewest += events
             state.lacksIndexes = !hasAllIndexes
+            if endsBuild { (state.isBehind, state.newest) = (true, nil) }
             if hasAllIndexes || state.isStopping || isDue(state, patience: 2) {
                 (state.newest, state.unwritten) = (snapshot, nil)
                 state.newestLacksIndexes = !hasAllIndexes
@@ -99,14 +105,15 @@ package final class Checkpointer: Sendable {
     /// - Parameter patience: the factor by which the limits may be exceeded.
     private func isDue(_ state: State, patience: Int = 1) -> Bool {
         if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
-        // Or each opening would fold the same commits again. Indexes are worth waiting for.
+        // Or each opening would fold the same commits, and build the same index. Indexes are worth waiting for.
         if state.isBehind, patience == 1, views.pages.writablePages > Self.quickPages { return true }
         let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
         let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
         return views.pages.writablePages >= hundreds * percent + rest * percent / 100
     }
 
-    /// True if no checkpoint has been begun since commits were folded again when the views were opened.
+    /// True if no checkpoint has been begun since commits were folded when the views were opened, or since an index
+    /// became ready.
     package var isBehind: Bool { state.withLock { $0.isBehind } }
 
     /// True if a checkpoint is due and only the indexes delay it. False while a checkpoint is being written: catching

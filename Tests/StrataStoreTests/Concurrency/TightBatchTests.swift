@@ -65,6 +65,25 @@ struct TightBatchTests {
         #expect(mixedCount >= 4, "some had room and some had none, \(mixedCount) times")
     }
 
+    @Test("A large request without room is not in the log, and the store goes on")
+    func largeRequest() throws {
+        let store = try store(arenaPages: 400, HeldTime())
+        _ = try store.modify(NoteRequest.makingZones(), as: Self.anna)
+        var failure: (any Error)?
+        for round in 0..<1_000 where failure == nil {
+            let end = store.log.end.offset
+            let request = Self.saving(Array(round * 100..<round * 100 + 100), "a")
+            do { _ = try store.modify(request, as: Self.anna) } catch {
+                failure = error
+                #expect(store.log.end.offset == end)
+            }
+        }
+        #expect((failure as? StrataError)?.code == .noSpace, "\(String(describing: failure))")
+        #expect(store.pipeline.acceptsWrites)
+        #expect(try store.snapshot().digests() == Views.inMemory(store.log).pages.snapshot().digests())
+        try store.close()
+    }
+
     private func hasRoom(arenaPages: Int) throws -> Bool {
         let store = try store(arenaPages: arenaPages, HeldTime())
         defer { try? store.close() }

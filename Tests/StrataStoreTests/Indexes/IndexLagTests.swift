@@ -138,13 +138,74 @@ import Testing
                 request.content = .modifyZones(ModifyZonesRequest(deletes: [zone]))
                 try store.modify(request, as: anna)
             }
-            if store.pipeline.state.withLock({ !$0.indexes.rows.isEmpty }) { collected += 1 }
+            if store.pipeline.state.withLock({ !$0.indexes.rows.parts.isEmpty }) { collected += 1 }
             if round % 4 == 3 { store.awaitIndexes() }
             try IndexAudit(store).check()
         }
         #expect(collected > 10)
         store.awaitIndexes()
-        #expect(store.pipeline.state.withLock { $0.indexes.rows.isEmpty })
+        #expect(store.pipeline.state.withLock { $0.indexes.rows.parts.isEmpty })
+        try IndexAudit(store).check()
+        try store.close()
+    }
+
+    /// Calls `body` with a query that waits for the indexes, while idle threads do nothing. `hasReturned` says if it
+    /// waits no more.
+    private func waiting(for store: Store, _ body: (_ hasReturned: () -> Bool) throws -> Void) throws {
+        let pipeline = store.pipeline
+        pipeline.state.wait { state -> Void? in
+            if !state.turns.areFree { return nil }
+            state.turns.isDeciding = true
+            return ()
+        }
+        let isOver = Lock(false)
+        let query = try WorkerThread(name: "query") {
+            pipeline.awaitCatchUp()
+            isOver.withLock { $0 = true }
+        }
+        defer {
+            pipeline.releaseDeciding()
+            pipeline.state.notifyAll()
+            query.join()
+        }
+        try #require(eventually { pipeline.state.withLock { $0.indexes.waitingQueries == 1 } })
+        try body { isOver.withLock(\.self) }
+    }
+
+    @Test func `a request completes the indexes for a query that waits`() throws {
+        let store = try store()
+        try save(0..<60, "more", in: store)
+        #expect(store.indexLag == 60)
+        try waiting(for: store) { hasReturned in
+            var batch = Batch()
+            store.pipeline.stepIndexes(for: &batch, leavesSlice: false)
+            #expect(eventually { hasReturned() })
+            #expect(store.indexLag == 0)
+        }
+        try IndexAudit(store).check()
+        try store.close()
+    }
+
+    @Test func `a query waits for what was published before it, and no more`() throws {
+        let store = try store()
+        try save(0..<60, "more", in: store)
+        try waiting(for: store) { hasReturned in
+            let before = store.pipeline.state.withLock { state in
+                defer {
+                    var mark = state.indexes.mark
+                    mark.shownEvents = state.indexes.publishedEvents
+                    state.indexes.take(mark)
+                    state.indexes.publishedEvents += 1
+                }
+                return (mark: state.indexes.mark, published: state.indexes.publishedEvents)
+            }
+            store.pipeline.state.notifyAll()
+            #expect(eventually { hasReturned() })
+            store.pipeline.state.withLock { state in
+                (state.indexes.mark, state.indexes.publishedEvents) = before
+            }
+        }
+        store.awaitIndexes()
         try IndexAudit(store).check()
         try store.close()
     }
