@@ -61,7 +61,7 @@ struct RecordsWorkload: Workload {
 
     /// At most two where stores of several sizes are made.
     var fewRounds: Int { min(2, rounds) }
-    var longSeconds: Double { isTrial ? 0.3 : size.isQuick ? 3 : 45 }
+    var longSeconds: Double { isTrial ? 0.3 : size.isQuick ? 3 : 120 }
 
     /// The bar of this size: bars belong to the full number of records, or to the quick one.
     func bar(_ full: Measurement.Bar, quick: Measurement.Bar = .none) -> Measurement.Bar {
