@@ -23,8 +23,9 @@ struct NewestReadersTests {
         _ = try store.modify(NoteRequest.saving(["b"]), as: Self.anna)
         let third = store.snapshot()
         #expect(third.readers !== first.readers)
-        #expect(throws: Refusal.self) { try second.record(NoteRequest.id("b"), in: NoteRequest.database, as: Self.anna) }
-        _ = try third.record(NoteRequest.id("b"), in: NoteRequest.database, as: Self.anna)
+        let id = NoteRequest.id("b")
+        #expect(throws: Refusal.self) { try second.record(id, in: NoteRequest.database, as: Self.anna) }
+        _ = try third.record(id, in: NoteRequest.database, as: Self.anna)
         try store.close()
     }
 
