@@ -178,7 +178,7 @@ import Testing
         #expect(store.indexLag == 60)
         try waiting(for: store) { hasReturned in
             var batch = Batch()
-            store.pipeline.stepIndexes(for: &batch, leavesSlice: false)
+            store.pipeline.stepIndexes(for: &batch)
             #expect(eventually { hasReturned() })
             #expect(store.indexLag == 0)
         }
