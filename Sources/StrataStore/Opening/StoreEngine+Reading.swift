@@ -121,7 +121,7 @@ extension StoreEngine {
             try past.advance(to: last.offset)
             try fold.publish(to: views.pages)
         }
-        reader.context.newestReaders.take(views.pages.snapshot())
+        reader.newestReaders.take(views.pages.snapshot())
         pipeline.publication.announce(last.offset)
     }
 
@@ -160,7 +160,7 @@ extension StoreEngine {
                 _ = try pipeline.viewsWithout(before, because: error)
             }
             let newest = views.pages.snapshot()
-            reader.context.newestReaders.take(newest)
+            reader.newestReaders.take(newest)
             return newest.foldedOffset(ViewTree.records) > before.foldedOffset(ViewTree.records)
         }
     }
@@ -177,7 +177,7 @@ extension StoreEngine {
                     let fork = views.pages.fork()
                     while try keeper.advance(fork, to: newest, limit: .max) {}
                     let shown = try views.pages.publish(fork)
-                    reader.context.newestReaders.take(shown)
+                    reader.newestReaders.take(shown)
                     pipeline.readIndexes = IndexCatchUp(shown)
                     return shown
                 } catch let error as StrataError where Views.isDamage(error) {

@@ -55,7 +55,7 @@ final class StoreEngine: Sendable {
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
         reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
-        reader.context.newestReaders.take(working.views.pages.snapshot())
+        reader.newestReaders.take(working.views.pages.snapshot())
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
             platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits,
@@ -183,7 +183,7 @@ final class StoreEngine: Sendable {
         if path != nil || !(log is any ReadOnlyLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
-        reader.context.newestReaders.take(nil)
+        reader.newestReaders.take(nil)
         pasts.forget()
         pastLog.withLock { $0 = nil }
         // The log has everything, so a checkpoint that fails only costs time at the next opening.

@@ -96,7 +96,7 @@ extension Pipeline {
             }
         }
         let snapshot = views.pages.snapshot()
-        reader.context.newestReaders.take(snapshot)
+        reader.newestReaders.take(snapshot)
         let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
         if commits > 0 { noteFolded(commits, bytes: bytes, in: snapshot) }
         try noteCatalog(snapshot, over: before)

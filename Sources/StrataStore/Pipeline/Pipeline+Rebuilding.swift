@@ -48,7 +48,7 @@ extension Pipeline {
             }
             state.indexes.begin(with: new.keeper, new.catalog)
         }
-        reader.context.newestReaders.take(views.pages.snapshot())
+        reader.newestReaders.take(views.pages.snapshot())
         state.notifyAll()
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }

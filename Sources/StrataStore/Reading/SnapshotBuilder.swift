@@ -4,8 +4,9 @@ import StrataTree
 struct SnapshotBuilder: Sendable {
     let context: SnapshotContext
     let gate: StoreGate
+    let newestReaders = NewestReaders()
 
     func make(_ trees: Snapshot) -> StoreSnapshot {
-        StoreSnapshot(trees: trees, context: context, gate: gate, readers: context.newestReaders.readers(of: trees))
+        StoreSnapshot(trees: trees, context: context, gate: gate, readers: newestReaders.readers(of: trees))
     }
 }

@@ -9,7 +9,6 @@ final class SnapshotContext: Sendable {
 
     let names = NameDirectory()
     let grants = GrantDirectory()
-    let newestReaders = NewestReaders()
     let history: RecordHistory
     /// Nil if the trees are not in a file.
     let replacements: SnapshotReplacements?
