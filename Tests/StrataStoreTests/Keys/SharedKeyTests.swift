@@ -162,12 +162,17 @@ struct SharedKeyTests {
                 try? stores[1].confirm()
                 let zones = try? stores[1].snapshot().zones(in: SharedFiles.database, as: AssetFixture.anna)
                 let isReset = zones?.contains { $0.id == Self.secrets } == false
-                isLate.withLock { $0 = isReset }
                 // As a client does: what is refused is sealed again.
-                if thrownCode({ try shared.save("card", early, in: stores[1]) }) == .keyDestroyed {
-                    guard let again = try? shared.seal("card", for: "card", in: stores[1]) else { return }
-                    try? shared.save("card", again, in: stores[1])
+                var isSaved = false
+                let code = thrownCode {
+                    try shared.save("card", early, in: stores[1])
+                    isSaved = true
                 }
+                if code == .keyDestroyed, let again = try? shared.seal("card", for: "card", in: stores[1]) {
+                    isSaved = (try? shared.save("card", again, in: stores[1])) != nil
+                }
+                // On a busy machine the other engine may hold a lock for longer than a request waits.
+                isLate.withLock { [isSaved] in $0 = isReset && isSaved }
             }
             if isLate.withLock({ $0 }) {
                 lateCount += 1
