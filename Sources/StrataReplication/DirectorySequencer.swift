@@ -73,7 +73,9 @@ package final class DirectorySequencer: Sequencer {
                 .init(path: path, expected: "the folder 'drafts'"))
         }
         try files.makeDirectory(path)
-        if let foreign = try files.list(path).filter({ !Self.ownNames.contains($0) }).min() {
+        let foreign = try files.list(path).filter { !Self.ownNames.contains($0) }.min()
+        // Another process may have made it meanwhile, and begun to write.
+        if let foreign, try !files.exists(drafts) {
             throw StrataError(
                 .alreadyExists, "The directory has other files, so no sequencer can be made there.",
                 .init(path: path, expected: "an empty directory", found: foreign))
