@@ -67,6 +67,25 @@ struct DirectorySequencerTests {
         #expect(code(creates: true) == nil && code(creates: false) == nil)
     }
 
+    @Test("Two processes make a directory at once, and the slower one finds it made", arguments: 1...4)
+    func createdTogether(call: Int) throws {
+        let (count, isWritten) = (Lock(0), Lock(false))
+        disk.beforeCall = { [disk] kind, path in
+            guard path.hasPrefix(Self.path) else { return }
+            let isNow = count.withLock { count in
+                count += 1
+                return count == call
+            }
+            guard isNow else { return }
+            disk.beforeCall = nil
+            let other = try? DirectorySequencer(at: Self.path, platform: Platform(files: disk))
+            if case .accepted? = other?.append([7], id: Self.id, expecting: 0) { isWritten.withLock { $0 = true } }
+        }
+        let slower = try sequencer()
+        #expect(isWritten.withLock { $0 })
+        #expect(try slower.entries(after: 0, waitingMilliseconds: 0) == [[7]])
+    }
+
     @Test("Whatever a call fails with, an acknowledged entry stays, and a refused one is not there")
     func faults() throws {
         for call in 1...12 {
