@@ -129,34 +129,4 @@ struct SeveralKeysTests {
             Issue.record("An empty tree has an entry.")
         }
     }
-
-    @Test("A scan of keys with an end leaves out no other", arguments: EntryGenerator.Shape.allCases)
-    func scannedKeys(shape: EntryGenerator.Shape) throws {
-        var (tree, entries) = (try TwinTree(), EntryGenerator(shape, seed: 6))
-        for number in 0..<500 {
-            let key = entries.key().prefix(900) + (number % 3 == 0 ? [1, 2] : [2, 2])
-            try tree.put(Array(key), entries.value())
-        }
-        try tree.publishAndCheck()
-        let known = tree.model.sortedKeys
-        for tail: [UInt8] in [[], [2], [1, 2], [9, 9, 9]] {
-            var (seen, passed): ([[UInt8]], Int) = ([], 0)
-            try known[3].withUnsafeBytes { lower in
-                try known[known.count - 4].withUnsafeBytes { upper in
-                    try tree.store.snapshot().scanKeys(
-                        Self.id, from: lower, to: upper, endingWith: tail, passing: { passed += $0 },
-                        { key in
-                            seen.append([UInt8](key))
-                            return true
-                        })
-                }
-            }
-            let wanted = known[3..<known.count - 4]
-            #expect(passed == wanted.count)
-            #expect(
-                seen.filter { $0.suffix(tail.count) == tail[...] }
-                    == wanted.filter { $0.suffix(tail.count) == tail[...] })
-            #expect(tail.count < 2 || seen.count < wanted.count)
-        }
-    }
 }

@@ -124,8 +124,8 @@ struct IndexCatchUpTests {
             }
             rows += values.map { ($0, key.zone, key.name) }
         }
-        rows.sort { ($0.value, $0.name, $0.zone) < ($1.value, $1.name, $1.zone) }
-        return rows.map { "\($0.value) \($0.zone) \($0.name)" }
+        rows.sort { ($0.zone, $0.value, $0.name) < ($1.zone, $1.value, $1.name) }
+        return rows.map { "\($0.zone) \($0.value) \($0.name)" }
     }
 
     private enum FieldOrder: Hashable, Comparable {
@@ -149,14 +149,15 @@ struct IndexCatchUpTests {
             try snapshot.scan(ViewTree.index, from: lower, to: upper) { key, _ in
                 var reader = KeyReader(key)
                 _ = (try reader.readNumber(), try reader.readNumber(), try reader.readNumber(), try reader.readByte())
+                let zone = try reader.readNumber()
                 let value: FieldOrder
                 switch try reader.readByte() {
                 case 2: value = .number(try reader.readInt64())
                 case 5: value = .text(try reader.readText())
                 default: value = .nothing
                 }
-                let name = String(decoding: try reader.readText(), as: UTF8.self)
-                rows.append("\(value) \(try reader.readNumber()) \(name)")
+                let name = String(decoding: try reader.readLastText(), as: UTF8.self)
+                rows.append("\(zone) \(value) \(name)")
                 return true
             }
         }

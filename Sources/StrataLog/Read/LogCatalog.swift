@@ -8,7 +8,9 @@ final class LogCatalog: Sendable {
     struct State: Sendable {
         var floor: FloorMark
         /// In order; the last is the one that grows.
-        var segments: [SegmentFile]
+        fileprivate(set) var segments: [SegmentFile]
+        /// The first offsets of the closed segments that are to be sealed, in order.
+        fileprivate(set) var unsealed: [UInt64]
         /// The index of the last segment, and its file, which stays open.
         var newest: SegmentIndex
         fileprivate(set) var newestFile: any File
@@ -24,6 +26,7 @@ final class LogCatalog: Sendable {
         ) {
             self.floor = floor
             self.segments = segments
+            unsealed = segments.dropLast().filter(\.isToBeSealed).map(\.firstOffset)
             self.newest = newest
             self.newestFile = newestFile
             self.end = end
@@ -116,7 +119,8 @@ final class LogCatalog: Sendable {
         }
     }
 
-    private static func index(of offset: UInt64, in segments: [SegmentFile]) -> Int {
+    /// Returns the index of the segment that has the offset, if any has it.
+    static func index(of offset: UInt64, in segments: [SegmentFile]) -> Int {
         var low = 0
         var high = segments.count
         while high - low > 1 {
@@ -233,10 +237,11 @@ final class LogCatalog: Sendable {
 
     /// Replaces a segment by its rewritten form; returns false if the segment is gone.
     static func replace(with segment: SegmentFile, in state: inout State) -> Bool {
-        guard let place = state.segments.firstIndex(where: { $0.firstOffset == segment.firstOffset }),
-            state.segments[place].seal?.end == segment.seal?.end
-        else { return false }
+        let place = index(of: segment.firstOffset, in: state.segments)
+        let replaced = state.segments[place]
+        guard replaced.firstOffset == segment.firstOffset, replaced.seal?.end == segment.seal?.end else { return false }
         state.segments[place] = segment
+        if !segment.isToBeSealed { state.unsealed.removeAll { $0 == segment.firstOffset } }
         state.closedIndexes.removeAll { $0.firstOffset == segment.firstOffset }
         return true
     }
@@ -245,7 +250,9 @@ final class LogCatalog: Sendable {
     static func startSegment(
         _ segment: SegmentFile, _ file: any File, closing seal: SegmentFile.Seal, in state: inout State
     ) {
-        state.segments[state.segments.count - 1].seal = seal
+        let last = state.segments.count - 1
+        state.segments[last].seal = seal
+        if state.segments[last].isToBeSealed { state.unsealed.append(state.segments[last].firstOffset) }
         let closed = ClosedSegmentIndex(state.newest)
         state.newest = SegmentIndex(firstOffset: segment.firstOffset, endPosition: segment.header.byteCount)
         state.newestFile = file
@@ -256,12 +263,14 @@ final class LogCatalog: Sendable {
     /// Removes segments that are wholly at or below the new floor, and returns them.
     static func raiseFloor(to floor: FloorMark, in state: inout State) -> [SegmentFile] {
         state.floor = floor
-        var removed: [SegmentFile] = []
-        while state.segments.count > 1, let seal = state.segments[0].seal, seal.end.offset <= floor.position.offset {
-            removed.append(state.segments.removeFirst())
+        let removed = state.segments.dropLast().prefix { segment in
+            segment.seal.map { $0.end.offset <= floor.position.offset } ?? false
         }
-        for segment in removed { state.closedIndexes.removeAll { $0.firstOffset == segment.firstOffset } }
-        return removed
+        state.segments.removeFirst(removed.count)
+        let first = state.segments[0].firstOffset
+        state.unsealed.removeAll { $0 < first }
+        state.closedIndexes.removeAll { $0.firstOffset < first }
+        return Array(removed)
     }
 }
 

@@ -22,6 +22,9 @@ struct SegmentFile: Sendable {
         return seal.map { $0.position + (header.form == .frames ? LogFormat.frameHeaderBytes : 0) } ?? 0
     }
 
+    /// True if the segment is closed, and not sealed yet.
+    var isToBeSealed: Bool { header.form == .frames && seal != nil }
+
     func contains(_ offset: UInt64) -> Bool {
         offset >= firstOffset && offset <= seal?.end.offset ?? UInt64.max
     }

@@ -16,7 +16,8 @@ extension SegmentedLog {
         try catalog.requireOpen()
         return try sealer.oneAtATime {
             let waiting = catalog.read { state in
-                state.segments.dropLast().first { $0.firstOffset > offset && Self.isToBeSealed($0) }
+                state.unsealed.first { $0 > offset }
+                    .map { state.segments[LogCatalog.index(of: $0, in: state.segments)] }
             }
             guard let waiting else { return nil }
             do { return try seal(waiting, lookup) ? waiting.firstOffset : nil } catch {
@@ -37,16 +38,10 @@ extension SegmentedLog {
     }
 
     /// The number of segments that are to be sealed.
-    package var waitingCount: Int {
-        catalog.read { state in state.segments.dropLast().count(where: Self.isToBeSealed) }
-    }
+    package var waitingCount: Int { catalog.read { $0.unsealed.count } }
 
     /// The number of waiting segments from which on closing waits for the one that is being sealed.
     private static let overdueSegments = 32
-
-    private static func isToBeSealed(_ segment: SegmentFile) -> Bool {
-        segment.header.form == .frames && segment.seal != nil
-    }
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.
     package func stopSealing() { sealer.stop() }
@@ -112,7 +107,7 @@ extension SegmentedLog {
             // IMPORTANT: once the log is closed, another process may be writing to the store.
             if writer.isClosed { return false }
             let isThere = catalog.read { state in
-                state.segments.contains { $0.header == source.header }
+                state.segments[LogCatalog.index(of: source.firstOffset, in: state.segments)].header == source.header
             }
             guard isThere else { return false }
             // The draft is durable, and the file is whole under either name: a crash leaves one of the two.

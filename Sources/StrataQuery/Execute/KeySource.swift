@@ -13,12 +13,9 @@ final class KeySource {
         self.isCancelled = isCancelled
     }
 
-    func countRow() throws { try countRows(1) }
-
-    private func countRows(_ count: Int) throws {
-        let before = rowsRead
-        rowsRead += count
-        if before >> 8 != rowsRead >> 8, isCancelled() { throw QueryError.cancelled }
+    func countRow() throws {
+        rowsRead += 1
+        if rowsRead % 256 == 0, isCancelled() { throw QueryError.cancelled }
     }
 
     /// Returns true if a record's rows must be skipped, because the record itself is examined.
@@ -56,41 +53,56 @@ final class KeySource {
     }
 
     private func visit(_ match: IndexMatch, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
-        let start = IndexKey.start(scene.database, match.id).bytes
         var record: [UInt8] = []
-        for range in match.ranges {
-            let goesOn = try forEachRow(from: start + range.lower, to: start + range.upper, after: start.count) {
-                row in
-                record.removeAll(keepingCapacity: true)
-                row.appendRecordKey(to: &record)
-                return isTouched(record) ? true : try body(record)
+        for (zone, _) in scene.zones {
+            for range in match.ranges {
+                let goesOn = try forEachRow(of: match.id, in: zone, from: range.lower, to: range.upper) { row in
+                    record.removeAll(keepingCapacity: true)
+                    row.appendRecordKey(to: &record)
+                    return isTouched(record) ? true : try body(record)
+                }
+                if !goesOn { return false }
             }
-            if !goesOn { return false }
         }
         return true
     }
 
-    /// Calls `body` with the rows of the scene's zones; returns false once `body` has.
+    /// Calls `body` with the rows of an index in one zone, in order; returns false once `body` has.
+    ///
+    /// - Parameter lower: a kind and a value, or a prefix of them; so is `upper`.
     func forEachRow(
-        from lower: [UInt8], to upper: [UInt8], after start: Int, _ body: (IndexRow) throws -> Bool
+        of id: IndexID, in zone: UInt64, from lower: [UInt8], to upper: [UInt8], _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
-        // Rows end with the zone, and most may have another one; a longer number may end like this one.
-        var tail = KeyWriter()
-        if let zone = scene.zone { tail.append(number: zone) }
-        try lower.withUnsafeBytes { lower in
-            try upper.withUnsafeBytes { upper in
-                try scene.trees.scanKeys(
-                    ViewTree.index, from: lower, to: upper, endingWith: tail.bytes, passing: countRows
-                ) { key in
-                    let row = try IndexRow(key, after: start)
-                    if let zone = scene.zone, try row.zone != zone { return true }
-                    goesOn = try body(row)
+        let start = IndexKey.start(scene.database, id).bytes.count
+        let zoneStart = IndexKey.start(scene.database, id, zone: zone).bytes
+        try (zoneStart + lower).withUnsafeBytes { lower in
+            try (zoneStart + upper).withUnsafeBytes { upper in
+                try scene.trees.scan(ViewTree.index, from: lower, to: upper) { key, _ in
+                    try countRow()
+                    goesOn = try body(IndexRow(key, after: start))
                     return goesOn
                 }
             }
         }
         return goesOn
+    }
+
+    /// Calls `body` with the rows of an index in all zones of the scene, in the order of values, then names, then
+    /// zones; returns false once `body` has.
+    func forEachRow(
+        of id: IndexID, from place: RowPlace, to upper: [UInt8], _ body: (IndexRow) throws -> Bool
+    ) throws -> Bool {
+        if scene.zones.count == 1 {
+            let zone = scene.zones[0].zone
+            return try forEachRow(of: id, in: zone, from: place.bytes(in: zone), to: upper, body)
+        }
+        let rows = try MergedRows(self, id, from: place, to: upper)
+        while let goesOn = try rows.withRow(body) {
+            if !goesOn { return false }
+            try rows.step()
+        }
+        return true
     }
 
     static func zone(of key: [UInt8]) throws -> UInt64 {

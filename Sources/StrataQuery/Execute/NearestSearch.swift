@@ -11,7 +11,7 @@ struct NearestSearch {
     private static let fewRows = 96.0
 
     private enum Content {
-        case cell(GeoCell)
+        case cell(GeoCell, zone: UInt64)
         case row(record: [UInt8])
     }
 
@@ -24,7 +24,7 @@ struct NearestSearch {
 
     private let scene: QueryContext
     private let circle: GeoCircle
-    private let start: [UInt8]
+    private let id: IndexID
     /// The distance of the place after which the search continues: nearer cells are skipped.
     private var metresBefore = -Double.infinity
     private var heap = Heap<Node>(isBefore)
@@ -34,7 +34,7 @@ struct NearestSearch {
     init(_ scene: QueryContext, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
         self.scene = scene
         self.circle = circle
-        start = IndexKey.start(scene.database, id).bytes
+        self.id = id
         if let value = after?.values.first, value.first == IndexKey.Kind.double.rawValue {
             metresBefore = try value.withUnsafeBytes { value in
                 var reader = KeyReader(value)
@@ -42,7 +42,7 @@ struct NearestSearch {
                 return try reader.readDouble()
             }
         }
-        heap.push(Node(metres: 0, tie: [], content: .cell(.earth)))
+        for (zone, _) in scene.zones { heap.push(Node(metres: 0, tie: [], content: .cell(.earth, zone: zone))) }
     }
 
     /// The next record according to its rows.
@@ -51,7 +51,7 @@ struct NearestSearch {
         while let node = heap.pop() {
             switch node.content {
             case .row(let record): return record
-            case .cell(let cell): try open(cell, source)
+            case .cell(let cell, let zone): try open(cell, in: zone, source)
             }
         }
         return nil
@@ -63,7 +63,7 @@ struct NearestSearch {
         if placeless == nil {
             var records: [[UInt8]] = []
             let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
-            _ = try source.forEachRow(from: start + range.lower, to: start + range.upper, after: start.count) { row in
+            _ = try source.forEachRow(of: id, from: RowPlace(value: range.lower), to: range.upper) { row in
                 let record = row.recordKey
                 if !source.isTouched(record) { records.append(record) }
                 return true
@@ -73,20 +73,21 @@ struct NearestSearch {
         return placeless?.popLast()
     }
 
-    private mutating func open(_ cell: GeoCell, _ source: KeySource) throws {
-        let (lower, upper) = (bytes(cell.lowest), IndexRange.successor(bytes(cell.highest)))
-        let count = try lower.withUnsafeBytes { lower in
-            try upper.withUnsafeBytes { try scene.trees.estimatedCount(ViewTree.index, from: lower, to: $0) }
+    private mutating func open(_ cell: GeoCell, in zone: UInt64, _ source: KeySource) throws {
+        let (lower, upper) = (Self.bytes(cell.lowest), IndexRange.successor(Self.bytes(cell.highest)))
+        let start = IndexKey.start(scene.database, id, zone: zone).bytes
+        let count = try (start + lower).withUnsafeBytes { lower in
+            try (start + upper).withUnsafeBytes { try scene.trees.estimatedCount(ViewTree.index, from: lower, to: $0) }
         }
         if count == 0 { return }
         if count > Self.fewRows, cell.level < GeoCell.maximumLevel {
             for part in cell.parts where circle.leastMetres(part) <= circle.radiusMetres {
                 if circle.greatestMetres(part) < metresBefore { continue }
-                heap.push(Node(metres: circle.leastMetres(part), tie: [], content: .cell(part)))
+                heap.push(Node(metres: circle.leastMetres(part), tie: [], content: .cell(part, zone: zone)))
             }
             return
         }
-        _ = try source.forEachRow(from: lower, to: upper, after: start.count) { row in
+        _ = try source.forEachRow(of: id, in: zone, from: lower, to: upper) { row in
             let (latitude, longitude) = try row.place
             let metres = circle.distanceMetres(toLatitude: latitude, longitude: longitude)
             // A distance that is not a number is within no radius, and sorts last.
@@ -94,16 +95,17 @@ struct NearestSearch {
             if metres.isNaN, circle.radiusMetres < .infinity { return true }
             let record = row.recordKey
             if source.isTouched(record) { return true }
-            heap.push(Node(metres: metres, tie: [UInt8](row.tieBytes), content: .row(record: record)))
+            let tie = try record.withUnsafeBytes { try SortEncoder.tie($0, .byName) }
+            heap.push(Node(metres: metres, tie: tie, content: .row(record: record)))
             return true
         }
     }
 
-    private func bytes(_ cell: UInt64) -> [UInt8] {
+    private static func bytes(_ cell: UInt64) -> [UInt8] {
         var key = KeyWriter()
         key.append(kind: .place)
         key.append(cell: cell)
-        return start + key.bytes
+        return key.bytes
     }
 
     private static func isBefore(_ a: Node, _ b: Node) -> Bool {

@@ -12,6 +12,8 @@ package final class QueryContext: Sendable {
     package let type: UInt64
     /// The only zone to search; nil for all.
     package let zone: UInt64?
+    /// The zones to search, in the order of their ordinals, with the number of their records.
+    let zones: [(zone: UInt64, recordCount: UInt64)]
     /// The declarations of the record type's fields.
     let fields: [UInt32: SchemaField]
     package let rules: QueryRules
@@ -40,11 +42,17 @@ package final class QueryContext: Sendable {
         self.onlyCreator = onlyCreator
         self.mayRead = mayRead
         self.visible = visible
+        if let zone {
+            zones = try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? []
+        } else {
+            zones = try trees.zoneRows(of: database).filter { $0.row.status == .alive }
+                .map { ($0.zone, $0.row.recordCount) }
+        }
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
 
     /// True if estimates count records that the actor may not read: those of other users, or, in the shared database,
-    /// those of the owner's other zones, which share the indexes.
+    /// those that no share shows.
     package var countsHiddenRecords: Bool { onlyCreator != nil || visible != nil }
 
     /// The subject of a key in a predicate or an order; nil if no record of the type ever had the key.
@@ -75,11 +83,8 @@ package final class QueryContext: Sendable {
         }.map(\.field).sorted()
     }
 
-    /// The zones to search, with the number of their records.
-    func zones() throws -> [(zone: UInt64, recordCount: UInt64)] {
-        if let zone { return try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? [] }
-        return try trees.zoneRows(of: database).filter { $0.row.status == .alive }.map { ($0.zone, $0.row.recordCount) }
-    }
+    /// The number of records in the zones to search.
+    var recordCount: Double { Double(zones.reduce(0) { $0 + $1.recordCount }) }
 
     /// Returns true if a record with this zone in its key is in the scope of the query.
     package func covers(zone other: UInt64) throws -> Bool {

@@ -197,27 +197,26 @@ final class QueryExecutor {
     // MARK: Indexes in order
 
     private func runForwards(_ match: IndexMatch) throws {
-        let start = IndexKey.start(scene.database, match.id).bytes
         let first = try after.map { place in
             // The rows of one value, or of no value, are in the order of names.
             if plan.order.keys.isEmpty {
-                return (match.isPoint ? match.ranges[0].lower : [IndexKey.Kind.none.rawValue]) + place.tie + [0]
+                let value = match.isPoint ? match.ranges[0].lower : [IndexKey.Kind.none.rawValue]
+                return try RowPlace(value: value, afterTie: place.tie)
             }
-            return try Self.rowStart(place, plan.order, isBehindGroup: false)
+            return try Self.rowStart(place, plan.order)
         }
         for range in match.ranges {
-            var lower = range.lower
+            var lower = RowPlace(value: range.lower)
             if let first {
-                if !first.lexicographicallyPrecedes(range.upper) { continue }
-                if lower.lexicographicallyPrecedes(first) { lower = first }
+                if !first.precedes(range.upper) { continue }
+                if !first.precedes(range.lower) { lower = first }
             }
-            let rows = (lower: start + lower, upper: start + range.upper)
-            if !(try runRows(from: rows.lower, to: rows.upper, after: start.count)) { return }
+            if !(try runRows(of: match.id, from: lower, to: range.upper)) { return }
         }
     }
 
     /// Reads rows in order; the records of one value are sorted if the rows do not determine their order.
-    private func runRows(from lower: [UInt8], to upper: [UInt8], after start: Int) throws -> Bool {
+    private func runRows(of id: IndexID, from lower: RowPlace, to upper: [UInt8]) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
             guard group != nil else { return try appendWaiting() }
@@ -234,7 +233,7 @@ final class QueryExecutor {
             defer { group = nil }
             return group.map { append($0.top) } ?? true
         }
-        let goesOn = try source.forEachRow(from: lower, to: upper, after: start) { row in
+        let goesOn = try source.forEachRow(of: id, from: lower, to: upper) { row in
             let isSorted = plan.sorting == .groups || row.isCut
             if let known = group, !isSorted || !row.valueBytes.elementsEqual(known.value), !(try close()) {
                 return false
@@ -251,70 +250,54 @@ final class QueryExecutor {
         return try goesOn && close()
     }
 
-    /// The first row that comes after a place.
-    private static func rowStart(_ place: SortPlace, _ order: QueryOrder, isBehindGroup: Bool) throws -> [UInt8] {
-        guard let first = place.values.first else { return [] }
+    /// The place of the first row that comes after a place in the order.
+    private static func rowStart(_ place: SortPlace, _ order: QueryOrder) throws -> RowPlace {
+        guard let first = place.values.first else { return RowPlace(value: []) }
         let value = try IndexRow.cut(value: first)
-        if isBehindGroup { return IndexRange.successor(value) }
         // If more than the value determines the order, the whole group is read again.
-        return order.keys.count == 1 && !IndexRow.isCut(value) ? value + place.tie + [0] : value
+        guard order.keys.count == 1, !IndexRow.isCut(value) else { return RowPlace(value: value) }
+        return try RowPlace(value: value, afterTie: place.tie)
     }
 
     /// Reads rows from the highest value down, but the records of one value in the order of their names.
     private func runBackwards(_ match: IndexMatch) throws {
-        let start = IndexKey.start(scene.database, match.id).bytes
-        let last = try after.map { try Self.rowStart($0, plan.order, isBehindGroup: true) }
-        let cursor = scene.trees.cursor(ViewTree.index)
+        // After the place's own group, which is read again.
+        let last = try after.map { place in
+            try place.values.first.map { IndexRange.successor(try IndexRow.cut(value: $0)) } ?? []
+        }
         for range in match.ranges.reversed() {
             var upper = range.upper
             if let last {
                 if !range.lower.lexicographicallyPrecedes(last) { continue }
                 if last.lexicographicallyPrecedes(upper) { upper = last }
             }
-            if !(try runBackwards(cursor, start, from: start + range.lower, to: start + upper)) { return }
+            let rows = try MergedRows(source, match.id, before: upper, downTo: range.lower)
+            if !(try runBackwards(match.id, rows)) { return }
         }
     }
 
-    private func runBackwards(
-        _ cursor: Cursor, _ start: [UInt8], from lower: [UInt8], to upper: [UInt8]
-    ) throws -> Bool {
-        var isThere = try upper.withUnsafeBytes { try cursor.seekBefore($0) }
+    private func runBackwards(_ id: IndexID, _ rows: MergedRows) throws -> Bool {
         /// The last row that was read; other rows of its value may follow.
-        var pending: (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)?
+        var pending: (value: [UInt8], record: [UInt8])?
         while true {
-            let row = isThere ? try rowUnder(cursor, start.count, from: lower) : nil
+            let row = try rows.withRow { (value: [UInt8]($0.valueBytes), record: $0.recordKey) }
             if let known = pending, row?.value == known.value {
                 // Several records share the value: their group is read from its first row.
-                let group = start + known.value
-                guard try readSingles(), try runGroup(group, start.count) else { return false }
+                guard try readSingles(), try runGroup(known.value, of: id) else { return false }
                 pending = nil
-                isThere = try group.withUnsafeBytes { try cursor.seekBefore($0) }
+                try rows.stepBack(beforeValue: known.value)
                 continue
             }
-            if let known = pending, !(try emitSingle(known)) { return false }
+            if let known = pending, !(try emitSingle(known.record)) { return false }
             guard let row else { return try readSingles() }
             pending = row
-            isThere = try cursor.previous()
+            try rows.step()
         }
     }
 
-    private func rowUnder(
-        _ cursor: Cursor, _ start: Int, from lower: [UInt8]
-    ) throws -> (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)? {
-        try source.countRow()
-        return try cursor.withEntry { key, _ in
-            if lower.withUnsafeBytes({ key.lexicographicallyPrecedes($0) }) { return nil }
-            let row = try IndexRow(key, after: start)
-            return ([UInt8](row.valueBytes), row.recordKey, row.isCut, try row.zone)
-        } ?? nil
-    }
-
-    private func emitSingle(
-        _ row: (value: [UInt8], record: [UInt8], isCut: Bool, zone: UInt64)
-    ) throws -> Bool {
-        if let zone = scene.zone, zone != row.zone { return true }
-        if source.isTouched(row.record) { return true }
-        waiting.append(row.record)
+    private func emitSingle(_ record: [UInt8]) throws -> Bool {
+        if source.isTouched(record) { return true }
+        waiting.append(record)
         return waiting.count < room ? true : try readSingles()
     }
 
@@ -324,15 +307,13 @@ final class QueryExecutor {
     }
 
     /// Reads all rows of one value.
-    private func runGroup(_ group: [UInt8], _ start: Int) throws -> Bool {
-        var lower = group
+    private func runGroup(_ value: [UInt8], of id: IndexID) throws -> Bool {
+        var lower = RowPlace(value: value)
         // Skips the rows of the place's own value up to the place.
-        if plan.sorting != .groups, let after, group[start...].elementsEqual(after.values.first ?? []),
-            !IndexRow.isCut(Array(group[start...]))
-        {
-            lower += after.tie + [0]
+        if plan.sorting != .groups, let after, after.values.first == value, !IndexRow.isCut(value) {
+            lower = try RowPlace(value: value, afterTie: after.tie)
         }
-        return try runRows(from: lower, to: IndexRange.successor(group), after: start)
+        return try runRows(of: id, from: lower, to: IndexRange.successor(value))
     }
 
     // MARK: Everything else

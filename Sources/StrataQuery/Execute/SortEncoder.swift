@@ -97,7 +97,8 @@ struct SortEncoder {
         if order.ties == .byPlace { return writer.append(lastText: record) }
         var reader = KeyReader(record)
         let zone = try reader.readNumber()
-        writer.append(recordZone: zone, keyName: try reader.readLastText())
+        writer.append(text: try reader.readLastText())
+        writer.append(number: zone)
     }
 
     /// - Parameter record: the key of a record.
@@ -106,7 +107,8 @@ struct SortEncoder {
         var reader = KeyReader(record)
         let zone = try reader.readNumber()
         var key = KeyWriter()
-        key.append(recordZone: zone, keyName: try reader.readLastText())
+        key.append(text: try reader.readLastText())
+        key.append(number: zone)
         return key.bytes
     }
 

@@ -18,6 +18,7 @@ struct QueryPlanner {
     /// The assumed share of records that a comparison keeps, if nothing more is known.
     static let unknownSelectivity = 0.3
     static let maximumCells = 48
+    private static let countedZones = 16
 
     let scene: QueryContext
     /// The requested order; nil for any order.
@@ -41,8 +42,7 @@ struct QueryPlanner {
         ready = try scene.trees.readyIndexes(ofType: scene.type)
         matcher = IndexMatcher(scene: scene)
         visibleCount = try scene.visible?.count(in: scene.trees)
-        let total = try visibleCount.map { _ in try Double(scene.zones().reduce(1) { $0 + $1.recordCount }) }
-        visibleShare = min(1, (visibleCount ?? 1) / (total ?? 1))
+        visibleShare = visibleCount.map { min(1, $0 / max(1, scene.recordCount)) } ?? 1
     }
 
     /// - Parameter predicate: a tree from ``PredicateBinder``.
@@ -56,9 +56,9 @@ struct QueryPlanner {
         if let both = try intersection(accesses, conjuncts) { candidates.append(both) }
         let best = candidates.min { $0.cost < $1.cost }
         if best == nil || best.map({ $0.cost > Cost.small }) == true {
-            let total = try recordCount()
+            let total = scene.recordCount
             candidates += try orderedScans(conjuncts, accesses, of: total, missing: &missing)
-            candidates.append(try zoneScan(conjuncts, accesses, total))
+            candidates.append(zoneScan(conjuncts, accesses, total))
             if let all = try membership(conjuncts, accesses, total) { candidates.append(all) }
         }
         if let few = try visibleScan(conjuncts, accesses, cheaperThan: candidates.map(\.cost).min()) {
@@ -283,25 +283,31 @@ extension QueryPlanner {
         switch source {
         case .nothing: return 0
         case .records(let keys): return Double(keys.count)
-        case .index(let match, _):
-            let start = IndexKey.start(scene.database, match.id).bytes
-            return try match.ranges.reduce(0) { sum, range in
-                try sum
-                    + (start + range.lower).withUnsafeBytes { lower in
-                        try (start + range.upper).withUnsafeBytes { upper in
-                            try scene.trees.estimatedCount(ViewTree.index, from: lower, to: upper)
-                        }
-                    }
-            }
+        case .index(let match, _): return try estimate(match)
         case .union(let sources): return try sources.reduce(0) { try $0 + estimate($1) }
         case .intersection(let first, _): return try estimate(first)
         case .nearest(let id, _): return try estimate(.index(IndexMatch(id: id, ranges: [.all])))
-        case .zones: return try recordCount()
+        case .zones: return scene.recordCount
         }
     }
 
-    private func recordCount() throws -> Double {
-        Double(try scene.zones().reduce(0) { $0 + $1.recordCount })
+    /// Counts in at most ``countedZones`` zones, and assumes that the others are like them.
+    private func estimate(_ match: IndexMatch) throws -> Double {
+        let step = max(1, scene.zones.count / Self.countedZones)
+        var (rows, records) = (0.0, 0.0)
+        for index in stride(from: 0, to: scene.zones.count, by: step) {
+            let (zone, recordCount) = scene.zones[index]
+            let start = IndexKey.start(scene.database, match.id, zone: zone).bytes
+            records += Double(recordCount)
+            for range in match.ranges {
+                rows += try (start + range.lower).withUnsafeBytes { lower in
+                    try (start + range.upper).withUnsafeBytes { upper in
+                        try scene.trees.estimatedCount(ViewTree.index, from: lower, to: upper)
+                    }
+                }
+            }
+        }
+        return records > 0 ? rows * max(1, scene.recordCount / records) : rows
     }
 
     /// The estimated share of the type's records that satisfy the given conjuncts.
@@ -384,37 +390,23 @@ extension QueryPlanner {
     }
 
     private func cost(_ plan: QueryPlan, rows: Double, residualSelectivity: Double) -> Double {
-        let records = rows * zoneShare(plan.source)
         switch plan.sorting {
         case .none, .groups:
             // Ends once the page is full; a continuation does not read the records that it skips.
-            let needed = min(records, Double(limit + 1) / residualSelectivity)
-            let part = records > 0 ? needed / records : 0
-            return rows * part * Cost.row + needed * Cost.record
+            return min(rows, Double(limit + 1) / residualSelectivity) * (Cost.row + Cost.record)
         case .keys:
-            let needed = min(records, Double(limit + 1) / residualSelectivity)
+            let needed = min(rows, Double(limit + 1) / residualSelectivity)
             return rows * (Cost.row + Cost.sortedKey) + needed * Cost.record
         case .all:
-            return rows * Cost.row + records * Cost.record + records * residualSelectivity * Cost.sortedRecord
+            return rows * (Cost.row + Cost.record + residualSelectivity * Cost.sortedRecord)
         }
-    }
-
-    /// The estimated share of an index's rows that belong to the zone to search.
-    private func zoneShare(_ source: QueryPlan.Source) -> Double {
-        guard scene.zone != nil, case .index = source,
-            let rows = try? scene.trees.zoneRow(scene.database, scene.zone ?? 0)
-        else { return 1 }
-        let all = Double(max(1, scene.trees.entryCount(ViewTree.records)))
-        // The database may be a small part of the store, so the actual share may be larger.
-        return max(Double(rows.recordCount) / all, 0.01)
     }
 
     private func candidate(_ access: Access, _ conjuncts: [PredicateTree], _ accesses: [Access]) throws -> Candidate {
         let residual = conjuncts.indices.filter { !access.exact.contains($0) }
         let asked = residual.filter { !access.covered.contains($0) }
         let plan = plan(access.source, residual: residual.map { conjuncts[$0] }, rows: access.rows)
-        let total = Double(max(1, scene.trees.entryCount(ViewTree.records)))
-        let selectivity = selectivity(asked, accesses, total)
+        let selectivity = selectivity(asked, accesses, max(1, scene.recordCount))
         return Candidate(plan: plan, cost: cost(plan, rows: access.rows, residualSelectivity: selectivity))
     }
 
@@ -425,8 +417,7 @@ extension QueryPlanner {
             return false
         }.sorted { $0.rows < $1.rows }.prefix(2)
         guard two.count == 2, two[0].rows * Cost.record > Cost.small else { return nil }
-        let total = Double(max(1, scene.trees.entryCount(ViewTree.records)))
-        let both = two[0].rows * min(1, two[1].rows / total)
+        let both = two[0].rows * min(1, two[1].rows / max(1, scene.recordCount))
         let exact = two[0].exact.union(two[1].exact)
         let residual = conjuncts.indices.filter { !exact.contains($0) }.map { conjuncts[$0] }
         let plan = plan(.intersection(two[0].source, two[1].source), residual: residual, rows: both)
@@ -481,8 +472,8 @@ extension QueryPlanner {
         return [Candidate(plan: plan, cost: cost(plan, rows: rows, residualSelectivity: selectivity))]
     }
 
-    private func zoneScan(_ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double) throws -> Candidate {
-        let zones = try scene.zones().map(\.zone)
+    private func zoneScan(_ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double) -> Candidate {
+        let zones = scene.zones.map(\.zone)
         var plan = plan(.zones(zones), residual: conjuncts, rows: total)
         let selectivity = selectivity(Array(conjuncts.indices), accesses, total)
         var records = total

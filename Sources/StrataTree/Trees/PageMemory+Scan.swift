@@ -32,29 +32,6 @@ extension PageMemory {
         }
     }
 
-    /// Calls `body` with the keys that end with `tail`, and seldom with others: keys whose end is not stored with them.
-    /// `passing` gets the number of keys between two calls of `body`, including the one that follows.
-    func scanKeys(
-        _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
-        endingWith tail: UnsafeRawBufferPointer, passing: (Int) throws -> Void,
-        _ body: (_ key: UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        try withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { buffer in
-            try scanLeaves(root, from: lower, to: upper) { leaf, range in
-                var first = range.lowerBound
-                for index in range {
-                    let suffix = leaf.leafSuffix(index)
-                    if suffix.count >= tail.count, !suffix.suffix(tail.count).elementsEqual(tail) { continue }
-                    try passing(index + 1 - first)
-                    first = index + 1
-                    guard try body(leaf.copyKey(index, to: buffer)) else { return false }
-                }
-                try passing(range.upperBound - first)
-                return true
-            }
-        }
-    }
-
     /// Calls `body` with each leaf and the range of its scanned entries, until it returns false.
     private func scanLeaves(
         _ root: TreeRoot, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,

@@ -28,20 +28,6 @@ extension Snapshot {
     ) throws {
         try core.memory.scanValues(roots[id], from: lower, to: upper, body)
     }
-
-    /// Like ``scan(_:from:to:_:)``, for callers that need only the keys with a certain end: others cost little.
-    ///
-    /// - Parameters:
-    ///   - tail: the end. `body` may also get other keys.
-    ///   - passing: called with the number of keys between two calls of `body`, including the one that follows.
-    package func scanKeys(
-        _ id: TreeID, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, endingWith tail: [UInt8],
-        passing: (Int) throws -> Void, _ body: (_ key: UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        try tail.withUnsafeBytes {
-            try core.memory.scanKeys(roots[id], from: lower, to: upper, endingWith: $0, passing: passing, body)
-        }
-    }
 }
 
 extension Fork {

@@ -3,7 +3,7 @@ import StrataModel
 /// Builds the rows of indexes (docs/format-keys.md §6).
 ///
 /// ```swift
-/// var lower = IndexKey.start(database, IndexID(type: note, .field(title)))
+/// var lower = IndexKey.start(database, IndexID(type: note, .field(title)), zone: zone)
 /// lower.append(kind: .text)
 /// lower.append(indexedText: "Groceries".utf8)
 /// ```
@@ -21,6 +21,13 @@ package enum IndexKey {
     package static func start(_ database: UInt64, _ id: IndexID) -> KeyWriter {
         var key = KeyWriter()
         key.append(start: id, in: database)
+        return key
+    }
+
+    /// Returns the common prefix of the rows of an index in one zone.
+    package static func start(_ database: UInt64, _ id: IndexID, zone: UInt64) -> KeyWriter {
+        var key = start(database, id)
+        key.append(number: zone)
         return key
     }
 }
@@ -60,32 +67,29 @@ extension KeyWriter {
 
     /// Appends the number of a cell.
     package mutating func append(cell: UInt64) { append(int64: Int64(bitPattern: cell ^ 1 << 63)) }
-
-    /// Appends the record at the end of its row.
-    package mutating func append(recordZone zone: UInt64, keyName: UnsafeRawBufferPointer) {
-        append(text: keyName)
-        append(number: zone)
-    }
 }
 
 /// A row of an index, split into its parts.
 package struct IndexRow {
     // Valid only as long as the key that it was made from; every access is checked against its count.
     private let key: UnsafeRawBufferPointer
-    /// The value after its kind.
+    private let zoneBytes: Range<Int>
+    /// The value after its kind; the name follows.
     private let value: Range<Int>
-    private let nameEnd: Int
     package let kind: IndexKey.Kind
+    package let zone: UInt64
 
     /// - Parameter start: the number of bytes in the index's prefix (``IndexKey/start(_:_:)``).
     package init(_ key: UnsafeRawBufferPointer, after start: Int) throws {
         var reader = KeyReader(key)
         try reader.skip(start)
+        zone = try reader.readNumber()
+        zoneBytes = start..<reader.position
         let number = try reader.readByte()
         guard let kind = IndexKey.Kind(rawValue: number) else {
             throw StrataError(
                 .malformed, "A row of an index has an unknown kind.",
-                .init(position: UInt64(start), expected: "1 to 8", found: "\(number)"))
+                .init(position: UInt64(zoneBytes.upperBound), expected: "1 to 8", found: "\(number)"))
         }
         switch kind {
         case .none: break
@@ -96,12 +100,9 @@ package struct IndexRow {
             try reader.skipText()
         case .place: try reader.skip(24)
         }
-        let valueEnd = reader.position
-        try reader.skipText()
         self.key = key
         self.kind = kind
-        value = start + 1..<valueEnd
-        nameEnd = reader.position
+        value = zoneBytes.upperBound + 1..<reader.position
     }
 
     /// The value with its kind; rows of the same value have the same bytes.
@@ -109,8 +110,8 @@ package struct IndexRow {
         UnsafeRawBufferPointer(rebasing: key[value.lowerBound - 1..<value.upperBound])
     }
 
-    /// The part that distinguishes records with the same value, and determines their order.
-    package var tieBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
+    /// The record's name as keys hold it, which determines the order of the zone's records with the same value.
+    package var nameBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: key[value.upperBound...]) }
 
     /// True if the row may hold a truncated value.
     package var isCut: Bool { Self.isCut(kind, count: value.count) }
@@ -141,13 +142,6 @@ package struct IndexRow {
         }
     }
 
-    package var zone: UInt64 {
-        get throws {
-            var reader = KeyReader(UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
-            return try reader.readNumber()
-        }
-    }
-
     /// The place in a row of the kind ``IndexKey/Kind/place``.
     package var place: (latitude: Double, longitude: Double) {
         get throws {
@@ -160,15 +154,15 @@ package struct IndexRow {
     /// The key of the record.
     package var recordKey: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(key.count - value.upperBound)
+        bytes.reserveCapacity(zoneBytes.count + nameBytes.count)
         appendRecordKey(to: &bytes)
         return bytes
     }
 
     /// Appends the key of the record.
     package func appendRecordKey(to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[nameEnd...]))
-        KeyReader.appendText(UnsafeRawBufferPointer(rebasing: key[value.upperBound..<nameEnd]), to: &bytes)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[zoneBytes]))
+        bytes.append(contentsOf: nameBytes)
     }
 
     /// Returns a complete value with its kind, truncated as in rows.

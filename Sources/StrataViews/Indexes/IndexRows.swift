@@ -89,9 +89,10 @@ struct IndexRows {
     ) {
         changes.append(isAddition: isAddition) { key in
             key.append(start: index, in: database)
+            key.append(number: zone)
             key.append(kind: kind)
             value(&key)
-            key.append(recordZone: zone, keyName: name)
+            key.append(lastText: name)
         }
     }
 }

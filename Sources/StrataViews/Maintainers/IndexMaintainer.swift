@@ -5,7 +5,7 @@ extension ViewTree {
     package static let index = TreeID(rawValue: 16)
 }
 
-/// The rows of all indexes: database, index, value, record → nothing. ``IndexCatchUp`` keeps them up to date.
+/// The rows of all indexes: database, index, zone, value, name → nothing. ``IndexCatchUp`` keeps them up to date.
 enum IndexMaintainer: ViewMaintainer {
     static let tree = ViewTree.index
     static let name = "index"

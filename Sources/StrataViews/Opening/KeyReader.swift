@@ -51,25 +51,6 @@ package struct KeyReader {
         position += count
     }
 
-    /// Appends the unescaped bytes of a text, without its terminator.
-    static func appendText(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-        guard text.contains(KeyWriter.escape) else {
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text.dropLast()))
-            return
-        }
-        var isEscaped = false
-        for byte in text.dropLast() {
-            if isEscaped {
-                bytes.append(byte &- 1)
-                isEscaped = false
-            } else if byte == KeyWriter.escape {
-                isEscaped = true
-            } else {
-                bytes.append(byte)
-            }
-        }
-    }
-
     package mutating func skipText() throws { while try readByte() != 0 {} }
 
     /// Returns the rest of the key.

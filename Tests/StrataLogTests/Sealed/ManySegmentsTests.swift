@@ -37,6 +37,43 @@ struct ManySegmentsTests {
         cursors = []
         #expect(files.openCount == 0)
     }
+
+    @Test("The segments that wait to be sealed are known, whatever happens to the log")
+    func waiting() throws {
+        let store = TinyStore(seed: 5)
+        var sequence = CommitSequence(seed: 5, noise: 0.9)
+        var log = try store.open()
+        func append(_ count: Int) throws {
+            for _ in 0..<count { _ = try log.append([sequence.next(bytesPerEvent: 4_000)], expecting: log.end) }
+        }
+        func expectWaiting() {
+            // Frames that are closed: all but the newest segment.
+            let frames = log.catalog.read { $0.segments }.dropLast().filter { $0.header.form == .frames }
+            #expect(log.waitingCount == frames.count)
+            #expect(log.catalog.read { $0.unsealed } == frames.map(\.firstOffset))
+        }
+        try append(60)
+        expectWaiting()
+        let all = log.waitingCount
+        try #require(all > 4)
+        for _ in 0..<3 { try #expect(log.sealNext()) }
+        expectWaiting()
+        #expect(log.waitingCount == all - 3)
+        try append(20)
+        try log.close()
+        log = try store.open()
+        expectWaiting()
+        let segments = log.catalog.read { $0.segments }
+        let floor = try #require(segments[4].seal)
+        var mark = log.catalog.read { $0.floor }
+        mark.position = floor.end
+        log.catalog.publish { [mark] in _ = LogCatalog.raiseFloor(to: mark, in: &$0) }
+        expectWaiting()
+        #expect(log.catalog.read { $0.segments.first?.firstOffset } == segments[5].firstOffset)
+        while try log.sealNext() {}
+        #expect(log.waitingCount == 0)
+        try log.close()
+    }
 }
 
 /// Counts the files that are open.

@@ -1,0 +1,101 @@
+import StrataModel
+import StrataTree
+import StrataViews
+
+/// The rows of an index in several zones, merged into one order: of values, then names, then zones.
+///
+/// ```swift
+/// let rows = try MergedRows(source, id, from: place, to: upper)
+/// while let goesOn = try rows.withRow({ row in … }), goesOn { try rows.step() }
+/// ```
+final class MergedRows {
+    /// The rows of one zone, with the current one.
+    private struct Part {
+        let zone: UInt64
+        let cursor: Cursor
+        /// The number of bytes before the kind in each key.
+        let prefixByteCount: Int
+        /// The key at which the part ends.
+        let bound: [UInt8]
+        /// Kind, value and name of the current row.
+        var tail: [UInt8] = []
+    }
+
+    private let source: KeySource
+    /// The number of bytes in the index's prefix.
+    private let start: Int
+    private let isReversed: Bool
+    /// The parts that have a row; the next one in order is first.
+    private var parts: Heap<Part>
+
+    /// Begins with the first row after a place, and ends before `upper`.
+    init(_ source: KeySource, _ id: IndexID, from place: RowPlace, to upper: [UInt8]) throws {
+        self.source = source
+        isReversed = false
+        start = IndexKey.start(source.scene.database, id).bytes.count
+        parts = Heap { left, right in
+            left.tail == right.tail ? left.zone < right.zone : left.tail.lexicographicallyPrecedes(right.tail)
+        }
+        for (zone, _) in source.scene.zones {
+            let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
+            let part = Part(
+                zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
+                bound: prefix + upper)
+            let isThere = try (prefix + place.bytes(in: zone)).withUnsafeBytes { try part.cursor.seek($0) }
+            try push(part, isThere: isThere)
+        }
+    }
+
+    /// Begins with the last row before `upper`, and goes back to `lower`.
+    init(_ source: KeySource, _ id: IndexID, before upper: [UInt8], downTo lower: [UInt8]) throws {
+        self.source = source
+        isReversed = true
+        start = IndexKey.start(source.scene.database, id).bytes.count
+        parts = Heap { $1.tail.lexicographicallyPrecedes($0.tail) }
+        for (zone, _) in source.scene.zones {
+            let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
+            let part = Part(
+                zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
+                bound: prefix + lower)
+            let isThere = try (prefix + upper).withUnsafeBytes { try part.cursor.seekBefore($0) }
+            try push(part, isThere: isThere)
+        }
+    }
+
+    /// Calls `body` with the current row; returns nil if there are no more.
+    func withRow<Result>(_ body: (IndexRow) throws -> Result) throws -> Result? {
+        guard let part = parts.first else { return nil }
+        return try part.cursor.withEntry { key, _ in try body(IndexRow(key, after: start)) }
+    }
+
+    /// Moves to the next row.
+    func step() throws {
+        guard let part = parts.pop() else { return }
+        try push(part, isThere: isReversed ? part.cursor.previous() : part.cursor.next())
+    }
+
+    /// Moves back, before all rows of a value.
+    func stepBack(beforeValue value: [UInt8]) throws {
+        while let part = parts.first, part.tail.starts(with: value) {
+            _ = parts.pop()
+            let isThere = try part.cursor.withEntry { key, _ in [UInt8](key.prefix(part.prefixByteCount)) + value }
+                .map { try $0.withUnsafeBytes { try part.cursor.seekBefore($0) } }
+            try push(part, isThere: isThere ?? false)
+        }
+    }
+
+    /// Adds a part unless its cursor is after its last row.
+    private func push(_ part: Part, isThere: Bool) throws {
+        guard isThere else { return }
+        var part = part
+        let tail: [UInt8]? =
+            try part.cursor.withEntry { key, _ in
+                try source.countRow()
+                let isBeforeBound = part.bound.withUnsafeBytes { key.lexicographicallyPrecedes($0) }
+                return isBeforeBound == isReversed ? nil : [UInt8](key.dropFirst(part.prefixByteCount))
+            } ?? nil
+        guard let tail else { return }
+        part.tail = tail
+        parts.push(part)
+    }
+}
