@@ -216,8 +216,7 @@ struct IndexCatchUpTests {
         }
         let rows = try found(index, in: harness.store.snapshot(), database: database).filter { row in
             let parts = row.split(separator: " ")
-            return !isTouched(
-                RecordKey(zone: UInt64(parts[parts.count - 2]) ?? 0, name: String(parts[parts.count - 1])))
+            return !isTouched(RecordKey(zone: UInt64(parts[0]) ?? 0, name: String(parts[parts.count - 1])))
         }
         return rows + expected(index, harness.records.filter { isTouched($0.key) }, database: database)
     }

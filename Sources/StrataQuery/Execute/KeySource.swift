@@ -5,17 +5,27 @@ import StrataViews
 /// Iterates over the index entries of a plan's source.
 final class KeySource {
     let scene: QueryContext
+    /// The ordinals of the zones to search.
+    let zones: [UInt64]
     private(set) var rowsRead = 0
+    private var steps = 0
     private let isCancelled: () -> Bool
 
-    init(_ scene: QueryContext, isCancelled: @escaping () -> Bool) {
+    init(_ scene: QueryContext, isCancelled: @escaping () -> Bool) throws {
         self.scene = scene
         self.isCancelled = isCancelled
+        zones = try scene.searchedZones().ordinals
     }
 
     func countRow() throws {
         rowsRead += 1
-        if rowsRead % 256 == 0, isCancelled() { throw QueryError.cancelled }
+        try countStep()
+    }
+
+    /// Counts a search or a row that is read.
+    func countStep() throws {
+        steps += 1
+        if steps % 256 == 0, isCancelled() { throw QueryError.cancelled }
     }
 
     /// Returns true if a record's rows must be skipped, because the record itself is examined.
@@ -54,7 +64,7 @@ final class KeySource {
 
     private func visit(_ match: IndexMatch, _ body: ([UInt8]) throws -> Bool) throws -> Bool {
         var record: [UInt8] = []
-        for (zone, _) in scene.zones {
+        for zone in zones {
             for range in match.ranges {
                 let goesOn = try forEachRow(of: match.id, in: zone, from: range.lower, to: range.upper) { row in
                     record.removeAll(keepingCapacity: true)
@@ -74,6 +84,7 @@ final class KeySource {
         of id: IndexID, in zone: UInt64, from lower: [UInt8], to upper: [UInt8], _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
+        try countStep()
         let start = IndexKey.start(scene.database, id).bytes.count
         let zoneStart = IndexKey.start(scene.database, id, zone: zone).bytes
         try (zoneStart + lower).withUnsafeBytes { lower in
@@ -88,16 +99,19 @@ final class KeySource {
         return goesOn
     }
 
-    /// Calls `body` with the rows of an index in all zones of the scene, in the order of values, then names, then
-    /// zones; returns false once `body` has.
+    /// Calls `body` with the rows of an index in several zones, in the order of values, then names, then zones; returns
+    /// false once `body` has.
+    ///
+    /// - Parameter some: the zones, in the order of their ordinals; nil for all.
     func forEachRow(
-        of id: IndexID, from place: RowPlace, to upper: [UInt8], _ body: (IndexRow) throws -> Bool
+        of id: IndexID, in some: [UInt64]? = nil, from place: RowPlace, to upper: [UInt8],
+        _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
-        if scene.zones.count == 1 {
-            let zone = scene.zones[0].zone
-            return try forEachRow(of: id, in: zone, from: place.bytes(in: zone), to: upper, body)
+        let zones = some ?? zones
+        if zones.count == 1 {
+            return try forEachRow(of: id, in: zones[0], from: place.bytes(in: zones[0]), to: upper, body)
         }
-        let rows = try MergedRows(self, id, from: place, to: upper)
+        let rows = try MergedRows(self, id, in: zones, from: place, to: upper)
         while let goesOn = try rows.withRow(body) {
             if !goesOn { return false }
             try rows.step()

@@ -29,36 +29,38 @@ final class MergedRows {
     private var parts: Heap<Part>
 
     /// Begins with the first row after a place, and ends before `upper`.
-    init(_ source: KeySource, _ id: IndexID, from place: RowPlace, to upper: [UInt8]) throws {
+    init(_ source: KeySource, _ id: IndexID, in zones: [UInt64], from place: RowPlace, to upper: [UInt8]) throws {
         self.source = source
         isReversed = false
         start = IndexKey.start(source.scene.database, id).bytes.count
         parts = Heap { left, right in
             left.tail == right.tail ? left.zone < right.zone : left.tail.lexicographicallyPrecedes(right.tail)
         }
-        for (zone, _) in source.scene.zones {
+        for zone in zones {
             let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
             let part = Part(
                 zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
                 bound: prefix + upper)
+            try source.countStep()
             let isThere = try (prefix + place.bytes(in: zone)).withUnsafeBytes { try part.cursor.seek($0) }
-            try push(part, isThere: isThere)
+            if isThere, let part = try read(part) { parts.push(part) }
         }
     }
 
     /// Begins with the last row before `upper`, and goes back to `lower`.
-    init(_ source: KeySource, _ id: IndexID, before upper: [UInt8], downTo lower: [UInt8]) throws {
+    init(_ source: KeySource, _ id: IndexID, in zones: [UInt64], before upper: [UInt8], downTo lower: [UInt8]) throws {
         self.source = source
         isReversed = true
         start = IndexKey.start(source.scene.database, id).bytes.count
         parts = Heap { $1.tail.lexicographicallyPrecedes($0.tail) }
-        for (zone, _) in source.scene.zones {
+        for zone in zones {
             let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
             let part = Part(
                 zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
                 bound: prefix + lower)
+            try source.countStep()
             let isThere = try (prefix + upper).withUnsafeBytes { try part.cursor.seekBefore($0) }
-            try push(part, isThere: isThere)
+            if isThere, let part = try read(part) { parts.push(part) }
         }
     }
 
@@ -70,32 +72,39 @@ final class MergedRows {
 
     /// Moves to the next row.
     func step() throws {
-        guard let part = parts.pop() else { return }
-        try push(part, isThere: isReversed ? part.cursor.previous() : part.cursor.next())
+        guard let part = parts.first else { return }
+        try replaceFirst(part, isThere: isReversed ? part.cursor.previous() : part.cursor.next())
+    }
+
+    /// The zones whose current rows have a value, in no particular order.
+    func zones(withValue value: [UInt8]) -> [UInt64] {
+        parts.elements.filter { $0.tail.starts(with: value) }.map(\.zone)
     }
 
     /// Moves back, before all rows of a value.
     func stepBack(beforeValue value: [UInt8]) throws {
         while let part = parts.first, part.tail.starts(with: value) {
-            _ = parts.pop()
-            let isThere = try part.cursor.withEntry { key, _ in [UInt8](key.prefix(part.prefixByteCount)) + value }
-                .map { try $0.withUnsafeBytes { try part.cursor.seekBefore($0) } }
-            try push(part, isThere: isThere ?? false)
+            let key = try part.cursor.withEntry { key, _ in [UInt8](key.prefix(part.prefixByteCount)) + value }
+            try source.countStep()
+            try replaceFirst(part, isThere: key?.withUnsafeBytes { try part.cursor.seekBefore($0) } ?? false)
         }
     }
 
-    /// Adds a part unless its cursor is after its last row.
-    private func push(_ part: Part, isThere: Bool) throws {
-        guard isThere else { return }
+    private func replaceFirst(_ part: Part, isThere: Bool) throws {
+        if isThere, let part = try read(part) { parts.replaceFirst(by: part) } else { _ = parts.pop() }
+    }
+
+    /// Returns a part with the row of its cursor; nil after its last row.
+    private func read(_ part: Part) throws -> Part? {
         var part = part
         let tail: [UInt8]? =
             try part.cursor.withEntry { key, _ in
-                try source.countRow()
                 let isBeforeBound = part.bound.withUnsafeBytes { key.lexicographicallyPrecedes($0) }
                 return isBeforeBound == isReversed ? nil : [UInt8](key.dropFirst(part.prefixByteCount))
             } ?? nil
-        guard let tail else { return }
+        guard let tail else { return nil }
+        try source.countRow()
         part.tail = tail
-        parts.push(part)
+        return part
     }
 }

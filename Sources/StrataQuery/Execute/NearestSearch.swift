@@ -8,7 +8,7 @@ import StrataViews
 /// first cell is divided, or its rows are read if they are few; the first row is the next result.
 struct NearestSearch {
     /// The number of rows up to which a cell is read rather than divided.
-    private static let fewRows = 96.0
+    static let fewRows = 96
 
     private enum Content {
         case cell(GeoCell, zone: UInt64)
@@ -42,7 +42,9 @@ struct NearestSearch {
                 return try reader.readDouble()
             }
         }
-        for (zone, _) in scene.zones { heap.push(Node(metres: 0, tie: [], content: .cell(.earth, zone: zone))) }
+        for zone in try scene.searchedZones().ordinals {
+            heap.push(Node(metres: 0, tie: [], content: .cell(.earth, zone: zone)))
+        }
     }
 
     /// The next record according to its rows.
@@ -80,7 +82,7 @@ struct NearestSearch {
             try (start + upper).withUnsafeBytes { try scene.trees.estimatedCount(ViewTree.index, from: lower, to: $0) }
         }
         if count == 0 { return }
-        if count > Self.fewRows, cell.level < GeoCell.maximumLevel {
+        if count > Double(Self.fewRows), cell.level < GeoCell.maximumLevel {
             for part in cell.parts where circle.leastMetres(part) <= circle.radiusMetres {
                 if circle.greatestMetres(part) < metresBefore { continue }
                 heap.push(Node(metres: circle.leastMetres(part), tie: [], content: .cell(part, zone: zone)))

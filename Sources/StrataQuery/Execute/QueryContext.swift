@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import StrataTree
 import StrataViews
 
@@ -12,8 +13,6 @@ package final class QueryContext: Sendable {
     package let type: UInt64
     /// The only zone to search; nil for all.
     package let zone: UInt64?
-    /// The zones to search, in the order of their ordinals, with the number of their records.
-    let zones: [(zone: UInt64, recordCount: UInt64)]
     /// The declarations of the record type's fields.
     let fields: [UInt32: SchemaField]
     package let rules: QueryRules
@@ -25,6 +24,7 @@ package final class QueryContext: Sendable {
     package let mayRead: (@Sendable (RecordHeader) throws -> Bool)?
     /// The records that the actor sees in another user's zone; nil in all databases but the shared one.
     package let visible: VisibleRecords?
+    private let knownZones = Lock<SearchedZones?>(nil)
 
     package init(
         _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
@@ -42,12 +42,6 @@ package final class QueryContext: Sendable {
         self.onlyCreator = onlyCreator
         self.mayRead = mayRead
         self.visible = visible
-        if let zone {
-            zones = try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? []
-        } else {
-            zones = try trees.zoneRows(of: database).filter { $0.row.status == .alive }
-                .map { ($0.zone, $0.row.recordCount) }
-        }
         fields = Dictionary(try trees.schema(of: type).map { ($0.field, $0) }) { $1 }
     }
 
@@ -83,8 +77,16 @@ package final class QueryContext: Sendable {
         }.map(\.field).sorted()
     }
 
-    /// The number of records in the zones to search.
-    var recordCount: Double { Double(zones.reduce(0) { $0 + $1.recordCount }) }
+    /// Looks up the zones to search. A context that only evaluates predicates does without them.
+    func searchedZones() throws -> SearchedZones {
+        if let known = knownZones.withLock({ $0 }) { return known }
+        let rows =
+            try zone.map { zone in try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? [] }
+            ?? trees.zoneRows(of: database).filter { $0.row.status == .alive }.map { ($0.zone, $0.row.recordCount) }
+        let zones = SearchedZones(rows)
+        knownZones.withLock { $0 = zones }
+        return zones
+    }
 
     /// Returns true if a record with this zone in its key is in the scope of the query.
     package func covers(zone other: UInt64) throws -> Bool {

@@ -49,7 +49,7 @@ final class QueryExecutor {
         hasNamedRecords = Self.hasNamedRecords(plan.source)
         hidesRecords = scene.visible.map { !$0.isWholeZone } ?? false
         judge = try RecordJudge(plan.residual, scene, budget, onlyVisible: true)
-        source = KeySource(scene, isCancelled: isCancelled)
+        source = try KeySource(scene, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
     }
 
@@ -216,7 +216,9 @@ final class QueryExecutor {
     }
 
     /// Reads rows in order; the records of one value are sorted if the rows do not determine their order.
-    private func runRows(of id: IndexID, from lower: RowPlace, to upper: [UInt8]) throws -> Bool {
+    private func runRows(
+        of id: IndexID, in zones: [UInt64]? = nil, from lower: RowPlace, to upper: [UInt8]
+    ) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
             guard group != nil else { return try appendWaiting() }
@@ -233,7 +235,7 @@ final class QueryExecutor {
             defer { group = nil }
             return group.map { append($0.top) } ?? true
         }
-        let goesOn = try source.forEachRow(of: id, from: lower, to: upper) { row in
+        let goesOn = try source.forEachRow(of: id, in: zones, from: lower, to: upper) { row in
             let isSorted = plan.sorting == .groups || row.isCut
             if let known = group, !isSorted || !row.valueBytes.elementsEqual(known.value), !(try close()) {
                 return false
@@ -271,19 +273,20 @@ final class QueryExecutor {
                 if !range.lower.lexicographicallyPrecedes(last) { continue }
                 if last.lexicographicallyPrecedes(upper) { upper = last }
             }
-            let rows = try MergedRows(source, match.id, before: upper, downTo: range.lower)
+            let rows = try MergedRows(source, match.id, in: source.zones, before: upper, downTo: range.lower)
             if !(try runBackwards(match.id, rows)) { return }
         }
     }
 
     private func runBackwards(_ id: IndexID, _ rows: MergedRows) throws -> Bool {
         /// The last row that was read; other rows of its value may follow.
-        var pending: (value: [UInt8], record: [UInt8])?
+        var pending: (value: [UInt8], record: [UInt8], zone: UInt64)?
         while true {
-            let row = try rows.withRow { (value: [UInt8]($0.valueBytes), record: $0.recordKey) }
+            let row = try rows.withRow { (value: [UInt8]($0.valueBytes), record: $0.recordKey, zone: $0.zone) }
             if let known = pending, row?.value == known.value {
                 // Several records share the value: their group is read from its first row.
-                guard try readSingles(), try runGroup(known.value, of: id) else { return false }
+                let zones = Set(rows.zones(withValue: known.value)).union([known.zone]).sorted()
+                guard try readSingles(), try runGroup(known.value, of: id, in: zones) else { return false }
                 pending = nil
                 try rows.stepBack(beforeValue: known.value)
                 continue
@@ -307,13 +310,13 @@ final class QueryExecutor {
     }
 
     /// Reads all rows of one value.
-    private func runGroup(_ value: [UInt8], of id: IndexID) throws -> Bool {
+    private func runGroup(_ value: [UInt8], of id: IndexID, in zones: [UInt64]) throws -> Bool {
         var lower = RowPlace(value: value)
         // Skips the rows of the place's own value up to the place.
         if plan.sorting != .groups, let after, after.values.first == value, !IndexRow.isCut(value) {
             lower = try RowPlace(value: value, afterTie: after.tie)
         }
-        return try runRows(of: id, from: lower, to: IndexRange.successor(value))
+        return try runRows(of: id, in: zones, from: lower, to: IndexRange.successor(value))
     }
 
     // MARK: Everything else

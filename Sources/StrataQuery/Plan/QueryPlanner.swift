@@ -7,6 +7,7 @@ struct QueryPlanner {
     /// Costs in microseconds, as measured with a million records.
     enum Cost {
         static let row = 0.15
+        static let search = 1.0
         static let record = 1.2
         static let scannedRecord = 0.35
         static let sortedRecord = 0.6
@@ -18,7 +19,6 @@ struct QueryPlanner {
     /// The assumed share of records that a comparison keeps, if nothing more is known.
     static let unknownSelectivity = 0.3
     static let maximumCells = 48
-    private static let countedZones = 16
 
     let scene: QueryContext
     /// The requested order; nil for any order.
@@ -28,6 +28,7 @@ struct QueryPlanner {
     /// True if results continue after a place; orders that cannot begin there then cost more.
     let isContinued: Bool
     private let ready: Set<IndexID>
+    private let zones: SearchedZones
     /// The approximate number of records that the actor sees; nil if the actor sees all of them.
     private let visibleCount: Double?
     /// The share of the zone's records that the actor sees.
@@ -40,9 +41,11 @@ struct QueryPlanner {
         self.limit = limit
         self.isContinued = isContinued
         ready = try scene.trees.readyIndexes(ofType: scene.type)
+        zones = try scene.searchedZones()
         matcher = IndexMatcher(scene: scene)
         visibleCount = try scene.visible?.count(in: scene.trees)
-        visibleShare = visibleCount.map { min(1, $0 / max(1, scene.recordCount)) } ?? 1
+        let recordCount = max(1, zones.recordCount)
+        visibleShare = visibleCount.map { min(1, $0 / recordCount) } ?? 1
     }
 
     /// - Parameter predicate: a tree from ``PredicateBinder``.
@@ -56,7 +59,7 @@ struct QueryPlanner {
         if let both = try intersection(accesses, conjuncts) { candidates.append(both) }
         let best = candidates.min { $0.cost < $1.cost }
         if best == nil || best.map({ $0.cost > Cost.small }) == true {
-            let total = scene.recordCount
+            let total = zones.recordCount
             candidates += try orderedScans(conjuncts, accesses, of: total, missing: &missing)
             candidates.append(zoneScan(conjuncts, accesses, total))
             if let all = try membership(conjuncts, accesses, total) { candidates.append(all) }
@@ -287,27 +290,35 @@ extension QueryPlanner {
         case .union(let sources): return try sources.reduce(0) { try $0 + estimate($1) }
         case .intersection(let first, _): return try estimate(first)
         case .nearest(let id, _): return try estimate(.index(IndexMatch(id: id, ranges: [.all])))
-        case .zones: return scene.recordCount
+        case .zones: return zones.recordCount
         }
     }
 
-    /// Counts in at most ``countedZones`` zones, and assumes that the others are like them.
     private func estimate(_ match: IndexMatch) throws -> Double {
-        let step = max(1, scene.zones.count / Self.countedZones)
-        var (rows, records) = (0.0, 0.0)
-        for index in stride(from: 0, to: scene.zones.count, by: step) {
-            let (zone, recordCount) = scene.zones[index]
+        try zones.estimate(rangeCount: match.ranges.count) { zone in
             let start = IndexKey.start(scene.database, match.id, zone: zone).bytes
-            records += Double(recordCount)
-            for range in match.ranges {
-                rows += try (start + range.lower).withUnsafeBytes { lower in
-                    try (start + range.upper).withUnsafeBytes { upper in
-                        try scene.trees.estimatedCount(ViewTree.index, from: lower, to: upper)
+            return try match.ranges.reduce(0) { sum, range in
+                try sum
+                    + (start + range.lower).withUnsafeBytes { lower in
+                        try (start + range.upper).withUnsafeBytes { upper in
+                            try scene.trees.estimatedCount(ViewTree.index, from: lower, to: upper)
+                        }
                     }
-                }
             }
         }
-        return records > 0 ? rows * max(1, scene.recordCount / records) : rows
+    }
+
+    /// The cost of finding the rows of a source, before any is read: each range is sought in each zone.
+    private func searchCost(_ source: QueryPlan.Source) -> Double {
+        switch source {
+        case .nothing, .records, .zones: 0
+        case .index(let match, _): Double(match.ranges.count * zones.all.count) * Cost.search
+        case .union(let sources): sources.reduce(0) { $0 + searchCost($1) }
+        case .intersection(let small, let large): searchCost(small) + searchCost(large)
+        case .nearest:
+            Double(zones.all.count) * Cost.search
+                + min(Double(zones.all.count * NearestSearch.fewRows), zones.recordCount) * Cost.row
+        }
     }
 
     /// The estimated share of the type's records that satisfy the given conjuncts.
@@ -390,6 +401,10 @@ extension QueryPlanner {
     }
 
     private func cost(_ plan: QueryPlan, rows: Double, residualSelectivity: Double) -> Double {
+        searchCost(plan.source) + readingCost(plan, rows: rows, residualSelectivity: residualSelectivity)
+    }
+
+    private func readingCost(_ plan: QueryPlan, rows: Double, residualSelectivity: Double) -> Double {
         switch plan.sorting {
         case .none, .groups:
             // Ends once the page is full; a continuation does not read the records that it skips.
@@ -406,7 +421,7 @@ extension QueryPlanner {
         let residual = conjuncts.indices.filter { !access.exact.contains($0) }
         let asked = residual.filter { !access.covered.contains($0) }
         let plan = plan(access.source, residual: residual.map { conjuncts[$0] }, rows: access.rows)
-        let selectivity = selectivity(asked, accesses, max(1, scene.recordCount))
+        let selectivity = selectivity(asked, accesses, max(1, zones.recordCount))
         return Candidate(plan: plan, cost: cost(plan, rows: access.rows, residualSelectivity: selectivity))
     }
 
@@ -417,11 +432,11 @@ extension QueryPlanner {
             return false
         }.sorted { $0.rows < $1.rows }.prefix(2)
         guard two.count == 2, two[0].rows * Cost.record > Cost.small else { return nil }
-        let both = two[0].rows * min(1, two[1].rows / max(1, scene.recordCount))
+        let both = two[0].rows * min(1, two[1].rows / max(1, zones.recordCount))
         let exact = two[0].exact.union(two[1].exact)
         let residual = conjuncts.indices.filter { !exact.contains($0) }.map { conjuncts[$0] }
         let plan = plan(.intersection(two[0].source, two[1].source), residual: residual, rows: both)
-        let rowCost = (two[0].rows * 2 + two[1].rows) * Cost.row
+        let rowCost = (two[0].rows * 2 + two[1].rows) * Cost.row + searchCost(plan.source)
         let needed = plan.sorting == .keys ? min(both, Double(limit + 1)) : both
         return Candidate(plan: plan, cost: rowCost + needed * Cost.record + both * Cost.sortedKey)
     }
@@ -453,7 +468,8 @@ extension QueryPlanner {
             }
             var plan = plan(.nearest(id, circle), residual: conjuncts, rows: total)
             plan.estimatedRows = min(total, Double(limit + 1) / selectivity)
-            return [Candidate(plan: plan, cost: plan.estimatedRows * (Cost.row * 4 + Cost.record))]
+            let cost = searchCost(plan.source) + plan.estimatedRows * (Cost.row * 4 + Cost.record)
+            return [Candidate(plan: plan, cost: cost)]
         }
         guard let index = subject.index else { return [] }
         let match = IndexMatch(id: IndexID(type: scene.type, index), ranges: [.all])
@@ -473,14 +489,14 @@ extension QueryPlanner {
     }
 
     private func zoneScan(_ conjuncts: [PredicateTree], _ accesses: [Access], _ total: Double) -> Candidate {
-        let zones = scene.zones.map(\.zone)
-        var plan = plan(.zones(zones), residual: conjuncts, rows: total)
+        var plan = plan(.zones(zones.ordinals), residual: conjuncts, rows: total)
         let selectivity = selectivity(Array(conjuncts.indices), accesses, total)
         var records = total
         if plan.sorting == .none { records = min(total, Double(limit + 1) / selectivity) }
         plan.estimatedRecords = records
         let sorted = plan.sorting == .none ? 0 : total * selectivity * Cost.sortedRecord
-        return Candidate(plan: plan, cost: Double(zones.count) * Cost.record + records * Cost.scannedRecord + sorted)
+        let seeking = Double(zones.all.count) * Cost.record
+        return Candidate(plan: plan, cost: seeking + records * Cost.scannedRecord + sorted)
     }
 
     /// Reads the visible records one by one; nil if that costs more than the best other plan.

@@ -21,7 +21,7 @@ final class QueryWorld {
         "___recordID", "___createTime", "___modTime", "___createdBy", "___modifiedBy", "___parent",
     ]
     static let types = ["Thing", "Other"]
-    static let zones = ["_defaultZone", "Z1", "Z2"]
+    static let zones = ["_defaultZone", "Z1", "Z2", "Z3", "Z4"]
 
     var random: SeededGenerator
     let clients: [Client]
@@ -38,9 +38,9 @@ final class QueryWorld {
         clients = [anna, ben, everyone].map { $0.with { $0.policy = .allKeys } }
         alive = clients.map { _ in [] }
         for client in clients where client.scope == .private {
-            try #require(client.zones(save: ["Z1", "Z2"]).allSatisfy { $0 == nil })
+            try #require(client.zones(save: Array(Self.zones.dropFirst())).allSatisfy { $0 == nil })
         }
-        for place in clients.indices { try change(place, count: namesPerZone * 3, deleting: false) }
+        for place in clients.indices { try change(place, count: namesPerZone * 5, deleting: false) }
     }
 
     var store: Store { clients[0].store }

@@ -29,6 +29,10 @@ struct ZonedIndexTests {
         return client
     }
 
+    private static func query(_ format: String, _ order: [SortKey]) throws -> Query {
+        Query("Note", where: try PredicateParser.parse(format), order: order)
+    }
+
     private static func pages(_ client: Client, _ query: Query, limit: Int) throws -> [RecordID] {
         var ids: [RecordID] = []
         var question = Question.new(query)
@@ -48,6 +52,75 @@ struct ZonedIndexTests {
         let expected = try PlainRecords(ids, client, Self.zones).answer(query)
         #expect(expected.count == ids.count)
         #expect(try Self.pages(client, query, limit: limit) == expected)
+    }
+
+    @Test("Groups of equal values, and the rows behind a page, are searched for only where they are")
+    func groups() throws {
+        let client = try Self.notes()
+        let ids = Self.zones.flatMap { zone in (0..<Self.perZone).map { client.id("n\($0)", in: zone) } }
+        let plain = try PlainRecords(ids, client, Self.zones)
+        for keys in [["rank", "creationDate"], ["rank", "recordID"], ["creationDate"], ["creationDate", "rank"]] {
+            for isAscending in [true, false] {
+                let order = keys.map { SortKey.key($0, isAscending: isAscending) }
+                for query in [Query("Note", order: order), try Self.query("rank IN {0, 2, 4, 7012}", order)] {
+                    #expect(try Self.pages(client, query, limit: 33) == plain.answer(query), "\(keys) \(isAscending)")
+                }
+            }
+        }
+        let last = Query("Note", order: [.key("rank", isAscending: false)])
+        let page = try client.store.query(.new(last), in: client.database, limit: 10, as: client.actor)
+        #expect(try #require(page.plan.actual).rowsRead <= Self.zones.count + 2 * 10)
+    }
+
+    @Test("Zones that come and go between two pages")
+    func changesBetweenPages() throws {
+        for isAscending in [true, false] {
+            let client = try Self.notes()
+            let query = Query("Note", order: [.key("rank", isAscending: isAscending)])
+            let first = try client.store.query(.new(query), in: client.database, limit: 300, as: client.actor)
+            let place = try #require(first.matches.last?.id.zone.name)
+            let gone = [place, "Z39"]
+            let rest = try Self.pages(client, query, limit: 1_000).dropFirst(300)
+            try #require(client.zones(save: ["New"], delete: gone).allSatisfy { $0 == nil })
+            try #require(client.codes([Client.Save("late", ["rank": .int64(999)], in: "New")]) == [nil])
+            let cursor = try QueryCursor(decoding: try #require(first.cursor).encoded())
+            let next = try client.store.query(
+                .continued(cursor), in: client.database, limit: 2_000, as: client.actor
+            ).matches.map(\.id)
+            #expect(next.filter { $0.zone.name != "New" } == rest.filter { !gone.contains($0.zone.name) })
+            #expect(next.count { $0.zone.name == "New" } == 1)
+        }
+    }
+
+    @Test("Estimates know where the records are")
+    func unevenZones() throws {
+        let client = try Client(.embedded)
+        try #require(client.zones(save: Self.zones).allSatisfy { $0 == nil })
+        for start in stride(from: 0, to: 4_000, by: 400) {
+            let saves = (start..<start + 400).map { number in
+                let number = Int64(number)
+                return Client.Save("n\(number)", ["flag": .int64(number % 10 / 9), "rank": .int64(number)], in: "Z1")
+            }
+            try #require(client.codes(saves).allSatisfy { $0 == nil })
+        }
+        try client.store.declareIndexes(
+            type: "Note", fields: [("flag", [.queryable]), ("rank", [.queryable, .sortable])])
+        client.store.awaitIndexes()
+        let query = try Self.query("flag = 0", [.key("rank", isAscending: true)])
+        let page = try client.store.query(.new(query), in: client.database, limit: 10, as: client.actor)
+        #expect(page.matches.map(\.id.name) == (0..<9).map { "n\($0)" } + ["n10"])
+        #expect(page.plan.text.contains("index Note.rank: all rows"), "\(page.plan.text)")
+    }
+
+    @Test("Without zones nothing matches")
+    func noZones() throws {
+        let client = try Self.notes()
+        try #require(client.zones(delete: Self.zones).allSatisfy { $0 == nil })
+        for isAscending in [true, false] {
+            let query = Query("Note", order: [.key("rank", isAscending: isAscending)])
+            #expect(try Self.pages(client, query, limit: 5).isEmpty)
+        }
+        #expect(try Self.pages(client, try Self.query("rank = 0", []), limit: 5).isEmpty)
     }
 
     @Test("A query of one zone reads no rows of others", arguments: ["rank = 0", "rank >= 0", "rank > 5000"])
