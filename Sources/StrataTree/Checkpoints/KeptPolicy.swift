@@ -1,6 +1,6 @@
 /// Chooses the older checkpoints to keep: the older they are, the farther apart, within the available space.
 enum KeptPolicy {
-    /// Up to this number of retired pages, a file may exceed twice its live size.
+    /// Up to this number of retired pages, a file may exceed its live size by more than a quarter.
     static let smallPages = 4_096
 
     /// - Parameters:
@@ -20,7 +20,8 @@ enum KeptPolicy {
         }
         let limit = min(max(limit, 0), ViewFormat.maximumKept)
         if kept.count > limit { kept.removeFirst(kept.count - limit) }
-        if retiredPages > max(livePages, smallPages) { kept.removeFirst((kept.count + 1) / 2) }
+        // More than half of them, because one is added each time.
+        if retiredPages > max(livePages / 4, smallPages) { kept.removeFirst(min(kept.count, kept.count / 2 + 1)) }
         return kept
     }
 }

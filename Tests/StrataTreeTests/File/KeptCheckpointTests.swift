@@ -51,7 +51,23 @@ struct KeptCheckpointTests {
         }
     }
 
-    @Test("They go when they make the file more than twice as large as what lives")
+    @Test("None is kept as long as what the two newest hold is too much")
+    func crowded() {
+        let place = RecordPlace(run: PageRun(first: 2, count: 1), byteCount: 1, checksum: 0)
+        var kept: [KeptRecord] = []
+        for offset in 1...40 as ClosedRange<UInt64> {
+            kept.append(
+                KeptRecord(
+                    epoch: offset, position: Position(offset: offset, chain: 0), record: place, pageCount: 9, time: 0))
+            let retired = offset < 30 ? 25_000 : 25_001
+            kept = KeptPolicy.chosen(
+                from: kept, at: offset + 1, retiredPages: retired, livePages: 100_000, atMost: 24)
+            #expect(kept.count > 2 || offset < 10 || offset >= 30)
+        }
+        #expect(kept.isEmpty)
+    }
+
+    @Test("They go when they take more than a quarter of the space of what lives")
     func space() throws {
         let run = try DurableRun(seed: 2)
         try run.step(changes: 15_000)
@@ -63,7 +79,7 @@ struct KeptCheckpointTests {
         }
         let info = run.store.info
         let live = info.pageCount - info.freePages - info.waitingPages
-        #expect(info.pageCount < 2 * max(live, KeptPolicy.smallPages) + 3 * live, "\(info)")
+        #expect(info.pageCount < max(live / 4, KeptPolicy.smallPages) + 4 * live, "\(info)")
         #expect(run.store.keptCheckpoints.count < 14)
     }
 }
