@@ -28,7 +28,7 @@ extension LongLivedOperation {
 extension OperationArchive {
     /// True if one of the records has encrypted values.
     var holdsEncryptedValues: Bool {
-        records?.contains { record in record.state.withLock { $0.holdsEncryptedValues } } ?? false
+        records?.contains { record in record.withFields { $0.holdsEncryptedValues } } ?? false
     }
 }
 

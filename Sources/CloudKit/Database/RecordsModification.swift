@@ -21,7 +21,7 @@ struct RecordsModification: Sendable {
         clientToken: Data? = nil
     ) {
         self.saves = saves
-        contents = saves.map { record in record.state.withLock { $0.sent(policy) } }
+        contents = saves.map { record in record.withFields { $0.sent(policy) } }
         var sharing: [Int: ShareFields] = [:]
         for (index, record) in saves.enumerated() where record is CKShare { sharing[index] = record.sentSharing }
         self.sharing = sharing

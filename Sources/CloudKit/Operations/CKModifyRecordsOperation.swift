@@ -86,7 +86,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         // Copied, so that encoding a record and checking it for encrypted values use the same state (B201).
         let savePolicy = savePolicy
         archive.records = recordsToSave?.map {
-            CKRecord($0.recordType, $0.recordID, $0.state.withLock { $0.sent(savePolicy) })
+            CKRecord($0.recordType, $0.recordID, $0.withFields { $0.sent(savePolicy) })
         }
         archive.recordIDs = recordIDsToDelete
         archive.policy = savePolicy

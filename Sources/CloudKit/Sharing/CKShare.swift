@@ -186,7 +186,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     // MARK: NSSecureCoding, NSCopying
 
     public override func copy(with zone: NSZone? = nil) -> Any {
-        CKShare(recordID, state.withLock { $0 }, sharing.withLock { $0 }.copied)
+        CKShare(recordID, withFields { $0 }, sharing.withLock { $0 }.copied)
     }
 
     private static let block = "CKShare"

@@ -38,7 +38,9 @@ final class Client: Sendable {
 
     /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of his names (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
-        isSameText(zone.ownerName, userRecordName) ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
+        // Most zone IDs leave the owner out.
+        if zone.model.owner.isEmpty { return zone }
+        return isSameText(zone.ownerName, userRecordName) ? CKRecordZone.ID(zoneName: zone.zoneName) : zone
     }
 
     func canonical(_ id: CKRecord.ID) -> CKRecord.ID {

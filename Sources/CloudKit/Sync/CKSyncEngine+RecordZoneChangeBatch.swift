@@ -69,7 +69,7 @@ extension CKRecord {
 
     /// The bytes of the record in a request, or a little more.
     fileprivate var estimatedRequestBytes: Int {
-        let fields = state.withLock { $0.sent(.ifServerRecordUnchanged) }
+        let fields = withFields { $0.sent(.ifServerRecordUnchanged) }
         return fields.edits.reduce(Self.estimatedOverhead) { count, field in
             count + field.key.utf8.count + (field.edit.content?.estimatedBytes ?? 0)
         }

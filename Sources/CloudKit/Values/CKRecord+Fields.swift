@@ -4,7 +4,7 @@ extension CKRecord {
     /// Returns the value of a key, as a new object for each call; nil if the key has no value.
     public func object(forKey key: FieldKey) -> (any __CKRecordObjCValue)? {
         if let value = systemValue(forKey: key) { return value }
-        return state.withLock { $0.content(of: key, isEncrypted: false) }?.object
+        return withFields { $0.content(of: key, isEncrypted: false) }?.object
     }
 
     /// Stores a copy of a value under a key; nil removes the value.
@@ -30,7 +30,7 @@ extension CKRecord {
         if key == SystemFieldKey.parent {
             setParentValue(content?.content)
         } else {
-            state.withLock { $0.set(content?.content, forKey: key, isEncrypted: false) }
+            withFields { $0.set(content?.content, forKey: key, isEncrypted: false) }
         }
     }
 
@@ -44,15 +44,15 @@ extension CKRecord {
     /// Returns the keys that have values, sorted, including those of ``encryptedValues`` (B12).
     ///
     /// The record's subscript returns nil for the key of an encrypted value.
-    public func allKeys() -> [FieldKey] { state.withLock { $0.allKeys() } }
+    public func allKeys() -> [FieldKey] { withFields { $0.allKeys() } }
 
     /// Returns the keys that were set or removed since the record was fetched or saved, sorted, including those of
     /// ``encryptedValues`` (B13).
-    public func changedKeys() -> [FieldKey] { state.withLock { $0.changedKeys() } }
+    public func changedKeys() -> [FieldKey] { withFields { $0.changedKeys() } }
 
     /// Returns the words of all string fields (B19).
     public func allTokens() -> [String] {
-        state.withLock { $0.all(isEncrypted: false) }.flatMap { _, content -> [String] in
+        withFields { $0.all(isEncrypted: false) }.flatMap { _, content -> [String] in
             guard case .plain(.string(let text)) = content else { return [] }
             return text.split(whereSeparator: \.isWhitespace).map { String($0) }
         }
@@ -60,7 +60,7 @@ extension CKRecord {
 
     /// Returns an iterator over the keys and their values, in key order.
     public func makeIterator() -> CKRecordKeyValueIterator {
-        CKRecordKeyValueIterator(state.withLock { $0.all(isEncrypted: false) })
+        CKRecordKeyValueIterator(withFields { $0.all(isEncrypted: false) })
     }
 
     /// The values that the store encrypts: every type except assets and references (B21).
@@ -97,7 +97,7 @@ extension CKRecord {
             parent = reference
         } else if let content {
             // Kept under the key so that the save can report the error.
-            state.withLock { $0.set(content, forKey: SystemFieldKey.parent, isEncrypted: false) }
+            withFields { $0.set(content, forKey: SystemFieldKey.parent, isEncrypted: false) }
         } else {
             parent = nil
         }

@@ -4,10 +4,10 @@ import StrataStore
 import StrataViews
 
 extension CKRecord {
-    private var metadata: RecordFields.Origin { state.withLock { $0.metadata } }
+    private var metadata: RecordFields.Origin { withFields { $0.metadata } }
 
     /// The tag of the version that was fetched or saved, different after every save; nil before the first save (B60).
-    public var recordChangeTag: String? { state.withLock { $0.changeTag } }
+    public var recordChangeTag: String? { withFields { $0.changeTag } }
 
     /// The time of the first save; nil until then.
     public var creationDate: Date? {
@@ -49,8 +49,8 @@ extension CKRecord {
 
     /// The record above this one, which is shared along with it. Its action is `none` (B20).
     public var parent: CKReference? {
-        get { parent(of: state.withLock { $0 }) }
-        set { state.withLock { $0.parent = newValue.map { .set($0) } ?? .removed } }
+        get { parent(of: withFields { $0 }) }
+        set { withFields { $0.parent = newValue.map { .set($0) } ?? .removed } }
     }
 
     /// Sets the ``parent`` to a record; nil removes the parent.
@@ -64,11 +64,11 @@ extension CKRecord {
 
     /// The share whose root is this record.
     public var share: CKReference? {
-        state.withLock { $0.newShare } ?? link(of: metadata, { try $0.share }, { $0.share })
+        withFields { $0.newShare } ?? link(of: metadata, { try $0.share }, { $0.share })
     }
 
     /// Sets the share that was made for this record.
-    func setShare(_ share: CKReference) { state.withLock { $0.newShare = share } }
+    func setShare(_ share: CKReference) { withFields { $0.newShare = share } }
 
     func parent(of fields: RecordFields) -> CKReference? {
         switch fields.parent {

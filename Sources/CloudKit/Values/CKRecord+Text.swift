@@ -5,7 +5,7 @@ extension CKRecord {
     var oneLine: String {
         let id = "\(recordType) \(recordID.recordName.debugDescription) in \(recordID.zoneID.zoneName)"
         let owner = recordID.zoneID.model.owner
-        let fields = state.withLock { $0 }
+        let fields = withFields { $0 }
         var parts = fields.all(isEncrypted: false).map { key, content in "\(key): \(content.text)" }
         parts += fields.all(isEncrypted: true).map { key, _ in "\(key): encrypted" }
         let text =

@@ -32,7 +32,9 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     public let recordType: RecordType
     /// The ID of the record within its database.
     public let recordID: CKRecordID
-    let state: Lock<RecordFields>
+    // Not in a `Lock`, which would cost each of the records of an answer two more allocations.
+    private let lock = BareLock()
+    private var fields: RecordFields
 
     /// Creates an unsaved record; without an ID, it gets a unique name in the default zone.
     public convenience init(recordType: RecordType, recordID: CKRecordID = CKRecordID()) {
@@ -48,8 +50,17 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     init(_ type: RecordType, _ id: CKRecordID, _ fields: RecordFields) {
         recordType = type
         recordID = id
-        state = Lock(fields)
+        self.fields = fields
         super.init()
+    }
+
+    /// Calls `body` with the fields, which no other thread reads or changes meanwhile.
+    func withFields<Result, Failure: Error>(
+        _ body: (inout RecordFields) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock.take()
+        defer { lock.give() }
+        return try body(&fields)
     }
 
     /// Record types that the system defines.
@@ -86,8 +97,8 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     ///   - sent: The fields of this object as the request sent them.
     ///   - sentSharing: The same for the state of a share.
     func didSave(as saved: CKRecord, sent: RecordFields, sharing sentSharing: ShareFields?) {
-        let version = saved.state.withLock { $0.origin }
-        state.withLock { $0.markSaved(sent, as: version) }
+        let version = saved.withFields { $0.origin }
+        withFields { $0.markSaved(sent, as: version) }
     }
 
     /// The state of a share for a request to send; nil for any other record.
@@ -97,14 +108,14 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     public class var supportsSecureCoding: Bool { true }
 
-    public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, state.withLock { $0 }) }
+    public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, withFields { $0 }) }
 
     /// Encodes the whole record, including the changes since it was fetched (B18).
     ///
     /// Fields whose names are too long to be saved are not encoded: the decoded record cannot be saved either, and the
     /// save reports the reason.
     public func encode(with coder: NSCoder) {
-        do { try encode(ArchivedFields(state.withLock { $0 }), with: coder) } catch {
+        do { try encode(ArchivedFields(withFields { $0 }), with: coder) } catch {
             // Reporting the error to the coder would end the process: Foundation on Linux does nothing else with it.
             try? encode(ArchivedFields(mistake: "The fields could not be archived: \(error)"), with: coder)
         }
@@ -115,7 +126,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         guard let (type, id, fields) = Self.fields(from: coder) else { return nil }
         recordType = type
         recordID = id
-        state = Lock(fields)
+        self.fields = fields
         super.init()
     }
 

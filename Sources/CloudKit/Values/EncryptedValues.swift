@@ -11,7 +11,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Senda
     }
 
     func object(forKey key: CKRecord.FieldKey) -> (any __CKRecordObjCValue)? {
-        record.state.withLock { $0.content(of: key, isEncrypted: true) }?.object
+        record.withFields { $0.content(of: key, isEncrypted: true) }?.object
     }
 
     func setObject(_ object: (any __CKRecordObjCValue)?, forKey key: CKRecord.FieldKey) {
@@ -23,7 +23,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Senda
         default: break
         }
         let kept = content
-        record.state.withLock { $0.set(kept, forKey: key, isEncrypted: true) }
+        record.withFields { $0.set(kept, forKey: key, isEncrypted: true) }
     }
 
     @_disfavoredOverload
@@ -32,7 +32,7 @@ final class EncryptedValues: NSObject, CKRecordKeyValueSetting, @unchecked Senda
         set { setObject(newValue, forKey: key) }
     }
 
-    func allKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.keys(isEncrypted: true) } }
+    func allKeys() -> [CKRecord.FieldKey] { record.withFields { $0.keys(isEncrypted: true) } }
 
-    func changedKeys() -> [CKRecord.FieldKey] { record.state.withLock { $0.changedKeys { $0.isEncrypted } } }
+    func changedKeys() -> [CKRecord.FieldKey] { record.withFields { $0.changedKeys { $0.isEncrypted } } }
 }

@@ -7,7 +7,8 @@ struct RecordFields: Sendable {
         case new
         /// Fields are decoded on first access. `me` is the name of the current user.
         case stored(Record, me: String)
-        case archived(ArchivedRecord)
+        // Indirect, as few records are, and its size would be that of all.
+        indirect case archived(ArchivedRecord)
     }
 
     let origin: Origin

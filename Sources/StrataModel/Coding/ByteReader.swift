@@ -1,9 +1,10 @@
 /// Reads the encodings of docs/format.md from untrusted bytes: every read is bounded, and an invalid one throws.
 // Functions called for every event and entry are inlinable: unspecialized, a byte costs as much as a commit should.
+@usableFromInline
 package struct ByteReader {
     // Valid only inside the `withUnsafeBytes` call that provided it; every access below is checked against its count.
     @usableFromInline let bytes: UnsafeRawBufferPointer
-    package var position: Int
+    @usableFromInline package var position: Int
 
     /// Creates a reader. `bytes` must stay alive as long as the reader is used.
     @inlinable
@@ -122,6 +123,7 @@ package struct ByteReader {
         guard remaining == 0 else { throw malformed(what, expected: "the end", found: "\(remaining) more bytes") }
     }
 
+    @usableFromInline
     package func malformed(_ what: StaticString, expected: String, found: String? = nil) -> StrataError {
         StrataError(
             .malformed, "Bytes do not follow the format.",

@@ -125,6 +125,9 @@ func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int
 /// Returns true if two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
 /// `==` treats composed and decomposed letters as equal.
 package func isSameText(_ left: String, _ right: String) -> Bool {
+    // Strings of the same two words are the same: short texts are in them, and longer ones at the address in them.
+    typealias Words = (UInt, UInt)
+    if unsafeBitCast(left, to: Words.self) == unsafeBitCast(right, to: Words.self) { return true }
     // Nearly all texts are contiguous, and are equal or differ in length.
     let areSame = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { areSameBytes(.init(left), .init($0)) }

@@ -92,7 +92,7 @@ extension ByteReader {
     @inlinable package mutating func readEventZone() throws -> UInt64 { try readVarint("the zone of an event") }
 
     /// Reads the zone, the type and the range of the name at the beginning of a record's event.
-    @inlinable mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {
+    @usableFromInline mutating func readRecordStart() throws -> (zone: UInt64, type: UInt64, name: Range<Int>) {
         (
             try readEventZone(), try readVarint("the type of a record event"),
             try readStringRange("a record name", atMost: Envelope.maximumNameBytes)

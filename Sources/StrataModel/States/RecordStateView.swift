@@ -56,6 +56,25 @@ package struct RecordStateView {
     package var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
     package var created: Int64 { load(StateLayout.created, as: Int64.self) }
 
+    /// Requires that ``header()`` can be read.
+    package func requireHeader() throws {
+        if !isHeaderSeenIntact { _ = try header() }
+    }
+
+    /// True if the numbers of the header are seen to be intact without reading them one by one: the time of
+    /// modification takes at most eight bytes, and each of the five that follow takes one, as in most records.
+    private var isHeaderSeenIntact: Bool {
+        let numbers = (bytes: 5, highBits: UInt64(0x80_8080_8080))
+        guard StateLayout.rest + 8 <= range.count else { return false }
+        let time = load(StateLayout.rest, as: UInt64.self)
+        let timeBytes = (~time & 0x8080_8080_8080_8080).trailingZeroBitCount / 8 + 1
+        guard timeBytes <= 8, timeBytes == 1 || time >> UInt64(8 * timeBytes - 8) & 0xFF != 0 else { return false }
+        let place = StateLayout.rest + timeBytes
+        guard range.lowerBound + place + numbers.bytes <= tableStart, place + 8 <= range.count else { return false }
+        let word = load(place, as: UInt64.self)
+        return word & numbers.highBits == 0 && word >> 32 & 0xFF <= UInt64(RecordHeader.maximumEventsSinceFull)
+    }
+
     package func header() throws -> RecordHeader {
         var reader = ByteReader(bytes, in: range.lowerBound + StateLayout.rest..<tableStart)
         return try readHeader(from: &reader)
@@ -165,6 +184,12 @@ package struct RecordStateView {
     }
 
     package func fields() throws -> FieldTable { try FieldTable(bytes, in: tableStart..<range.upperBound) }
+
+    /// Returns the fields of a state, for readers that want nothing else of it.
+    package static func fields(of state: UnsafeRawBufferPointer) throws -> FieldTable {
+        let size = try sizeIfWhole(state, 0..<state.count) ?? Self.size(state, 0..<state.count)
+        return try FieldTable(state, in: size..<state.count)
+    }
 
     func allFields() throws -> [RecordField] {
         try fields().changes().map { change in

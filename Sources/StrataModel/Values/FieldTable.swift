@@ -6,21 +6,22 @@
 /// let table = try FieldTable(bytes, in: range)
 /// if let place = try table.range(of: titleField) { title = try FieldValue(decoding: bytes, in: place) }
 /// ```
+@usableFromInline
 package struct FieldTable {
     package static let maximumCount = 65_535
     package static let maximumOrdinal = UInt64(UInt32.max)
 
     // Valid only inside the `withUnsafeBytes` call that provided it; `init` checked that all reads below are in bounds.
-    let bytes: UnsafeRawBufferPointer
+    @usableFromInline let bytes: UnsafeRawBufferPointer
     /// The number of entries, including removed keys.
-    package let count: Int
-    private let ordinals: Int
-    private let ends: Int
-    private let values: Int
-    private let ordinalBytes: Int
-    private let endBytes: Int
+    @usableFromInline package let count: Int
+    @usableFromInline let ordinals: Int
+    @usableFromInline let ends: Int
+    @usableFromInline let values: Int
+    @usableFromInline let ordinalBytes: Int
+    @usableFromInline let endBytes: Int
     let start: Int
-    let end: Int
+    @usableFromInline let end: Int
 
     /// Creates a view of the table that fills `range` of the bytes, which must stay alive as long as the table is used.
     @inline(__always)
@@ -58,8 +59,9 @@ package struct FieldTable {
     @inline(__always)
     static func width(of number: UInt32) -> Int { number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : 4 }
 
+    @inlinable
     @inline(__always)
-    private static func load(_ bytes: UnsafeRawBufferPointer, _ place: Int, _ width: Int) -> UInt32 {
+    static func load(_ bytes: UnsafeRawBufferPointer, _ place: Int, _ width: Int) -> UInt32 {
         switch width {
         case 1: UInt32(bytes[place])
         case 2: UInt32(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
@@ -68,6 +70,7 @@ package struct FieldTable {
     }
 
     /// Returns the field of the entry at an index, which must be below ``count``.
+    @inlinable
     @inline(__always)
     package func ordinal(at index: Int) -> UInt32 {
         precondition(index >= 0 && index < count, "the index is outside the field table")
@@ -75,17 +78,21 @@ package struct FieldTable {
     }
 
     /// Returns the range of an entry's value in the bytes; empty for a removed key.
+    @inlinable
     @inline(__always)
     package func range(at index: Int) throws -> Range<Int> {
         precondition(index >= 0 && index < count, "the index is outside the field table")
         let lower = index == 0 ? values : values + Int(Self.load(bytes, ends + (index - 1) * endBytes, endBytes))
         let upper = values + Int(Self.load(bytes, ends + index * endBytes, endBytes))
-        guard lower <= upper, upper <= end else {
-            throw ByteReader(bytes, at: ends + index * endBytes)
-                .malformed(
-                    "the end of a value", expected: "between the previous and the last end", found: "\(upper - values)")
-        }
+        guard lower <= upper, upper <= end else { throw invalidEnd(upper, at: index) }
         return lower..<upper
+    }
+
+    @inline(never) @usableFromInline
+    func invalidEnd(_ upper: Int, at index: Int) -> StrataError {
+        ByteReader(bytes, at: ends + index * endBytes)
+            .malformed(
+                "the end of a value", expected: "between the previous and the last end", found: "\(upper - values)")
     }
 
     /// Returns the index of a field's entry; nil if there is none.

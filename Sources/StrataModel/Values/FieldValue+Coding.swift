@@ -203,12 +203,18 @@ extension ByteWriter {
 extension ByteReader {
     mutating func readShortestDouble(_ what: StaticString) throws -> Double {
         guard remaining <= 8 else { throw malformed(what, expected: "at most 8 bytes", found: "\(remaining)") }
-        let count = remaining
+        let (count, end) = (remaining, bytes.count)
+        guard count > 0 else { return 0 }
+        guard bytes[end - 1] != 0 else { throw malformed(what, expected: "without zero bytes at the end") }
         var bits: UInt64 = 0
-        for byte in bytes[position...] { bits = bits << 8 | UInt64(byte) }
-        guard count == 0 || bits & 0xFF != 0 else { throw malformed(what, expected: "without zero bytes at the end") }
-        position = bytes.count
-        return Double(bitPattern: count == 0 ? 0 : bits << UInt64(64 - 8 * count))
+        if end >= 8 {
+            // One load, whose bytes before the number the shift below drops.
+            bits = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self))
+        } else {
+            for byte in bytes[position...] { bits = bits << 8 | UInt64(byte) }
+        }
+        position = end
+        return Double(bitPattern: bits << UInt64(64 - 8 * count))
     }
 
     mutating func readRecordKey() throws -> RecordKey {

@@ -161,13 +161,20 @@ public struct FieldList: Sendable, Hashable {
 /// The kind of a value, known from its first byte without decoding. The numbers are on disk.
 public struct FieldKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
+    @inlinable
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    public static let string = Self(rawValue: 1)
-    public static let int64 = Self(rawValue: 2)
-    public static let double = Self(rawValue: 3)
-    public static let date = Self(rawValue: 4)
-    public static let data = Self(rawValue: 5)
+    // Computed, so that a comparison in another module needs no call.
+    @inlinable
+    public static var string: Self { Self(rawValue: 1) }
+    @inlinable
+    public static var int64: Self { Self(rawValue: 2) }
+    @inlinable
+    public static var double: Self { Self(rawValue: 3) }
+    @inlinable
+    public static var date: Self { Self(rawValue: 4) }
+    @inlinable
+    public static var data: Self { Self(rawValue: 5) }
     public static let location = Self(rawValue: 6)
     public static let reference = Self(rawValue: 7)
     public static let asset = Self(rawValue: 8)

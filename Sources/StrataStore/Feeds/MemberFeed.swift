@@ -227,7 +227,9 @@ struct MemberFeed {
     ) throws -> Bool {
         if isFull(reading) { return false }
         reading.byteCount += state.count
-        reading.page.changed.append(try feed.record(keyName, state, &reading.batches))
+        let view = try RecordStateView(state, in: 0..<state.count)
+        let record = try feed.record((keyName, .init(start: nil, count: 0)), view, state, &reading.batches)
+        reading.page.changed.append(record)
         return true
     }
 

@@ -74,10 +74,13 @@ struct ZoneFeed {
 
     private func scan(from start: Position, after name: [UInt8]) throws -> ZoneFeedPage {
         var page = ZoneFeedPage(token: token(start))
-        var seen = name
+        let expected = Int(min(row.recordCount, UInt64(min(limit, Self.maximumEntriesRead))))
+        page.changed.reserveCapacity(expected)
+        // The name in the key of the last record that was read; nil if it is the last of the page, which has it.
+        var seen: [UInt8]? = name
         var recordsRead = 0
         var byteCount = 0
-        var batches = StateBatches()
+        var batches = StateBatches(expecting: expected)
         try trees.forEachRecord(of: zone, after: name) { keyName, state in
             guard page.changed.count < limit, recordsRead < Self.maximumEntriesRead,
                 byteCount < Self.maximumPageBytes
@@ -86,29 +89,39 @@ struct ZoneFeed {
                 return false
             }
             recordsRead += 1
-            seen.replaceSubrange(seen.indices, with: keyName)
+            let isShort = Self.isShort(keyName)
             let view = try RecordStateView(state, in: 0..<state.count)
             // It changed after the start, so a later page reports it.
-            guard view.version.offset <= start.offset else { return true }
+            let isLater = view.version.offset > start.offset
+            seen = isLater || isShort ? [UInt8](keyName.start) + keyName.rest : nil
+            if isLater { return true }
             byteCount += state.count
-            page.changed.append(try record(keyName, state, &batches))
+            page.changed.append(try record(keyName, view, state, &batches))
             return true
         }
         if page.moreComing {
-            page.token = token(start, .scanningRecords(name: seen))
+            let last = seen ?? page.changed.last?.nameBytes ?? name
+            page.token = token(start, .scanningRecords(name: last))
         } else {
             page.moreComing = row.lastChanged > start.offset
         }
         return page
     }
 
-    /// - Parameter keyName: the record's name, or the part of it that its key holds.
+    /// - Parameters:
+    ///   - keyName: the record's name, or the part of it that its key holds.
+    ///   - view: shows the state.
     func record(
-        _ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
+        _ keyName: Snapshot.KeyName, _ view: RecordStateView, _ state: UnsafeRawBufferPointer,
+        _ batches: inout StateBatches
     ) throws -> Record {
-        let isShort = keyName.count > RecordState.longestKeyName
-        let stored = batches.append(name: keyName, state: state)
-        return try Record(isShort ? stored.withWholeName() : stored, origin)
+        let stored = batches.append(name: keyName.start, rest: keyName.rest, state: state)
+        return try Record(Self.isShort(keyName) ? stored.withWholeName() : stored, of: view, origin)
+    }
+
+    /// Returns true if a key holds only a short form of the name.
+    private static func isShort(_ keyName: Snapshot.KeyName) -> Bool {
+        keyName.start.count + keyName.rest.count > RecordState.longestKeyName
     }
 
     // MARK: Changed records
@@ -184,7 +197,9 @@ struct ZoneFeed {
             guard view.version.offset == entry.offset, view.version.eventIndex == entry.eventIndex else { break }
             if isFull { return false }
             reading.byteCount += state.count
-            let changed = try entry.key.withUnsafeBytes { try record($0, state, &reading.batches) }
+            let changed = try entry.key.withUnsafeBytes {
+                try record(($0, .init(start: nil, count: 0)), view, state, &reading.batches)
+            }
             reading.page.changed.append(changed)
         case (.recordDeleted, nil):
             guard !reading.deleted.contains(entry.key) else { break }

@@ -43,18 +43,17 @@ public struct StoreSnapshot: Sendable {
         try reading { trees in
             let reader = try reader(of: id.zone, in: database, as: actor, trees)
             if let refusal = reader.refusal { throw refusal }
-            var access = reader.access
-            var keys = KeyList()
-            reader.appendKey(of: id.name, to: &keys)
             let origin = try desired(desiredKeys, trees).map { reader.origin.desiring($0) } ?? reader.origin
-            let record = try keys.withKey(0) { key in
-                try trees.get(ViewTree.records, key) { state in
+            return try reader.withKey(of: id.name) { key in
+                var record: Record?
+                let isFound: Void? = try trees.get(ViewTree.records, key) { state in
+                    var access = reader.limitedAccess
                     var batches = StateBatches()
-                    return try readable(id, key, state, origin, &access, unreadable, &batches)
+                    record = try readable(id.name, key, state, origin, &access, unreadable, &batches)
                 }
+                if let record { return record }
+                throw isFound == nil ? reader.access.missingRecord(id.name) : reader.access.refusal(of: id.name)
             }
-            guard let record else { throw access.missingRecord(id.name) }
-            return try record.get()
         }
     }
 
@@ -89,14 +88,15 @@ public struct StoreSnapshot: Sendable {
             var batches = StateBatches(expecting: ids.count)
             let keys = zones.takeKeys()
             try trees.getEach(ViewTree.records, keys, in: keys.indices) { index, state in
-                let id = ids[index]
                 results.append(
                     try zones.withZone(of: index) { zone in
-                        if let refusal = zone.refusal { return .failure(refusal) }
-                        guard let state else { return .failure(zone.access.missingRecord(id.name)) }
-                        return try keys.withKey(index) { key in
-                            try readable(id, key, state, zone.origin, &zone.access, unreadable, &batches)
+                        if let refusal = zone.reader.refusal { return .failure(refusal) }
+                        let name = ids[index].name
+                        guard let state else { return .failure(zone.reader.access.missingRecord(name)) }
+                        let record = try keys.withKey(index) { key in
+                            try readable(name, key, state, zone.origin, &zone.access, unreadable, &batches)
                         }
+                        return record.map { .success($0) } ?? .failure(zone.reader.access.refusal(of: name))
                     })
                 return true
             }
@@ -104,22 +104,24 @@ public struct StoreSnapshot: Sendable {
         }
     }
 
-    /// Returns the record with a state if the actor may read it. Nothing of it is copied before that is known.
+    /// Returns the record with a state; nil if the actor may not read it. Nothing of it is copied before that is known.
+    ///
+    /// - Parameter access: nil if the actor may read everything.
     private func readable(
-        _ id: RecordID, _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ origin: RecordOrigin,
-        _ access: inout RecordAccess, _ unreadable: UnreadableRecord, _ batches: inout StateBatches
-    ) throws -> Result<Record, Refusal> {
+        _ name: String, _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ origin: RecordOrigin,
+        _ access: inout RecordAccess?, _ unreadable: UnreadableRecord, _ batches: inout StateBatches
+    ) throws -> Record? {
         let view = try RecordStateView(state, in: 0..<state.count)
-        try view.require(name: id.name)
-        let mayRead = try !access.isLimited || access.mayRead(key, view.header())
-        guard mayRead || unreadable == .withoutFields && access.shared == nil else {
+        var name = name
+        return try name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            try view.require(name: name)
+            let mayRead = try access?.mayRead(key, view.header()) ?? true
             // A member does not learn that there is such a record (B356).
-            return .failure(access.refusal(of: id.name))
+            guard mayRead || unreadable == .withoutFields && access?.shared == nil else { return nil }
+            let record = try Record(batches.append(name: name, state: state), of: view, origin)
+            return mayRead ? record : record.withoutFields
         }
-        var name = id.name
-        let stored = name.withUTF8 { batches.append(name: UnsafeRawBufferPointer($0), state: state) }
-        let record = try Record(stored, origin)
-        return .success(mayRead ? record : record.withoutFields)
     }
 
     /// - Parameter desiredKeys: nil for all.

@@ -12,6 +12,7 @@ import StrataViews
 /// The records of a long answer share memory, dozens at a time: a caller that keeps one of them keeps up to 16 KiB.
 public struct Record: Sendable {
     public var id: RecordID { RecordID(stored.withName { String(decoding: $0, as: UTF8.self) }, zone: origin.zone) }
+    var nameBytes: [UInt8] { stored.withName { [UInt8]($0) } }
     public var database: DatabaseID { origin.database }
     /// The version that made this state of the record; its text is the change tag.
     public var version: Version { withCheckedView { $0.version } }
@@ -24,7 +25,16 @@ public struct Record: Sendable {
     init(_ stored: StoredState, _ origin: RecordOrigin) throws {
         self.stored = stored
         self.origin = origin
-        _ = try withView { try $0.header() }
+        try withView { try $0.requireHeader() }
+    }
+
+    /// - Parameters:
+    ///   - stored: a copy of the state that `view` shows, behind the whole name of the record.
+    ///   - view: shows the state where it was found, so that the copy need not be looked at.
+    init(_ stored: StoredState, of view: RecordStateView, _ origin: RecordOrigin) throws {
+        try view.requireHeader()
+        self.stored = stored
+        self.origin = origin
     }
 
     init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
@@ -98,9 +108,7 @@ public struct Record: Sendable {
         }
     }
 
-    private func isDesired(_ field: UInt32) -> Bool {
-        !isHidden && field != origin.shareStateField && origin.desiredKeys?.contains(field) ?? true
-    }
+    private func isDesired(_ field: UInt32) -> Bool { !isHidden && origin.isDesired(field) }
 
     /// The state of the share whose record this is, as the reader gets it (B337); nil for any other record. It does not
     /// depend on the desired keys.
@@ -125,15 +133,17 @@ public struct Record: Sendable {
 
     /// Calls `body` with each key and its value in place, in no particular order. Nothing is copied.
     public func forEachValue(_ body: (_ key: String, _ value: borrowing StoredValue) throws -> Void) throws {
-        try withView { view in
-            try view.fields().forEachValue { field, value in
-                if isDesired(field) { try body(try key(of: field), value) }
+        if isHidden { return }
+        try stored.withState { state in
+            let origin = origin
+            try RecordStateView.fields(of: state).forEachValue { field, value in
+                guard origin.isDesired(field) else { return }
+                guard let key = origin.known.field(field) else {
+                    return try body(try naming { try $0.text(.field, UInt64(field), in: $1) }, value)
+                }
+                try body(key, value)
             }
         }
-    }
-
-    private func key(of field: UInt32) throws -> String {
-        try origin.known.field(field) ?? naming { try $0.text(.field, UInt64(field), in: $1) }
     }
 
     /// Calls `body` with each key and value, in no particular order.

@@ -40,6 +40,8 @@ final class RecordOrigin: Sendable {
         shareStateField = origin.shareStateField
     }
 
+    func isDesired(_ field: UInt32) -> Bool { field != shareStateField && desiredKeys?.contains(field) ?? true }
+
     /// Returns the same origin for records of which only some keys are desired.
     func desiring(_ keys: FieldSet) -> RecordOrigin { RecordOrigin(self, desiredKeys: keys) }
 

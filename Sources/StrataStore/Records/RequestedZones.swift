@@ -4,9 +4,10 @@ import StrataTree
 /// The zones of requested records. Most requests name one.
 struct RequestedZones {
     struct Zone {
-        let refusal: Refusal?
+        let reader: ZoneReader
         let origin: RecordOrigin
-        var access: RecordAccess
+        /// Nil if all records of the zone may be read.
+        var access: RecordAccess?
     }
 
     private var zones: [Zone] = []
@@ -18,25 +19,25 @@ struct RequestedZones {
     ///   - desiredKeys: nil for all.
     ///   - reader: returns the reader of a zone.
     init(_ ids: [RecordID], _ desiredKeys: FieldSet?, _ reader: (ZoneID) throws -> ZoneReader) throws {
-        var known: [ZoneID: (place: Int, reader: ZoneReader)] = [:]
-        var last: (id: ZoneID, place: Int, reader: ZoneReader)?
-        for (index, id) in ids.enumerated() {
-            let zone: (id: ZoneID, place: Int, reader: ZoneReader)
-            if let last, last.id == id.zone {
-                zone = last
-            } else if let found = known[id.zone] {
-                zone = (id.zone, found.place, found.reader)
-            } else {
-                let reader = try reader(id.zone)
-                zone = (id.zone, zones.count, reader)
-                known[id.zone] = (zones.count, reader)
-                let origin = desiredKeys.map { reader.origin.desiring($0) } ?? reader.origin
-                zones.append(Zone(refusal: reader.refusal, origin: origin, access: reader.access))
-                if zones.count == 2 { places = Array(repeating: 0, count: index) }
+        var known: [ZoneID: Int] = [:]
+        var place = 0
+        // By index, because a loop over the IDs would copy each.
+        for index in ids.indices {
+            if zones.isEmpty || zones[place].reader.zone != ids[index].zone {
+                let id = ids[index].zone
+                if let found = known[id] {
+                    place = found
+                } else {
+                    let reader = try reader(id)
+                    place = zones.count
+                    known[id] = place
+                    let origin = desiredKeys.map { reader.origin.desiring($0) } ?? reader.origin
+                    zones.append(Zone(reader: reader, origin: origin, access: reader.limitedAccess))
+                    if zones.count == 2 { places = Array(repeating: 0, count: index) }
+                }
             }
-            if zones.count > 1 { places.append(Int32(zone.place)) }
-            zone.reader.appendKey(of: id.name, to: &keys)
-            last = zone
+            if zones.count > 1 { places.append(Int32(place)) }
+            zones[place].reader.appendKey(of: ids[index].name, to: &keys)
         }
     }
 

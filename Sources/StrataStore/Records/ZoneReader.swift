@@ -7,12 +7,14 @@ import Synchronization
 final class ZoneReader: Sendable {
     private let database: DatabaseID
     private let actor: Actor
-    private let zone: ZoneID
-    /// The beginning of the keys of the zone's records; nil if it has none.
-    private let keyStart: [UInt8]?
+    let zone: ZoneID
+    /// The beginning of the keys of the zone's records: of those of no zone if it has none.
+    private let keyStart: [UInt8]
     /// The reason why the actor cannot read the zone.
     let refusal: Refusal?
     let access: RecordAccess
+    /// The access if it must be asked about each record; nil if the actor may read all of them.
+    let limitedAccess: RecordAccess?
     /// The origin of records with all their keys.
     let origin: RecordOrigin
 
@@ -25,9 +27,10 @@ final class ZoneReader: Sendable {
         zone = id
         var access = RecordAccess(place.database.scope, .actor(actor), context, trees)
         let (ordinal, refusal) = try access.zone(id, in: place, trees, context.names)
-        keyStart = refusal == nil ? ordinal.map { Self.keyStart(of: $0) } : nil
+        keyStart = refusal == nil ? ordinal.map { Self.keyStart(of: $0) } ?? [0] : [0]
         self.refusal = refusal
         self.access = access
+        limitedAccess = access.isLimited ? access : nil
         origin = try RecordOrigin(place.database, id, trees, context, desiredKeys: nil)
     }
 
@@ -43,10 +46,26 @@ final class ZoneReader: Sendable {
             && origin.context.names.isUpToDate(origin.known)
     }
 
-    /// Appends the key of a record in ``ViewTree/records`` to `keys`: of a record that no zone has if the zone has no
+    /// Calls `body` with the key of a record in ``ViewTree/records``: of a record that no zone has if the zone has no
     /// records.
+    func withKey<Result>(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        guard name.utf8.count <= RecordState.longestKeyName else {
+            var keys = KeyList()
+            appendKey(of: name, to: &keys)
+            return try keys.withKey(0, body)
+        }
+        let (start, count) = (keyStart.count, keyStart.count + name.utf8.count)
+        return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { key in
+            keyStart.withUnsafeBytes { key.copyMemory(from: $0) }
+            var name = name
+            name.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: key[start...]).copyMemory(from: .init($0)) }
+            return try body(UnsafeRawBufferPointer(key))
+        }
+    }
+
+    /// Appends the same key to `keys`.
     func appendKey(of name: String, to keys: inout KeyList) {
-        let start = keyStart ?? [0]
+        let start = keyStart
         if name.utf8.count <= RecordState.longestKeyName {
             keys.append {
                 $0 += start
@@ -66,9 +85,9 @@ final class ZoneReader: Sendable {
 /// The zones that readers of a state have looked up: the first few, so that a record of one of them costs no locks and
 /// no search but its own.
 final class ZoneReaders: Sendable {
-    private let first = AtomicLazyReference<ZoneReader>()
-    private let second = AtomicLazyReference<ZoneReader>()
-    private let third = AtomicLazyReference<ZoneReader>()
+    private let first = ReaderPlace()
+    private let second = ReaderPlace()
+    private let third = ReaderPlace()
 
     /// Returns the reader of a zone, which `make` makes if it is not known.
     func reader(
@@ -80,5 +99,31 @@ final class ZoneReaders: Sendable {
         let made = try make()
         if first.storeIfNil(made) !== made, second.storeIfNil(made) !== made { _ = third.storeIfNil(made) }
         return made
+    }
+}
+
+/// A place for a zone reader, which is set once.
+// Not an `AtomicLazyReference`, which asks for the metadata of its type with each load: a tenth of a fetch.
+private struct ReaderPlace: ~Copyable, Sendable {
+    /// The address of the reader, which the place retains; 0 if there is none.
+    private let address = Atomic<UInt>(0)
+
+    deinit { Self.reference(address.load(ordering: .acquiring))?.release() }
+
+    // The address is that of a retained reader, since nothing else is stored.
+    private static func reference(_ address: UInt) -> Unmanaged<ZoneReader>? {
+        UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
+    }
+
+    func load() -> ZoneReader? { Self.reference(address.load(ordering: .acquiring))?.takeUnretainedValue() }
+
+    /// Returns the reader that the place has afterward: the given one if it had none.
+    func storeIfNil(_ reader: ZoneReader) -> ZoneReader {
+        let retained = Unmanaged.passRetained(reader)
+        let (isStored, original) = address.compareExchange(
+            expected: 0, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
+        if isStored { return reader }
+        retained.release()
+        return Self.reference(original)?.takeUnretainedValue() ?? reader
     }
 }

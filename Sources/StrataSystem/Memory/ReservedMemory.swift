@@ -92,7 +92,9 @@ package enum ThreadStripe {
 }
 
 /// Prefetching of memory that will soon be needed.
+@usableFromInline
 package enum Prefetch {
     /// Requests the bytes, so that several accesses overlap; guarantees nothing, and never faults.
+    @inlinable
     package static func ask(_ start: UnsafeRawPointer, byteCount: Int) { strata_prefetch(start, byteCount) }
 }

@@ -5,6 +5,7 @@ import Glibc
 /// The standard library's `Mutex` does the same, but the thread sanitizer does not see its waits and then reports false
 /// races.
 // @unchecked: `state` is accessed only while `mutex` is locked.
+@usableFromInline
 package final class Lock<State: ~Copyable>: @unchecked Sendable {
     @usableFromInline var state: State
     // Allocated, because a pthread object must not move.

@@ -2,6 +2,7 @@ import Glibc
 
 /// A value protected by a lock, with a condition to wait for. The value passed to `body` must not escape it.
 // @unchecked: `state` is accessed only while `mutex` is locked.
+@usableFromInline
 package final class Monitor<State>: @unchecked Sendable {
     @usableFromInline var state: State
     // Allocated, because a pthread object must not move.

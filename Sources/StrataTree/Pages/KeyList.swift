@@ -5,6 +5,7 @@
 /// keys.append { $0 += row.tie }
 /// try snapshot.getEach(records, keys, keys.indices) { index, value in … }
 /// ```
+@usableFromInline
 package struct KeyList: Sendable {
     @usableFromInline var bytes: [UInt8] = []
     /// The end of each key.

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// A read-only page of a tree. It holds a pointer, whose lifetime is determined by its creator.
 struct Page {
@@ -112,6 +113,7 @@ struct Page {
         let head = Bytes.head(suffix)
         var low = firstSlot(from: 0, headAtLeast: head)
         guard low < count, self.head(low) == head else { return (low, false) }
+        ask(leaf: low)
         // More than one key seldom has this head.
         var high = low + 1
         if high < count, self.head(high) == head {
@@ -125,6 +127,12 @@ struct Page {
         }
         return (low, false)
     }
+
+    /// Requests the beginning of a leaf's entry, whose key is compared and whose value is read soon.
+    @inline(__always)
+    func ask(leaf index: Int) { Prefetch.ask(base + place(index), byteCount: Self.soonReadBytes) }
+
+    private static let soonReadBytes = 384
 
     /// The only slot of a leaf that can contain a key, determined from the heads alone to avoid a memory access to an
     /// entry; nil if the heads are not conclusive.

@@ -125,6 +125,18 @@ final class PageMemory: @unchecked Sendable {
         return place == Self.inFile ? fileBase.map { $0 + Int(number) * PageLayout.pageBytes } : nil
     }
 
+    /// The parts of a page that a search reads first: its header with the first heads, and the prefix at its end.
+    private static let startBytes = 192
+    private static let endBytes = 64
+
+    /// Requests the parts of a page that a search reads first, so that it waits for them together.
+    @inline(__always)
+    func ask(for number: PageNumber) {
+        guard let place = place(of: number) else { return }
+        Prefetch.ask(place, byteCount: Self.startBytes)
+        Prefetch.ask(place + (PageLayout.pageBytes - Self.endBytes), byteCount: Self.endBytes)
+    }
+
     @inline(__always)
     func slotAddress(_ place: UInt32) -> UnsafeMutableRawPointer {
         arena.base + Int(place - Self.firstSlot) * PageLayout.pageBytes

@@ -109,11 +109,6 @@ extension PageMemory {
         var slot: Int32
     }
 
-    /// The parts of a leaf that are always read: its header with the first heads, and the prefix at its end.
-    private static let leafStartBytes = 192
-    private static let leafEndBytes = 64
-    private static let soonReadBytes = 384
-
     private func getTogether(
         _ root: TreeRoot, _ keys: KeyList, in range: Range<Int>,
         _ body: (Int, UnsafeRawBufferPointer?) throws -> Bool
@@ -153,9 +148,7 @@ extension PageMemory {
                 let branch = try page(lookups[index].leaf, level: level)
                 let child = branch.child(branch.search(branch: key(index)))
                 lookups[index].leaf = child
-                guard let place = place(of: child) else { continue }
-                Prefetch.ask(place, byteCount: Self.leafStartBytes)
-                Prefetch.ask(place + (PageLayout.pageBytes - Self.leafEndBytes), byteCount: Self.leafEndBytes)
+                ask(for: child)
             }
         }
     }
@@ -167,7 +160,7 @@ extension PageMemory {
             let leaf = try page(lookups[index].leaf, level: 0)
             guard let slot = leaf.onlySlot(for: key(index)) else { continue }
             lookups[index].slot = Int32(slot)
-            Prefetch.ask(leaf.base + leaf.place(slot), byteCount: Self.soonReadBytes)
+            leaf.ask(leaf: slot)
         }
     }
 

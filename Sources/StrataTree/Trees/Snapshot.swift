@@ -76,7 +76,9 @@ extension PageMemory {
         var level = root.level
         while level > 0 {
             level -= 1
-            page = try self.page(page.child(page.search(branch: key)), level: level)
+            let child = page.child(page.search(branch: key))
+            ask(for: child)
+            page = try self.page(child, level: level)
         }
         return page
     }

@@ -132,31 +132,12 @@ extension TreeReading {
         _ body: (_ name: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let lower = ViewKeys.record(RecordKey(zone: zone, name: name))
-        try forEachRecord(of: zone, fromKey: lower) { try body(try Self.name(of: $1, in: $0), $1) }
-    }
-
-    /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the part of
-    /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
-    ///
-    /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
-    package func forEachRecord(
-        of zone: UInt64, after keyName: [UInt8],
-        _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        let lower = ViewKeys.numbers(zone) + (keyName.isEmpty ? [] : keyName + [0])
-        try forEachRecord(of: zone, fromKey: lower, body)
-    }
-
-    private func forEachRecord(
-        of zone: UInt64, fromKey lower: [UInt8],
-        _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
         try ViewKeys.withBounds(ofNumber: zone) { _, upper in
             try lower.withUnsafeBytes { lower in
                 try scan(ViewTree.records, from: lower, to: upper) { key, state in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    return try body(try reader.readLastText(), state)
+                    return try body(try Self.name(of: state, in: reader.readLastText()), state)
                 }
             }
         }
@@ -253,6 +234,29 @@ extension TreeReading {
                     return try get(ViewTree.records, wholeSource.readLastText()) { state in
                         try body(kind, try Self.name(of: state, in: name))
                     } ?? true
+                }
+            }
+        }
+    }
+}
+
+extension Snapshot {
+    /// The name in a record's key, in the two parts that a page has.
+    package typealias KeyName = (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer)
+
+    /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the part of
+    /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
+    ///
+    /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
+    package func forEachRecord(
+        of zone: UInt64, after keyName: [UInt8],
+        _ body: (_ keyName: KeyName, _ state: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        let start = ViewKeys.numbers(zone)
+        try ViewKeys.withBounds(ofNumber: zone) { _, upper in
+            try (start + (keyName.isEmpty ? [] : keyName + [0])).withUnsafeBytes { lower in
+                try scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
+                    try body(entry.key(dropping: start.count), state)
                 }
             }
         }

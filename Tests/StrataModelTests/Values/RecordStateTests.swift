@@ -40,8 +40,41 @@ struct RecordStateTests {
                 try #require(view.version == state.header.version && view.created == state.header.created)
                 try #require(try view.header() == state.header)
                 for field in state.fields { try #require(try view.fields().value(of: field.field) == field.value) }
+                try #require(try RecordStateView.fields(of: bytes).changes() == view.fields().changes())
             }
         }
+    }
+
+    @Test("A header is found intact exactly if it can be read, whatever is damaged")
+    func requiredHeaders() throws {
+        var intactCount = 0
+        try withSeeds(300) { seed in
+            var sample = SampleRecords(seed: seed)
+            var state = try sample.nextState()
+            if seed % 2 == 0 {
+                // As most records have them: ordinals of one byte, and a time of any length.
+                state.header.type %= 128
+                state.header.createdBy %= 128
+                state.header.modifiedBy %= 128
+                state.header.modifiedWith %= 128
+            }
+            let bytes = try encode(state)
+            for round in 0..<40 {
+                var damaged = bytes
+                if round > 0 {
+                    let place = 51 + sample.generator.next(below: min(24, bytes.count - 51))
+                    damaged[place] = round % 2 == 0 ? 0x80 : UInt8(truncatingIfNeeded: sample.generator.next())
+                }
+                if round % 4 == 3 { damaged.removeLast(min(damaged.count - 51, sample.generator.next(below: 30))) }
+                try damaged.withUnsafeBytes { bytes in
+                    guard let view = try? RecordStateView(bytes, in: 0..<bytes.count) else { return }
+                    let isReadable = thrownError { _ = try view.header() } == nil
+                    try #require((thrownError { try view.requireHeader() } == nil) == isReadable, "round \(round)")
+                    if isReadable { intactCount += 1 }
+                }
+            }
+        }
+        #expect(intactCount > 1_000)
     }
 
     @Test("The header is read though every value is damaged, and a value though the others are")

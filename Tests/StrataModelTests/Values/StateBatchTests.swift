@@ -5,8 +5,15 @@ import Testing
 
 @Suite("Batches of states")
 struct StateBatchTests {
-    private func stored(_ name: [UInt8], _ state: [UInt8], in batches: inout StateBatches) -> StoredState {
-        name.withUnsafeBytes { name in state.withUnsafeBytes { batches.append(name: name, state: $0) } }
+    /// - Parameter cut: the place at which the name is in two parts.
+    private func stored(
+        _ name: [UInt8], _ state: [UInt8], in batches: inout StateBatches, cut: Int = .max
+    ) -> StoredState {
+        name.prefix(cut).withUnsafeBytes { start in
+            name.dropFirst(cut).withUnsafeBytes { rest in
+                state.withUnsafeBytes { batches.append(name: start, rest: rest, state: $0) }
+            }
+        }
     }
 
     @Test("Each state stays as it was, whatever is appended, and holds on to no more than a batch")
@@ -19,7 +26,7 @@ struct StateBatchTests {
                 let name = bytes(Int.random(in: 0...40, using: &random), using: &random)
                 return (name, bytes(Int.random(in: 0...largest, using: &random), using: &random))
             }
-            let kept = all.map { stored($0.0, $0.1, in: &batches) }
+            let kept = all.map { stored($0.0, $0.1, in: &batches, cut: Int.random(in: 0...40, using: &random)) }
             for ((name, state), stored) in zip(all, kept) {
                 try #require(stored.withName { [UInt8]($0) } == name)
                 try #require(stored.withState { [UInt8]($0) } == state)
@@ -84,6 +91,48 @@ struct StateBatchTests {
                 }
             }
             try #require(seen == changes.filter { $0.value != nil })
+        }
+    }
+
+    @Test("A text in place is the text, of any length and with any letter at any place")
+    func texts() throws {
+        for count in 0...70 {
+            for place in 0...count {
+                let letters = [UInt8](repeating: 0x61, count: count)
+                for other in ["", "\u{7F}", "é", "👩‍👧"] {
+                    let text = letters.prefix(place) + other.utf8 + letters.dropFirst(place)
+                    try ([FieldKind.string.rawValue] + text).withUnsafeBytes { bytes in
+                        let value = StoredValue(bytes, in: 0..<bytes.count)
+                        let read = try value.withText { (String(copying: $0), $0.isKnownASCII) }
+                        try #require(read?.0 == String(decoding: text, as: UTF8.self))
+                        try #require(read?.1 == text.allSatisfy { $0 < 0x80 })
+                    }
+                    let broken = [FieldKind.string.rawValue] + letters.prefix(place) + [0xC3] + letters.dropFirst(place)
+                    try broken.withUnsafeBytes { bytes in
+                        let value = StoredValue(bytes, in: 0..<bytes.count)
+                        try #require(thrownError { _ = try value.withText { _ in } }?.code == .malformed)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("A number is the same wherever in a record it is, and one that is not the shortest is an error")
+    func shortDoubles() throws {
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<2_000 {
+            let count = Int.random(in: 0...9, using: &random)
+            let content = bytes(count, using: &random)
+            let before = bytes(Int.random(in: 0...12, using: &random), using: &random) + [FieldKind.double.rawValue]
+            let bits = content.prefix(8).enumerated().reduce(UInt64(0)) { $0 | UInt64($1.1) << UInt64(56 - 8 * $1.0) }
+            try (before + content).withUnsafeBytes { all in
+                let value = StoredValue(all, in: before.count - 1..<all.count)
+                if count > 8 || content.last == 0 {
+                    try #require(thrownError { _ = try value.double }?.code == .malformed)
+                } else {
+                    try #require(try value.double?.bitPattern == bits)
+                }
+            }
         }
     }
 
