@@ -85,13 +85,13 @@ struct TreeDiffTests {
         let store = try PageStore.inMemory()
         let fork = store.fork()
         let value = [UInt8](repeating: 1, count: 200)
-        for index in 0..<20_000 {
+        for index in 0..<100_000 {
             try fork.put(Self.id, withUnsafeBytes(of: UInt32(index).bigEndian) { Array($0) }, value)
         }
         try store.publish(fork)
         let old = store.snapshot()
         let next = store.fork()
-        for index in [7, 9_000, 19_999] {
+        for index in [7, 9_000, 99_999] {
             try next.put(Self.id, withUnsafeBytes(of: UInt32(index).bigEndian) { Array($0) }, [2])
         }
         try store.publish(next)

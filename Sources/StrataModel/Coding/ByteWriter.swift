@@ -1,4 +1,5 @@
 /// Appends the encodings of docs/format.md to an array of bytes.
+@usableFromInline
 package struct ByteWriter: Sendable {
     @usableFromInline var written: [UInt8]
 

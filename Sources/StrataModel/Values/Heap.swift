@@ -6,6 +6,7 @@
 /// while let place = nearest.pop() { use(place) }
 /// ```
 // Inlinable, so that it is specialized where it is used: merges call it for each entry.
+@usableFromInline
 package struct Heap<Element> {
     @usableFromInline var storage: [Element] = []
     @usableFromInline let isBefore: (Element, Element) -> Bool

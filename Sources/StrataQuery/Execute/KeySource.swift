@@ -11,10 +11,10 @@ final class KeySource {
     private var steps = 0
     private let isCancelled: () -> Bool
 
-    init(_ scene: QueryContext, isCancelled: @escaping () -> Bool) throws {
+    init(_ scene: QueryContext, _ zones: SearchedZones, isCancelled: @escaping () -> Bool) {
         self.scene = scene
         self.isCancelled = isCancelled
-        zones = try scene.searchedZones().ordinals
+        self.zones = zones.ordinals
     }
 
     func countRow() throws {
@@ -112,6 +112,9 @@ final class KeySource {
             return try forEachRow(of: id, in: zones[0], from: place.bytes(in: zones[0]), to: upper, body)
         }
         let rows = try MergedRows(self, id, in: zones, from: place, to: upper)
+        if let zone = rows.onlyZone {
+            return try forEachRow(of: id, in: zone, from: place.bytes(in: zone), to: upper, body)
+        }
         while let goesOn = try rows.withRow(body) {
             if !goesOn { return false }
             try rows.step()

@@ -64,6 +64,9 @@ final class MergedRows {
         }
     }
 
+    /// The zone of all rows that are left; nil if there are none, or several zones have some.
+    var onlyZone: UInt64? { parts.elements.count == 1 ? parts.first?.zone : nil }
+
     /// Calls `body` with the current row; returns nil if there are no more.
     func withRow<Result>(_ body: (IndexRow) throws -> Result) throws -> Result? {
         guard let part = parts.first else { return nil }

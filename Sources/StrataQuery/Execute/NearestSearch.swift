@@ -31,7 +31,9 @@ struct NearestSearch {
     /// Records without a location, which come before all others; nil until they are read.
     private var placeless: [[UInt8]]?
 
-    init(_ scene: QueryContext, _ id: IndexID, _ circle: GeoCircle, after: SortPlace?) throws {
+    init(
+        _ scene: QueryContext, in zones: [UInt64], _ id: IndexID, _ circle: GeoCircle, after: SortPlace?
+    ) throws {
         self.scene = scene
         self.circle = circle
         self.id = id
@@ -42,7 +44,7 @@ struct NearestSearch {
                 return try reader.readDouble()
             }
         }
-        for zone in try scene.searchedZones().ordinals {
+        for zone in zones {
             heap.push(Node(metres: 0, tie: [], content: .cell(.earth, zone: zone)))
         }
     }

@@ -70,6 +70,7 @@ extension QueryContext {
         let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
         let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
         var plan = try planner.plan(bound)
+        plan.zones = planner.zones
         plan.notes += try notes(query.predicate)
         plan.writer = PlanWriter(scene: self, recordType: query.recordType, limit: limit)
         return (bound, plan)

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 import StrataTree
 import StrataViews
 
@@ -24,7 +23,6 @@ package final class QueryContext: Sendable {
     package let mayRead: (@Sendable (RecordHeader) throws -> Bool)?
     /// The records that the actor sees in another user's zone; nil in all databases but the shared one.
     package let visible: VisibleRecords?
-    private let knownZones = Lock<SearchedZones?>(nil)
 
     package init(
         _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
@@ -79,13 +77,9 @@ package final class QueryContext: Sendable {
 
     /// Looks up the zones to search. A context that only evaluates predicates does without them.
     func searchedZones() throws -> SearchedZones {
-        if let known = knownZones.withLock({ $0 }) { return known }
-        let rows =
-            try zone.map { zone in try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? [] }
-            ?? trees.zoneRows(of: database).filter { $0.row.status == .alive }.map { ($0.zone, $0.row.recordCount) }
-        let zones = SearchedZones(rows)
-        knownZones.withLock { $0 = zones }
-        return zones
+        if let zone { return SearchedZones(try trees.zoneRow(database, zone).map { [(zone, $0.recordCount)] } ?? []) }
+        return SearchedZones(
+            try trees.zoneRows(of: database).compactMap { $1.status == .alive ? ($0, $1.recordCount) : nil })
     }
 
     /// Returns true if a record with this zone in its key is in the scope of the query.

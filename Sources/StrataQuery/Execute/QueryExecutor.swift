@@ -49,7 +49,7 @@ final class QueryExecutor {
         hasNamedRecords = Self.hasNamedRecords(plan.source)
         hidesRecords = scene.visible.map { !$0.isWholeZone } ?? false
         judge = try RecordJudge(plan.residual, scene, budget, onlyVisible: true)
-        source = try KeySource(scene, isCancelled: isCancelled)
+        source = KeySource(scene, plan.zones, isCancelled: isCancelled)
         overlay = try touchedMatches(predicate)
     }
 
@@ -411,7 +411,7 @@ final class QueryExecutor {
     }
 
     private func runNearest(_ id: IndexID, _ circle: GeoCircle) throws {
-        var search = try NearestSearch(scene, id, circle, after: after)
+        var search = try NearestSearch(scene, in: source.zones, id, circle, after: after)
         while let found = try search.next(source) {
             waiting.append(found)
             if waiting.count >= room, !(try appendWaiting(onlyBehind: true)) { return }

@@ -1,4 +1,4 @@
-/// The zones that a query searches.
+/// The zones that a query searches: those with records, since rows of others belong to records that are touched.
 struct SearchedZones: Sendable {
     typealias Zone = (zone: UInt64, recordCount: UInt64)
 
@@ -13,11 +13,12 @@ struct SearchedZones: Sendable {
     /// The number of ranges of rows that one estimate counts, if there is more than one zone.
     private static let estimatedRanges = 64
 
-    init(_ all: [Zone]) {
+    init(_ zones: [Zone] = []) {
+        let all = zones.contains { $0.recordCount == 0 } ? zones.filter { $0.recordCount > 0 } : zones
         self.all = all
         recordCount = Double(all.reduce(0) { $0 + $1.recordCount })
-        largest =
-            all.count <= 1 ? all : Array(all.sorted { $0.recordCount > $1.recordCount }.prefix(Self.estimatedZones))
+        let isFew = all.count <= Self.estimatedZones
+        largest = isFew ? all : Array(all.sorted { $0.recordCount > $1.recordCount }.prefix(Self.estimatedZones))
     }
 
     var ordinals: [UInt64] { all.map(\.zone) }

@@ -36,6 +36,8 @@ package struct QueryPlan: Sendable {
     }
 
     var source: Source
+    /// The zones in which rows are sought.
+    var zones = SearchedZones()
     var sorting: Sorting
     var order: QueryOrder
     /// The predicate that is evaluated on each record of the source.

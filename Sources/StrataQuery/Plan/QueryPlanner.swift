@@ -28,7 +28,7 @@ struct QueryPlanner {
     /// True if results continue after a place; orders that cannot begin there then cost more.
     let isContinued: Bool
     private let ready: Set<IndexID>
-    private let zones: SearchedZones
+    let zones: SearchedZones
     /// The approximate number of records that the actor sees; nil if the actor sees all of them.
     private let visibleCount: Double?
     /// The share of the zone's records that the actor sees.

@@ -227,8 +227,7 @@ struct MemberFeed {
     ) throws -> Bool {
         if isFull(reading) { return false }
         reading.byteCount += state.count
-        let view = try RecordStateView(state, in: 0..<state.count)
-        let record = try feed.record((keyName, .init(start: nil, count: 0)), view, state, &reading.batches)
+        let record = try feed.record((keyName, .init(start: nil, count: 0)), state, &reading.batches)
         reading.page.changed.append(record)
         return true
     }

@@ -96,7 +96,7 @@ struct ZoneFeed {
             seen = isLater || isShort ? [UInt8](keyName.start) + keyName.rest : nil
             if isLater { return true }
             byteCount += state.count
-            page.changed.append(try record(keyName, view, state, &batches))
+            page.changed.append(try record(keyName, state, &batches))
             return true
         }
         if page.moreComing {
@@ -108,15 +108,12 @@ struct ZoneFeed {
         return page
     }
 
-    /// - Parameters:
-    ///   - keyName: the record's name, or the part of it that its key holds.
-    ///   - view: shows the state.
+    /// - Parameter keyName: the record's name, or the part of it that its key holds.
     func record(
-        _ keyName: Snapshot.KeyName, _ view: RecordStateView, _ state: UnsafeRawBufferPointer,
-        _ batches: inout StateBatches
+        _ keyName: Snapshot.KeyName, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
     ) throws -> Record {
         let stored = batches.append(name: keyName.start, rest: keyName.rest, state: state)
-        return try Record(Self.isShort(keyName) ? stored.withWholeName() : stored, of: view, origin)
+        return try Record(Self.isShort(keyName) ? stored.withWholeName() : stored, origin)
     }
 
     /// Returns true if a key holds only a short form of the name.
@@ -198,7 +195,7 @@ struct ZoneFeed {
             if isFull { return false }
             reading.byteCount += state.count
             let changed = try entry.key.withUnsafeBytes {
-                try record(($0, .init(start: nil, count: 0)), view, state, &reading.batches)
+                try record(($0, .init(start: nil, count: 0)), state, &reading.batches)
             }
             reading.page.changed.append(changed)
         case (.recordDeleted, nil):

@@ -119,7 +119,7 @@ public struct StoreSnapshot: Sendable {
             let mayRead = try access?.mayRead(key, view.header()) ?? true
             // A member does not learn that there is such a record (B356).
             guard mayRead || unreadable == .withoutFields && access?.shared == nil else { return nil }
-            let record = try Record(batches.append(name: name, state: state), of: view, origin)
+            let record = try Record(batches.append(name: name, state: state), origin)
             return mayRead ? record : record.withoutFields
         }
     }

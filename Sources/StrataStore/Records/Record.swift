@@ -28,15 +28,6 @@ public struct Record: Sendable {
         try withView { try $0.requireHeader() }
     }
 
-    /// - Parameters:
-    ///   - stored: a copy of the state that `view` shows, behind the whole name of the record.
-    ///   - view: shows the state where it was found, so that the copy need not be looked at.
-    init(_ stored: StoredState, of view: RecordStateView, _ origin: RecordOrigin) throws {
-        try view.requireHeader()
-        self.stored = stored
-        self.origin = origin
-    }
-
     init(_ name: String, _ bytes: [UInt8], _ origin: RecordOrigin) throws {
         var name = name
         let stored = name.withUTF8 { name in

@@ -8,7 +8,7 @@ final class ZoneReader: Sendable {
     private let database: DatabaseID
     private let actor: Actor
     let zone: ZoneID
-    /// The beginning of the keys of the zone's records: of those of no zone if it has none.
+    /// The beginning of the keys of the zone's records. If the zone has none, no key begins with it.
     private let keyStart: [UInt8]
     /// The reason why the actor cannot read the zone.
     let refusal: Refusal?

@@ -1,12 +1,13 @@
 import StrataModel
 
 /// Identifies a tree of a page file. The numbers are stored on disk.
+@usableFromInline
 package struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
-    package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt16
 
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    package static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
+    @inlinable package static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The root of a tree.

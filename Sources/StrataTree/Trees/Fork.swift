@@ -11,6 +11,7 @@ import StrataSystem
 /// try fork.put(records, key, value)
 /// try store.publish(fork)
 /// ```
+@usableFromInline
 package final class Fork {
     let core: PageCore
     /// Keeps the pages that this fork can reach from being reused: the state it was made on, or the state it was

@@ -6,6 +6,7 @@ import StrataModel
 /// let snapshot = store.snapshot()
 /// let bytes = try snapshot.tree(records).get(key) { value in [UInt8](value) }
 /// ```
+@usableFromInline
 package final class Snapshot: Sendable {
     let core: PageCore
     let epoch: UInt64

@@ -7,6 +7,7 @@ import StrataModel
 /// key.append(number: zone)
 /// key.append(lastName: name)
 /// ```
+@usableFromInline
 package struct KeyWriter: Sendable {
     /// The largest number that takes a single byte.
     @usableFromInline static let largestSingle: UInt64 = 246

@@ -101,20 +101,23 @@ struct SharedFiles {
     /// there are fewer.
     func interleave(_ number: Int, _ work: () throws -> Void, _ other: @escaping @Sendable () -> Void) rethrows -> Bool
     {
-        let count = Lock(0)
+        let calls = Monitor((count: 0, isDone: false))
         disk.beforeCall = { [weak disk] _, path in
             guard path.hasPrefix(Self.directory) else { return }
-            let isNow = count.withLock { count in
-                count += 1
-                return count == number
+            let isNow = calls.withLock { calls in
+                calls.count += 1
+                return calls.count == number
             }
             guard isNow else { return }
             disk?.beforeCall = nil
             other()
+            calls.withLock { $0.isDone = true }
+            calls.notifyAll()
         }
         defer { disk.beforeCall = nil }
         try work()
-        return count.withLock { $0 } >= number
+        // The call may be one of a thread that the work does not wait for.
+        return calls.wait { $0.count < number ? false : $0.isDone ? true : nil }
     }
 
     /// What a loss of power before each call of `work` leaves of the disk, at its least, its most and in between.

@@ -2,7 +2,7 @@ import StrataSystem
 import Testing
 
 @Suite("Bare locks")
-struct BareLockTests {
+struct ConcurrentBareLockTests {
     // @unchecked: the lock protects the numbers.
     private final class Counter: @unchecked Sendable {
         private let lock = BareLock()
