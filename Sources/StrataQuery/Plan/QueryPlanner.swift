@@ -7,6 +7,8 @@ struct QueryPlanner {
     /// Costs in microseconds, as measured with a million records.
     enum Cost {
         static let row = 0.15
+        /// A row in the order of several zones.
+        static let mergedRow = 0.6
         static let search = 1.0
         static let record = 1.2
         static let scannedRecord = 0.35
@@ -408,7 +410,8 @@ extension QueryPlanner {
         switch plan.sorting {
         case .none, .groups:
             // Ends once the page is full; a continuation does not read the records that it skips.
-            return min(rows, Double(limit + 1) / residualSelectivity) * (Cost.row + Cost.record)
+            let row = zones.all.count > 1 ? Cost.mergedRow : Cost.row
+            return min(rows, Double(limit + 1) / residualSelectivity) * (row + Cost.record)
         case .keys:
             let needed = min(rows, Double(limit + 1) / residualSelectivity)
             return rows * (Cost.row + Cost.sortedKey) + needed * Cost.record

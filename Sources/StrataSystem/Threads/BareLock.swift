@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A lock that takes four bytes of its owner and allocates nothing: for objects of which there are many and for which
+/// A lock that takes one byte of its owner and allocates nothing: for objects of which there are many and for which
 /// two threads seldom compete. Others use ``Lock``, whose waiting threads do not poll.
 ///
 /// ```swift
