@@ -44,15 +44,17 @@ public struct StoreSnapshot: Sendable {
             let reader = try reader(of: id.zone, in: database, as: actor, trees)
             if let refusal = reader.refusal { throw refusal }
             let origin = try desired(desiredKeys, trees).map { reader.origin.desiring($0) } ?? reader.origin
-            return try reader.withKey(of: id.name) { key in
+            // The closures capture neither the snapshot nor the ID, whose parts would each be retained.
+            let name = id.name
+            return try reader.withKey(of: name) { key in
                 var record: Record?
                 let isFound: Void? = try trees.get(ViewTree.records, key) { state in
                     var access = reader.limitedAccess
                     var batches = StateBatches()
-                    record = try readable(id.name, key, state, origin, &access, unreadable, &batches)
+                    record = try Self.readable(name, key, state, origin, &access, unreadable, &batches)
                 }
                 if let record { return record }
-                throw isFound == nil ? reader.access.missingRecord(id.name) : reader.access.refusal(of: id.name)
+                throw isFound == nil ? reader.access.missingRecord(name) : reader.access.refusal(of: name)
             }
         }
     }
@@ -61,10 +63,11 @@ public struct StoreSnapshot: Sendable {
     private func reader(
         of zone: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot
     ) throws -> ZoneReader {
-        try readers.reader(of: zone, in: database, as: actor, trees) {
-            let place = try names.place(database, actor, in: trees)
-            return try ZoneReader(zone, in: database, as: actor, place, trees, context)
-        }
+        if let known = readers.reader(of: zone, in: database, as: actor, trees) { return known }
+        let place = try names.place(database, actor, in: trees)
+        let made = try ZoneReader(zone, in: database, as: actor, place, trees, context)
+        readers.add(made)
+        return made
     }
 
     func access(_ place: Place, _ actor: Actor, _ trees: Snapshot) -> RecordAccess {
@@ -94,7 +97,7 @@ public struct StoreSnapshot: Sendable {
                         let name = ids[index].name
                         guard let state else { return .failure(zone.reader.access.missingRecord(name)) }
                         let record = try keys.withKey(index) { key in
-                            try readable(name, key, state, zone.origin, &zone.access, unreadable, &batches)
+                            try Self.readable(name, key, state, zone.origin, &zone.access, unreadable, &batches)
                         }
                         return record.map { .success($0) } ?? .failure(zone.reader.access.refusal(of: name))
                     })
@@ -107,7 +110,7 @@ public struct StoreSnapshot: Sendable {
     /// Returns the record with a state; nil if the actor may not read it. Nothing of it is copied before that is known.
     ///
     /// - Parameter access: nil if the actor may read everything.
-    private func readable(
+    private static func readable(
         _ name: String, _ key: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ origin: RecordOrigin,
         _ access: inout RecordAccess?, _ unreadable: UnreadableRecord, _ batches: inout StateBatches
     ) throws -> Record? {

@@ -89,16 +89,17 @@ final class ZoneReaders: Sendable {
     private let second = ReaderPlace()
     private let third = ReaderPlace()
 
-    /// Returns the reader of a zone, which `make` makes if it is not known.
-    func reader(
-        of id: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot, _ make: () throws -> ZoneReader
-    ) throws -> ZoneReader {
+    /// Returns the reader of a zone if it is known.
+    func reader(of id: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot) -> ZoneReader? {
         if let known = first.load(), known.serves(id, in: database, as: actor, trees) { return known }
         if let known = second.load(), known.serves(id, in: database, as: actor, trees) { return known }
         if let known = third.load(), known.serves(id, in: database, as: actor, trees) { return known }
-        let made = try make()
+        return nil
+    }
+
+    /// Keeps a reader if there is room.
+    func add(_ made: ZoneReader) {
         if first.storeIfNil(made) !== made, second.storeIfNil(made) !== made { _ = third.storeIfNil(made) }
-        return made
     }
 }
 
