@@ -102,12 +102,11 @@ final class KeySource {
     /// Calls `body` with the rows of an index in several zones, in the order of values, then names, then zones; returns
     /// false once `body` has.
     ///
-    /// - Parameter some: the zones, in the order of their ordinals; nil for all.
+    /// - Parameter zones: in the order of their ordinals.
     func forEachRow(
-        of id: IndexID, in some: [UInt64]? = nil, from place: RowPlace, to upper: [UInt8],
+        of id: IndexID, in zones: [UInt64], from place: RowPlace, to upper: [UInt8],
         _ body: (IndexRow) throws -> Bool
     ) throws -> Bool {
-        let zones = some ?? zones
         if zones.count == 1 {
             return try forEachRow(of: id, in: zones[0], from: place.bytes(in: zones[0]), to: upper, body)
         }

@@ -5,7 +5,7 @@ import StrataViews
 /// The rows of an index in several zones, merged into one order: of values, then names, then zones.
 ///
 /// ```swift
-/// let rows = try MergedRows(source, id, from: place, to: upper)
+/// let rows = try MergedRows(source, id, in: zones, from: place, to: upper)
 /// while let goesOn = try rows.withRow({ row in … }), goesOn { try rows.step() }
 /// ```
 final class MergedRows {
@@ -29,39 +29,42 @@ final class MergedRows {
     private var parts: Heap<Part>
 
     /// Begins with the first row after a place, and ends before `upper`.
-    init(_ source: KeySource, _ id: IndexID, in zones: [UInt64], from place: RowPlace, to upper: [UInt8]) throws {
-        self.source = source
-        isReversed = false
-        start = IndexKey.start(source.scene.database, id).bytes.count
-        parts = Heap { left, right in
-            left.tail == right.tail ? left.zone < right.zone : left.tail.lexicographicallyPrecedes(right.tail)
-        }
-        for zone in zones {
-            let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
-            let part = Part(
-                zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
-                bound: prefix + upper)
-            try source.countStep()
-            let isThere = try (prefix + place.bytes(in: zone)).withUnsafeBytes { try part.cursor.seek($0) }
-            if isThere, let part = try read(part) { parts.push(part) }
-        }
+    convenience init(
+        _ source: KeySource, _ id: IndexID, in zones: [UInt64], from place: RowPlace, to upper: [UInt8]
+    ) throws {
+        self.init(source, id, isReversed: false)
+        for zone in zones { try add(zone, id, from: place.bytes(in: zone), to: upper) }
     }
 
     /// Begins with the last row before `upper`, and goes back to `lower`.
-    init(_ source: KeySource, _ id: IndexID, in zones: [UInt64], before upper: [UInt8], downTo lower: [UInt8]) throws {
+    convenience init(
+        _ source: KeySource, _ id: IndexID, in zones: [UInt64], before upper: [UInt8], downTo lower: [UInt8]
+    ) throws {
+        self.init(source, id, isReversed: true)
+        for zone in zones { try add(zone, id, from: upper, to: lower) }
+    }
+
+    private init(_ source: KeySource, _ id: IndexID, isReversed: Bool) {
         self.source = source
-        isReversed = true
+        self.isReversed = isReversed
         start = IndexKey.start(source.scene.database, id).bytes.count
-        parts = Heap { $1.tail.lexicographicallyPrecedes($0.tail) }
-        for zone in zones {
-            let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
-            let part = Part(
-                zone: zone, cursor: source.scene.trees.cursor(ViewTree.index), prefixByteCount: prefix.count,
-                bound: prefix + lower)
-            try source.countStep()
-            let isThere = try (prefix + upper).withUnsafeBytes { try part.cursor.seekBefore($0) }
-            if isThere, let part = try read(part) { parts.push(part) }
+        parts = Heap { left, right in
+            let (first, second) = isReversed ? (right, left) : (left, right)
+            return first.tail == second.tail
+                ? first.zone < second.zone : first.tail.lexicographicallyPrecedes(second.tail)
         }
+    }
+
+    /// Adds the rows of a zone between two places, each a kind and a value or more.
+    private func add(_ zone: UInt64, _ id: IndexID, from first: [UInt8], to end: [UInt8]) throws {
+        let prefix = IndexKey.start(source.scene.database, id, zone: zone).bytes
+        let cursor = source.scene.trees.cursor(ViewTree.index)
+        try source.countStep()
+        let isThere = try (prefix + first).withUnsafeBytes {
+            isReversed ? try cursor.seekBefore($0) : try cursor.seek($0)
+        }
+        let part = Part(zone: zone, cursor: cursor, prefixByteCount: prefix.count, bound: prefix + end)
+        if isThere, let part = try read(part) { parts.push(part) }
     }
 
     /// The zone of all rows that are left; nil if there are none, or several zones have some.

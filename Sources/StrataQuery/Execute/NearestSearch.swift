@@ -67,7 +67,8 @@ struct NearestSearch {
         if placeless == nil {
             var records: [[UInt8]] = []
             let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
-            _ = try source.forEachRow(of: id, from: RowPlace(value: range.lower), to: range.upper) { row in
+            _ = try source.forEachRow(of: id, in: source.zones, from: RowPlace(value: range.lower), to: range.upper) {
+                row in
                 let record = row.recordKey
                 if !source.isTouched(record) { records.append(record) }
                 return true

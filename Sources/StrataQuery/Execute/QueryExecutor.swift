@@ -211,13 +211,13 @@ final class QueryExecutor {
                 if !first.precedes(range.upper) { continue }
                 if !first.precedes(range.lower) { lower = first }
             }
-            if !(try runRows(of: match.id, from: lower, to: range.upper)) { return }
+            if !(try runRows(of: match.id, in: source.zones, from: lower, to: range.upper)) { return }
         }
     }
 
     /// Reads rows in order; the records of one value are sorted if the rows do not determine their order.
     private func runRows(
-        of id: IndexID, in zones: [UInt64]? = nil, from lower: RowPlace, to upper: [UInt8]
+        of id: IndexID, in zones: [UInt64], from lower: RowPlace, to upper: [UInt8]
     ) throws -> Bool {
         var group: (value: [UInt8], top: TopMatches)?
         func readGroup() throws -> Bool {
