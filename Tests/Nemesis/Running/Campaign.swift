@@ -18,6 +18,9 @@ struct Campaign {
     let tally: Tally
     /// The program of the servers; nil for a sequencer in a directory.
     var binary: String?
+    /// The program of an earlier version, with which the servers begin; each is upgraded during the campaign.
+    var earlierBinary: String?
+    var serverCount = NATSCluster.usualCount
     var slots = 300
     var fault: InjectedFault?
     /// True if the sequencer forgets its last entries at the end.
@@ -32,7 +35,9 @@ struct Campaign {
     func run() throws -> Checker.Counts {
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let cluster = try binary.map { try NATSCluster(binary: $0, in: "\(folder)/servers") }
+        let cluster = try binary.map {
+            try NATSCluster(serverCount, binary: $0, earlierBinary: earlierBinary, in: "\(folder)/servers")
+        }
         defer { cluster?.stop() }
         try cluster?.createStream()
         let history = try History(in: folder)
@@ -79,6 +84,7 @@ struct Campaign {
         rest(seconds: 1)
         let schedule = FaultSchedule(
             seed: seed, cluster, processes, links: places.flatMap(\.links), history, tally)
+        if earlierBinary != nil { schedule.planUpgrades(within: seconds) }
         schedule.run(milliseconds: seconds * 1_000)
         history.note(["! over"])
         rest(seconds: quietSeconds)

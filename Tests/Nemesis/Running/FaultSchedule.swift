@@ -20,6 +20,8 @@ final class FaultSchedule {
     private let tally: Tally
     private var active: [Active] = []
     private var nextHeavy: ContinuousClock.Instant
+    /// The servers that are still to be upgraded, the last one first, and when.
+    private var upgrades: [(time: ContinuousClock.Instant, server: Int)] = []
 
     /// The pause between two faults.
     private static let pauseMilliseconds = 40..<260
@@ -38,6 +40,14 @@ final class FaultSchedule {
         (self.cluster, self.processes, self.links) = (cluster, processes, links)
         (self.history, self.tally) = (history, tally)
         nextHeavy = .now + .seconds(3)
+    }
+
+    /// Upgrades one server after the other in the next `seconds`, with as long before, between and after them.
+    func planUpgrades(within seconds: Int) {
+        let count = cluster?.count ?? 0
+        upgrades = (0..<count).shuffled(using: &generator).enumerated().map { index, server in
+            (.now + .seconds(seconds) * (count - index) / (count + 1), server)
+        }
     }
 
     func run(milliseconds: Int) {
@@ -88,6 +98,13 @@ final class FaultSchedule {
 
     private func begin() {
         guard let cluster else { return beginProcessFault() }
+        if let (time, server) = upgrades.last, ContinuousClock.now >= time {
+            upgrades.removeLast()
+            // A fault that starts servers at its end must not start this one a second time.
+            undo { $0.concernsServers }
+            cluster.upgrade(server)
+            return killServers(cluster, "server upgraded", [server])
+        }
         if ContinuousClock.now >= nextHeavy {
             nextHeavy = .now + .milliseconds(random(Self.heavyMilliseconds))
             return beginHeavy(cluster)
@@ -158,7 +175,7 @@ final class FaultSchedule {
     }
 
     private func pauseServer(_ cluster: NATSCluster, milliseconds: Int) {
-        let server = generator.next(below: NATSCluster.count)
+        let server = generator.next(below: cluster.count)
         begin("server paused", "n\(server)", milliseconds: milliseconds, concernsServers: true) {
             cluster.signal(server, SIGSTOP)
         } undo: {
@@ -168,8 +185,8 @@ final class FaultSchedule {
 
     private func beginHeavy(_ cluster: NATSCluster) {
         switch generator.next(below: 10) {
-        case 0..<3: killServers(cluster, "server killed", [generator.next(below: NATSCluster.count)])
-        case 3: killServers(cluster, "all servers killed", Array(0..<NATSCluster.count))
+        case 0..<3: killServers(cluster, "server killed", [generator.next(below: cluster.count)])
+        case 3: killServers(cluster, "all servers killed", Array(0..<cluster.count))
         case 4: pauseServer(cluster, milliseconds: random(3_000..<7_000))
         case 5, 6:
             begin("leader steps down", "leader", milliseconds: 1) { _ = cluster.stepDown() }
@@ -192,7 +209,7 @@ final class FaultSchedule {
     }
 
     private func isolateServer(_ cluster: NATSCluster) {
-        let server = generator.next(below: NATSCluster.count)
+        let server = generator.next(below: cluster.count)
         let links = cluster.routes.filter { $0.one == server || $0.other == server }.map(\.link)
         undo { fault in links.contains { $0.name == fault.target } }
         begin("server cut off", "n\(server)-others", milliseconds: random(1_000..<6_000), concernsServers: true) {
@@ -207,7 +224,7 @@ final class FaultSchedule {
     private func wipeServer(_ cluster: NATSCluster) {
         undo { $0.concernsServers }
         guard waitUntilComplete(cluster), let leader = cluster.standing?.leader else { return }
-        let server = (leader + 1 + generator.next(below: NATSCluster.count - 1)) % NATSCluster.count
+        let server = (leader + 1 + generator.next(below: cluster.count - 1)) % cluster.count
         begin("server's disk wiped", "n\(server)", milliseconds: 1, concernsServers: true) {
             cluster.kill(server)
             do {

@@ -15,6 +15,9 @@ struct NemesisSettings {
     var work = "/tmp/nemesis"
     /// The program of the servers; empty if there is none.
     var server = ""
+    var serverCount = NATSCluster.usualCount
+    /// The program of an earlier version of the servers, if they are to be upgraded.
+    var earlierServer: String?
 
     /// Nil, with the reason on standard error, for words that cannot be understood.
     init?(_ words: [String]) {
@@ -49,9 +52,13 @@ struct NemesisSettings {
         case "--slots":
             guard let number = Int(value), number > 0 else { return false }
             slots = number
+        case "--servers":
+            guard ["3", "5"].contains(value), let number = Int(value) else { return false }
+            serverCount = number
         case "--check": checked = value
         case "--work": work = URL(fileURLWithPath: value).path
         case "--server": server = value
+        case "--earlier-server": earlierServer = value
         default: return false
         }
         return true
@@ -76,6 +83,8 @@ struct NemesisSettings {
             let folder = "\(work)/\(seed)"
             var campaign = Campaign(in: folder, seed: seed, seconds: seconds, tally)
             campaign.binary = usesDirectory ? nil : server
+            campaign.earlierBinary = usesDirectory ? nil : earlierServer
+            campaign.serverCount = serverCount
             campaign.slots = slots
             tally.say("seed \(seed), \(seconds) seconds, in \(folder)")
             counts = try campaign.run()

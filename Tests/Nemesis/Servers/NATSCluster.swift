@@ -5,16 +5,17 @@ import StrataModel
 import StrataSystem
 import TestSupport
 
-/// Three NATS servers that sync each entry. They reach each other, and processes reach them, only over ``Link``s.
+/// NATS servers that sync each entry. They reach each other, and processes reach them, only over ``Link``s.
 ///
 /// The address that a server would tell the others to reach it at leads nowhere, so that none goes around its link.
 final class NATSCluster: Sendable {
-    static let count = 3
+    static let usualCount = 3
     static let stream = "nemesis"
     /// The number of entries that a server may lack while they are on their way to it.
     private static let usualLag = 20
     private static let usualSilenceNanoseconds = 1_500_000_000
 
+    let count: Int
     /// The link of each pair of servers, by their numbers.
     let routes: [(one: Int, other: Int, link: Link)]
     private let folder: String
@@ -25,17 +26,20 @@ final class NATSCluster: Sendable {
     private let processes: Lock<Processes>
 
     private struct Processes: ~Copyable {
-        var children: [ChildProcess?] = [nil, nil, nil]
+        var children: [ChildProcess?] = []
+        /// The program of each server.
+        var binaries: [String]
     }
 
-    init(binary: String, in folder: String) throws {
-        (self.binary, self.folder) = (binary, folder)
-        let free = try FreePorts.find(2 * Self.count)
-        (ports, clusterPorts) = (Array(free[..<Self.count]), Array(free[Self.count...]))
+    /// Starts 3 or 5 servers, with `earlierBinary` if there is one; ``upgrade(_:)`` changes a server to `binary`.
+    init(_ count: Int, binary: String, earlierBinary: String? = nil, in folder: String) throws {
+        (self.count, self.binary, self.folder) = (count, binary, folder)
+        let free = try FreePorts.find(2 * count)
+        (ports, clusterPorts) = (Array(free[..<count]), Array(free[count...]))
         var (proxies, routes) = ([Proxy](), [(one: Int, other: Int, link: Link)]())
-        var routePorts = [[Int]](repeating: [], count: Self.count)
-        for one in 0..<Self.count {
-            for other in one + 1..<Self.count {
+        var routePorts = [[Int]](repeating: [], count: count)
+        for one in 0..<count {
+            for other in one + 1..<count {
                 let link = Link("n\(one)-n\(other)")
                 routes.append((one, other, link))
                 let forward = try Proxy(to: clusterPorts[other], over: link, .forward)
@@ -47,13 +51,16 @@ final class NATSCluster: Sendable {
         }
         self.routes = routes
         self.proxies = Lock(proxies)
-        processes = Lock(Processes())
+        processes = Lock(
+            Processes(
+                children: Array(repeating: nil, count: count),
+                binaries: Array(repeating: earlierBinary ?? binary, count: count)))
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for index in 0..<Self.count {
+        for index in 0..<count {
             try configuration(of: index, routePorts[index]).write(
                 toFile: "\(folder)/n\(index).conf", atomically: false, encoding: .utf8)
         }
-        for index in 0..<Self.count { try start(index) }
+        for index in 0..<count { try start(index) }
     }
 
     private func configuration(of index: Int, _ routePorts: [Int]) -> String {
@@ -74,9 +81,13 @@ final class NATSCluster: Sendable {
     // MARK: Processes
 
     func start(_ index: Int) throws {
-        let child = try ChildProcess(binary, ["-c", "\(folder)/n\(index).conf"], errors: "\(folder)/n\(index).errors")
+        let program = processes.withLock { $0.binaries[index] }
+        let child = try ChildProcess(program, ["-c", "\(folder)/n\(index).conf"], errors: "\(folder)/n\(index).errors")
         processes.withLock { $0.children[index] = child }
     }
+
+    /// Lets a server be of the newer version from its next start on.
+    func upgrade(_ index: Int) { processes.withLock { $0.binaries[index] = binary } }
 
     func kill(_ index: Int) {
         processes.withLock { processes in
@@ -95,7 +106,7 @@ final class NATSCluster: Sendable {
     func wipe(_ index: Int) throws { try FileManager.default.removeItem(atPath: "\(folder)/store\(index)") }
 
     func stop() {
-        for index in 0..<Self.count { kill(index) }
+        for index in 0..<count { kill(index) }
         proxies.withLock { proxies in for proxy in proxies { proxy.stop() } }
         for route in routes { route.link.set(.open) }
     }
@@ -104,16 +115,18 @@ final class NATSCluster: Sendable {
 
     /// Returns a link to each server, and the address of the stream over them.
     func access(for name: String) throws -> (links: [Link], address: String) {
-        let links = (0..<Self.count).map { Link("\(name)-n\($0)") }
+        let links = (0..<count).map { Link("\(name)-n\($0)") }
         let made = try links.enumerated().map { try Proxy(to: ports[$0], over: $1) }
         proxies.withLock { $0 += made }
         let hosts = made.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return (links, "nats://\(hosts)/\(Self.stream)")
+        return (links, address(hosts))
     }
+
+    private func address(_ hosts: String) -> String { "nats://\(hosts)/\(Self.stream)?replicas=\(count)" }
 
     func createStream() throws {
         let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
-        var options = try JetStreamOptions(ServerAddress(parsing: "nats://\(hosts)/\(Self.stream)"))
+        var options = try JetStreamOptions(ServerAddress(parsing: address(hosts)))
         options.openMilliseconds = 60_000
         try JetStreamSequencer.create(options)
     }
@@ -139,6 +152,6 @@ final class NATSCluster: Sendable {
             replica["offline"] as? Bool != true && (replica["lag"] as? Int ?? 0) <= Self.usualLag
                 && (replica["active"] as? Int ?? .max) < Self.usualSilenceNanoseconds
         }
-        return (leader, replicas.count == Self.count - 1 && complete.count == replicas.count)
+        return (leader, replicas.count == count - 1 && complete.count == replicas.count)
     }
 }
