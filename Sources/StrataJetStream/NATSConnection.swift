@@ -1,8 +1,13 @@
+import StrataSystem
+
 /// A connection to one of several servers, which the library restores by itself. Any thread may use it.
 // @unchecked: the pointer never changes, and the library locks the object behind it.
 package final class NATSConnection: @unchecked Sendable {
     private let library: NATSLibrary
     private let pointer: OpaquePointer
+    /// The addresses of subscriptions that have ended, and that the library's thread may still use for the message that
+    /// it was handling.
+    private let ended = Lock<[Int]>([])
 
     private static let connected: Int32 = 2
     private static let closed: Int32 = 3
@@ -11,15 +16,31 @@ package final class NATSConnection: @unchecked Sendable {
     package init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
         self.library = library
         let options = try NATSOptions(library, options)
-        pointer = try library.make { library.connect($0, options.pointer) }
+        pointer = try options.withPointer { options throws(NATSFailure) in
+            try library.make { library.connect($0, options) }
+        }
     }
 
-    deinit { library.destroyConnection(pointer) }
+    deinit {
+        // Waits for the library's thread to end.
+        library.close(pointer)
+        destroy(takeEnded())
+        library.destroyConnection(pointer)
+    }
 
-    var isConnected: Bool { library.status(pointer) == Self.connected }
+    /// Calls `body` with the pointer. All use of it goes through here: this object destroys the connection, and could
+    /// otherwise be released after the pointer was read and before the library uses it.
+    private func withPointer<Result, Failure: Error>(
+        _ body: (OpaquePointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(pointer)
+    }
+
+    var isConnected: Bool { withPointer { library.status($0) == Self.connected } }
     /// True if the library will not restore the connection.
-    var isClosed: Bool { library.status(pointer) == Self.closed }
-    var maximumPayloadBytes: Int { Int(library.maximumPayload(pointer)) }
+    var isClosed: Bool { withPointer { library.status($0) == Self.closed } }
+    var maximumPayloadBytes: Int { withPointer { Int(library.maximumPayload($0)) } }
 
     /// The number of times that the connection was restored.
     var reconnects: UInt64 {
@@ -27,7 +48,7 @@ package final class NATSConnection: @unchecked Sendable {
         defer { library.destroyStatistics(statistics) }
         var count: UInt64 = 0
         let ok = NATSFailure.Status.ok.rawValue
-        guard library.statistics(pointer, statistics) == ok,
+        guard withPointer({ library.statistics($0, statistics) }) == ok,
             library.counts(statistics, nil, nil, nil, nil, &count) == ok
         else { return 0 }
         return count
@@ -35,7 +56,9 @@ package final class NATSConnection: @unchecked Sendable {
 
     /// Returns true if the server's greeting had an older version; nil where the library does not say.
     func isServerOlder(than version: ServerVersion) -> Bool? {
-        library.serverIsAtLeast.map { !$0(pointer, Int32(version.major), Int32(version.minor), 0) }
+        library.serverIsAtLeast.map { isAtLeast in
+            withPointer { !isAtLeast($0, Int32(version.major), Int32(version.minor), 0) }
+        }
     }
 
     /// Sends a message and waits for the answer.
@@ -44,23 +67,56 @@ package final class NATSConnection: @unchecked Sendable {
     ) throws(NATSFailure) -> [UInt8] {
         let message = try NATSMessage(library, to: subject, bytes)
         for header in headers { try message.setHeader(header.name, header.value) }
-        let answer = try library.make { library.request($0, pointer, message.pointer, Int64(milliseconds)) }
+        let finished = takeEnded()
+        var isAnswered = false
+        defer {
+            // One thread handles what the server sends, in order: it is done with what came before the answer.
+            if isAnswered { destroy(finished) } else { ended.withLock { $0 += finished } }
+        }
+        let answer = try withPointer { connection throws(NATSFailure) in
+            try message.withPointer { message throws(NATSFailure) in
+                try library.make { library.request($0, connection, message, Int64(milliseconds)) }
+            }
+        }
+        isAnswered = true
         return NATSMessage(library, owning: answer).bytes
     }
 
     /// Sends an empty message for which there is no answer.
     func publish(to subject: String) throws(NATSFailure) {
-        try library.check(library.publish(pointer, subject, nil, 0))
+        try library.check(withPointer { library.publish($0, subject, nil, 0) })
     }
 
     /// Sends a message, with the subject for answers if there may be any.
     func publish(_ bytes: [UInt8], to subject: String, reply: String?) throws(NATSFailure) {
         let message = try NATSMessage(library, to: subject, bytes, reply: reply)
-        try library.check(library.publishMessage(pointer, message.pointer))
+        try library.check(
+            withPointer { connection in message.withPointer { library.publishMessage(connection, $0) } })
+    }
+
+    /// Ends a subscription, and destroys it once the library's thread does not use it any more: libnats 3.4 does not
+    /// wait for that.
+    func end(_ subscription: OpaquePointer) {
+        _ = library.unsubscribe(subscription)
+        ended.withLock { $0.append(Int(bitPattern: subscription)) }
+    }
+
+    private func takeEnded() -> [Int] {
+        ended.withLock { ended in
+            defer { ended = [] }
+            return ended
+        }
+    }
+
+    private func destroy(_ subscriptions: [Int]) {
+        for address in subscriptions { library.destroySubscription(OpaquePointer(bitPattern: address)) }
     }
 
     func subscribe(to subject: String) throws(NATSFailure) -> NATSSubscription {
-        NATSSubscription(library, self, owning: try library.make { library.subscribe($0, pointer, subject) })
+        let subscription = try withPointer { connection throws(NATSFailure) in
+            try library.make { library.subscribe($0, connection, subject) }
+        }
+        return NATSSubscription(library, self, owning: subscription)
     }
 
     /// Returns a subject that nothing else uses.
@@ -72,5 +128,5 @@ package final class NATSConnection: @unchecked Sendable {
     }
 
     /// Ends the connection and wakes the threads that wait for a message or an answer.
-    package func close() { library.close(pointer) }
+    package func close() { withPointer { library.close($0) } }
 }

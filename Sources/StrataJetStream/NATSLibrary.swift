@@ -71,6 +71,7 @@ package struct NATSLibrary: Sendable {
 
     let nextMessage: @Sendable @convention(c) (Result, OpaquePointer, Int64) -> Int32
     let setLimits: @Sendable @convention(c) (OpaquePointer, Int32, Int32) -> Int32
+    let unsubscribe: @Sendable @convention(c) (OpaquePointer) -> Int32
     let destroySubscription: Destroy
     let createInbox: @Sendable @convention(c) (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
     let destroyInbox: @Sendable @convention(c) (UnsafeMutablePointer<CChar>?) -> Void
@@ -133,6 +134,7 @@ package struct NATSLibrary: Sendable {
 
         nextMessage = try library.function("natsSubscription_NextMsg")
         setLimits = try library.function("natsSubscription_SetPendingLimits")
+        unsubscribe = try library.function("natsSubscription_Unsubscribe")
         destroySubscription = try library.function("natsSubscription_Destroy")
         createInbox = try library.function("natsInbox_Create")
         destroyInbox = try library.function("natsInbox_Destroy")

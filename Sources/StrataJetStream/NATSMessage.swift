@@ -2,7 +2,7 @@
 final class NATSMessage {
     private let library: NATSLibrary
     // Not nil before it is destroyed, which happens once.
-    let pointer: OpaquePointer
+    private let pointer: OpaquePointer
 
     /// Takes over a message that the library made.
     init(_ library: NATSLibrary, owning pointer: OpaquePointer) {
@@ -22,25 +22,38 @@ final class NATSMessage {
 
     deinit { library.destroyMessage(pointer) }
 
+    /// Calls `body` with the pointer, and keeps this object, which destroys the message, until it has returned.
+    func withPointer<Result, Failure: Error>(
+        _ body: (OpaquePointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(pointer)
+    }
+
     func setHeader(_ name: String, _ value: String) throws(NATSFailure) {
-        try library.check(library.setHeader(pointer, name, value))
+        try library.check(withPointer { library.setHeader($0, name, value) })
     }
 
     /// Returns the value of a header; nil if there is none.
     func header(_ name: String) -> String? {
-        var value: NATSLibrary.Text?
-        guard library.header(pointer, name, &value) == NATSFailure.Status.ok.rawValue else { return nil }
-        return value.map { String(cString: $0) }
+        withPointer { pointer in
+            var value: NATSLibrary.Text?
+            guard library.header(pointer, name, &value) == NATSFailure.Status.ok.rawValue else { return nil }
+            return value.map { String(cString: $0) }
+        }
     }
 
     /// True for the server's notice that no process received the message.
     var isUndelivered: Bool { byteCount == 0 && header("Status") == "503" }
-    var reply: String? { library.messageReply(pointer).map { String(cString: $0) } }
-    var byteCount: Int { Int(library.messageByteCount(pointer)) }
+    var reply: String? { withPointer { library.messageReply($0).map { String(cString: $0) } } }
+    var byteCount: Int { withPointer { Int(library.messageByteCount($0)) } }
 
     var bytes: [UInt8] {
-        guard byteCount > 0, let start = library.messageBytes(pointer) else { return [] }
-        // The library keeps as many bytes there as it says, until the message is destroyed.
-        return [UInt8](UnsafeRawBufferPointer(start: start, count: byteCount))
+        withPointer { pointer in
+            let count = Int(library.messageByteCount(pointer))
+            guard count > 0, let start = library.messageBytes(pointer) else { return [] }
+            // The library keeps as many bytes there as it says, until the message is destroyed.
+            return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        }
     }
 }

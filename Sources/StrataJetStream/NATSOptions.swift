@@ -1,7 +1,7 @@
 /// The options of a connection, in the library's form.
 final class NATSOptions {
     private let library: NATSLibrary
-    let pointer: OpaquePointer
+    private let pointer: OpaquePointer
 
     /// A message that the connection could not send is not kept: it would arrive after its sender has given up. The
     /// library takes zero for its own limit.
@@ -36,6 +36,14 @@ final class NATSOptions {
     }
 
     deinit { library.destroyOptions(pointer) }
+
+    /// Calls `body` with the pointer, and keeps this object, which destroys the options, until it has returned.
+    func withPointer<Result, Failure: Error>(
+        _ body: (OpaquePointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(pointer)
+    }
 
     private func setUrls(_ urls: [String]) throws(NATSFailure) {
         // The texts and the list of their addresses live until the library has copied them.

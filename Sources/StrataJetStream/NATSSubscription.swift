@@ -1,7 +1,6 @@
 /// A subscription whose messages wait in the library until they are taken, up to a number of bytes.
 final class NATSSubscription {
     private let library: NATSLibrary
-    // Keeps the connection until the subscription is destroyed.
     private let connection: NATSConnection
     private let pointer: OpaquePointer
 
@@ -11,10 +10,10 @@ final class NATSSubscription {
         self.pointer = pointer
     }
 
-    /// Ends the subscription too.
-    deinit { library.destroySubscription(pointer) }
+    deinit { connection.end(pointer) }
 
     func limit(bytes: Int) throws(NATSFailure) {
+        defer { withExtendedLifetime(self) {} }
         try library.check(library.setLimits(pointer, -1, Int32(clamping: bytes)))
     }
 
@@ -23,6 +22,8 @@ final class NATSSubscription {
     /// - Throws: ``NATSFailure`` if the connection was closed, or messages did not fit the limit.
     func next(milliseconds: Int) throws(NATSFailure) -> NATSMessage? {
         var message: OpaquePointer?
+        // The library uses the subscription as long as it waits.
+        defer { withExtendedLifetime(self) {} }
         let status = library.nextMessage(&message, pointer, Int64(milliseconds))
         if status == NATSFailure.Status.timeout.rawValue { return nil }
         try library.check(status)

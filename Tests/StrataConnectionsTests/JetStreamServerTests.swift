@@ -65,6 +65,30 @@ struct JetStreamServerTests {
         other.close()
     }
 
+    /// libnats 3.4 has released its lock while it copies a message, and then uses the subscription.
+    @Test("A subscription can end while messages arrive for it")
+    func endingSubscriptions() throws {
+        let library = try NATSLibrary.shared()
+        let (one, other) = (try NATSConnection(library, options), try NATSConnection(library, options))
+        let long = random.nextBytes(count: 200_000)
+        let isOver = Atomic(false)
+        let thread = try WorkerThread(name: "publishing") {
+            while !isOver.load(ordering: .relaxed) { try? other.publish(long, to: "busy", reply: nil) }
+        }
+        defer {
+            isOver.store(true, ordering: .relaxed)
+            thread.join()
+        }
+        for round in 0..<3_000 {
+            let subscription = try one.subscribe(to: "busy")
+            let message = try #require(try subscription.next(milliseconds: 30_000))
+            #expect(message.byteCount == long.count)
+            if round % 100 == 0 { _ = try one.request("$JS.API.INFO", [], milliseconds: 30_000) }
+        }
+        one.close()
+        other.close()
+    }
+
     @Test("The first entry, its repetition and another one after the same")
     func answers() throws {
         let (one, other) = (try JetStreamSequencer(options), try JetStreamSequencer(options))
