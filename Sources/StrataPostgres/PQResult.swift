@@ -19,15 +19,21 @@ final class PQResult {
 
     /// The failure that the result is; nil if the statement was executed.
     var failure: PQFailure? {
+        defer { withExtendedLifetime(self) {} }
         let status = library.resultStatus(handle)
         if status == Self.commandOK || status == Self.tuplesOK { return nil }
         return PQFailure(library, handle)
     }
 
-    var rowCount: Int { Int(library.rowCount(handle)) }
+    var rowCount: Int {
+        defer { withExtendedLifetime(self) {} }
+        return Int(library.rowCount(handle))
+    }
 
     /// Returns a value; nil if it is null, or if there is no such row or column.
     func bytes(_ row: Int, _ column: Int) -> [UInt8]? {
+        // Libpq's memory is freed with this object, which could be released once its handle was read.
+        defer { withExtendedLifetime(self) {} }
         guard row < rowCount, column < library.columnCount(handle) else { return nil }
         let (row, column) = (CInt(row), CInt(column))
         guard library.isNull(handle, row, column) == 0, let start = library.value(handle, row, column) else {

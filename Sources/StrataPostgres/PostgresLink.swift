@@ -8,8 +8,6 @@ final class PostgresLink {
     enum Purpose: Sendable, Equatable {
         /// Statements on the tables of a store.
         case statements
-        /// The same, and notifications of appended entries.
-        case following
         /// Making the tables.
         case creating
     }
@@ -38,15 +36,21 @@ final class PostgresLink {
     private let library: PQLibrary
     private let closing: SocketSignal
     private let purpose: Purpose
+    private let channels: [String]
     private var session: Session?
     /// When the statement was sent whose answer is still to come.
     private var sent: ContinuousClock.Instant?
 
-    init(_ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal, for purpose: Purpose) {
+    /// - Parameter channels: those whose notifications come over the link.
+    init(
+        _ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal, for purpose: Purpose,
+        listeningOn channels: [String] = []
+    ) {
         self.options = options
         self.library = library
         self.closing = closing
         self.purpose = purpose
+        self.channels = channels
         tables = PostgresTables(store: options.store)
     }
 
@@ -140,7 +144,7 @@ final class PostgresLink {
                     path: options.description, expected: "format \(PostgresTables.format)",
                     found: state.number(0, 1).map { "format \($0)" } ?? "none"))
         }
-        if purpose == .following { _ = try ask(tables.listening) }
+        for channel in channels { _ = try ask("listen \"\(channel)\"") }
         return session
     }
 
@@ -176,6 +180,9 @@ final class PostgresLink {
     func send(_ statement: PostgresTables.Statement, _ values: [[UInt8]]) -> Bool {
         send { $0.send(prepared: statement.rawValue, values) }
     }
+
+    /// Sends statements without parameters.
+    func send(_ statements: String) -> Bool { send { $0.send(statements) } }
 
     private func send(_ body: (PQConnection) -> Bool) -> Bool {
         guard let session, body(session.connection) else {
@@ -247,8 +254,8 @@ final class PostgresLink {
 
     // MARK: Notifications
 
-    /// Takes the numbers that were announced.
-    func notifications() -> [UInt64] { session?.connection.notifications().compactMap { UInt64($0) } ?? [] }
+    /// Takes the texts of the notifications that have come.
+    func notifications() -> [String] { session?.connection.notifications() ?? [] }
 
     /// Waits for a notification, for one of `signals`, or for the end of the connection.
     func waitForInput(or signals: [SocketSignal], until deadline: ContinuousClock.Instant) -> SocketSignal.Event {

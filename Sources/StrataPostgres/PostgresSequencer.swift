@@ -15,7 +15,7 @@ import StrataSystem
 /// during the wait. No entry is given to a reader in that state: the server to which the reader is connected must have
 /// confirmed it, by acknowledging it to its writer, which then announces its number, or by a later commit that the
 /// reader waits for.
-package final class PostgresSequencer: Sequencer {
+package final class PostgresSequencer: RequestCarrier {
     private struct Appending {
         let link: PostgresLink
         /// The append whose answer is still to come.
@@ -45,6 +45,7 @@ package final class PostgresSequencer: Sequencer {
     private let following: Lock<PostgresLink>
     private let asking: Lock<PostgresLink>
     private let confirmed = Lock(Confirmed())
+    private let mail: PostgresMail
 
     /// Connects to the store's servers.
     ///
@@ -62,8 +63,10 @@ package final class PostgresSequencer: Sequencer {
         news = try SocketSignal()
         tables = PostgresTables(store: options.store)
         appending = Lock(Appending(link: PostgresLink(options, library, closing: closing, for: .statements)))
-        following = Lock(PostgresLink(options, library, closing: closing, for: .following))
+        following = Lock(
+            PostgresLink(options, library, closing: closing, for: .statements, listeningOn: [tables.channel]))
         asking = Lock(PostgresLink(options, library, closing: closing, for: .statements))
+        mail = try PostgresMail(options, library, closing: closing)
         try asking.withLock { try $0.connect(until: .now + .milliseconds(openMilliseconds)) }
     }
 
@@ -89,6 +92,19 @@ package final class PostgresSequencer: Sequencer {
         appending.withLock { $0.link.drop() }
         following.withLock { $0.drop() }
         asking.withLock { $0.drop() }
+        mail.close()
+    }
+
+    // MARK: Carrying requests
+
+    package var maximumMessageBytes: Int { PostgresMail.maximumMessageBytes }
+
+    package func serve(
+        _ process: Identifier, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
+    ) throws { try mail.serve(process, body) }
+
+    package func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
+        mail.ask(process, message, milliseconds: milliseconds)
     }
 
     // MARK: Appending
@@ -201,7 +217,9 @@ package final class PostgresSequencer: Sequencer {
 
     /// Returns the number up to which the standbys of the link's server are known to have all entries.
     private func announcedNumber(by link: PostgresLink) -> UInt64 {
-        for number in link.notifications() { confirm(number, by: link) }
+        for text in link.notifications() {
+            if let number = UInt64(text) { confirm(number, by: link) }
+        }
         return confirmed.withLock { $0.server == link.identity ? $0.number : 0 }
     }
 
@@ -278,13 +296,14 @@ package final class PostgresSequencer: Sequencer {
         after number: UInt64, _ link: PostgresLink, until deadline: ContinuousClock.Instant
     ) -> Bool {
         while true {
+            // Looked at before each wait: an announcement can come together with the answer to a question. That of an
+            // own entry comes after it was read.
+            if announcedNumber(by: link) > number { return true }
             let event = link.waitForInput(or: [news], until: deadline)
             if event == .timeout { return false }
             if closing.isSet { return false }
             news.clear()
             guard link.isConnected(), !hasMore(than: number, elsewhere: link) else { return true }
-            // The announcement of an own entry comes after that was read.
-            if announcedNumber(by: link) > number { return true }
         }
     }
 

@@ -31,8 +31,6 @@ struct PostgresTables: Sendable {
         state = "strata.\"\(store).state\""
     }
 
-    var listening: String { "listen \"\(channel)\"" }
-
     /// Returns the text of a prepared statement.
     ///
     /// - Parameter isReplicated: true if a commit waits for standbys.

@@ -68,6 +68,75 @@ struct PostgresSequencerTests {
         }
     }
 
+    @Test(
+        "Requests reach the process that they are for, and the sender knows if there is none", .timeLimit(.minutes(2)))
+    func carrying() throws {
+        let address = try cluster.create("carrying")
+        let (one, other) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let (process, stranger) = (random.nextIdentifier(), random.nextIdentifier())
+        func answer(to message: [UInt8]) -> [UInt8]? {
+            if case .answer(let bytes) = other.ask(process, message, milliseconds: 10_000) { bytes } else { nil }
+        }
+        let taken = Lock(0)
+        try one.serve(process) { message, answer in
+            taken.withLock { $0 += 1 }
+            answer(message.reversed())
+        }
+        #expect(eventually { answer(to: [1, 2, 3]) == [3, 2, 1] })
+        #expect(answer(to: []) == [])
+        let long = random.nextBytes(count: other.maximumMessageBytes)
+        #expect(answer(to: long) == long.reversed())
+        #expect(taken.withLock { $0 } == 3)
+        guard case .undelivered = other.ask(stranger, [1], milliseconds: 10_000) else {
+            Issue.record("somebody took a message for nobody")
+            return
+        }
+        // Answers go both ways, and over a connection that an administrator ended.
+        try other.serve(stranger) { message, answer in answer(message) }
+        try cluster.primary.sql(
+            "select pg_terminate_backend(pid, 10000) from pg_stat_activity where application_name = 'strata'")
+        let isAnswered = eventually {
+            if case .answer([4]) = one.ask(stranger, [4], milliseconds: 10_000) { true } else { false }
+        }
+        #expect(isAnswered)
+        one.close()
+        let isNoticed = eventually {
+            if case .undelivered = other.ask(process, [1], milliseconds: 10_000) { true } else { false }
+        }
+        #expect(isNoticed)
+        other.close()
+        guard case .undelivered = other.ask(stranger, [1], milliseconds: 10_000) else {
+            Issue.record("a closed sequencer carried a message")
+            return
+        }
+    }
+
+    @Test("Parts of messages that do not belong together are dropped")
+    func parts() throws {
+        let bytes = random.nextBytes(count: 30_000)
+        let message = PostgresMessage(kind: .request, number: 7, sender: random.nextIdentifier(), bytes: bytes)
+        let texts = message.statement(to: random.nextIdentifier()).split(separator: "'").map(String.init)
+            .filter { $0.hasPrefix("request") }
+        #expect(texts.count == 6 && texts.allSatisfy { $0.utf8.count < 8_000 })
+        var collector = PostgresMessage.Collector()
+        var complete = texts.compactMap { collector.take($0) }
+        #expect(complete.count == 1 && complete.first?.bytes == bytes && complete.first?.number == 7)
+        complete = texts.dropFirst().compactMap { collector.take($0) }
+        #expect(complete.isEmpty)
+        for missing in texts.indices {
+            var some = texts
+            some.remove(at: missing)
+            #expect(some.compactMap { collector.take($0) }.isEmpty)
+            some = texts
+            some[missing] = "request 8" + some[missing].dropFirst("request 7".count)
+            #expect(some.compactMap { collector.take($0) }.isEmpty)
+        }
+        for text in ["", "17", "request 7", "request 7 zz 0 1 AA==", texts[0] + "="] {
+            #expect(collector.take(text) == nil)
+        }
+        #expect(texts.compactMap { collector.take($0) }.count == 1)
+    }
+
     @Test("Of several that want one number, one gets it")
     func races() async throws {
         let address = try cluster.create("races")

@@ -1,0 +1,222 @@
+import StrataConnections
+import StrataModel
+import StrataReplication
+import StrataSystem
+
+/// Messages between the processes of a store, as notifications, of which PostgreSQL keeps nothing (docs/replication.md
+/// §6).
+///
+/// Each process listens on channels with random names. A role learns the name of another process's channel from its
+/// entries, so only a role that can read them can send anything.
+final class PostgresMail: Sendable {
+    typealias Serving = @Sendable ([UInt8], @escaping RequestCarrier.Answering) -> Void
+
+    private struct State {
+        /// The channels to listen on, and those of the connection.
+        var channels: [String]
+        var heard: [String] = []
+        var serving: Serving?
+        /// The requests whose answer is awaited, by their numbers.
+        var waits: [UInt64: Wait] = [:]
+        var lastNumber: UInt64 = 0
+        var hasBegun = false
+        var isClosed = false
+        /// The process that answered last.
+        var answered: (process: Identifier, time: ContinuousClock.Instant)?
+    }
+
+    private struct Wait {
+        var hasSign = false
+        var answer: [UInt8]?
+    }
+
+    private enum Sending {
+        case done, failed
+        /// The connection was lost, or the server is silent.
+        case unknown
+    }
+
+    static let maximumMessageBytes = 256 << 10
+    private static let answerTime = Duration.seconds(2)
+    private static let signMilliseconds = 2_000
+    /// The time without an answer after which the other process is asked whether it still runs.
+    private static let patienceMilliseconds = 1_000
+    /// The time after an answer in which the process that gave it is taken to run still.
+    private static let trustTime = Duration.seconds(1)
+    private static let pauseMilliseconds = 100
+
+    private let options: PostgresOptions
+    private let library: PQLibrary
+    private let closing: SocketSignal
+    /// Set when there is another channel to listen on.
+    private let change: SocketSignal
+    /// Names the channel of the answers to this process.
+    private let own: Identifier
+    private let sending: Lock<PostgresLink>
+    private let state: Monitor<State>
+    private let receiver = WorkerHandle()
+
+    init(_ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal) throws {
+        (self.options, self.library, self.closing) = (options, library, closing)
+        change = try SocketSignal()
+        own = Platform().random.nextIdentifier()
+        sending = Lock(PostgresLink(options, library, closing: closing, for: .statements))
+        state = Monitor(State(channels: [PostgresMessage.channel(of: own)]))
+    }
+
+    /// Ends the waits and the thread; the closing signal must be set.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        state.notifyAll()
+        sending.withLock { $0.drop() }
+        receiver.join()
+    }
+
+    // MARK: Receiving
+
+    func serve(_ process: Identifier, _ body: @escaping Serving) throws {
+        state.withLock { state in
+            state.serving = body
+            state.channels.append(PostgresMessage.channel(of: process))
+        }
+        change.set()
+        try begin()
+    }
+
+    /// Starts the thread that receives, if it does not run.
+    private func begin() throws {
+        let isFirst = state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun && !state.isClosed
+        }
+        if isFirst { try receiver.start(name: "strata-mail") { [self] in receive() } }
+    }
+
+    private func receive() {
+        var link: PostgresLink?
+        while !closing.isSet {
+            change.clear()
+            let (channels, heard) = state.withLock { ($0.channels, $0.heard) }
+            if channels != heard || link == nil {
+                link = PostgresLink(options, library, closing: closing, for: .statements, listeningOn: channels)
+            }
+            guard let link else { continue }
+            do { try link.connect(until: .now + Self.answerTime) } catch {
+                _ = SocketSignal.wait(for: nil, or: [closing], until: .now + .milliseconds(Self.pauseMilliseconds))
+                continue
+            }
+            state.withLock { $0.heard = channels }
+            state.notifyAll()
+            receive(from: link)
+        }
+    }
+
+    /// Takes what comes until the connection is lost, or there is another channel.
+    private func receive(from link: PostgresLink) {
+        var collector = PostgresMessage.Collector()
+        while !change.isSet, !closing.isSet, link.isConnected() {
+            for text in link.notifications() {
+                if let message = collector.take(text) { take(message) }
+            }
+            _ = link.waitForInput(or: [change], until: .now + Self.answerTime)
+        }
+    }
+
+    private func take(_ message: PostgresMessage) {
+        switch message.kind {
+        case .question:
+            send(PostgresMessage(kind: .sign, number: message.number, sender: own), to: message.sender)
+        case .request:
+            guard let serving = state.withLock({ $0.serving }) else { return }
+            serving(message.bytes) { [weak self] answer in
+                guard let self else { return }
+                let answer = PostgresMessage(kind: .answer, number: message.number, sender: own, bytes: answer)
+                send(answer, to: message.sender)
+            }
+        case .sign: note(message) { $0.hasSign = true }
+        case .answer: note(message) { $0.answer = message.bytes }
+        }
+    }
+
+    private func note(_ message: PostgresMessage, _ body: (inout Wait) -> Void) {
+        state.withLock { state in
+            // Without a wait the answer came too late.
+            if state.waits[message.number] != nil { body(&state.waits[message.number, default: Wait()]) }
+        }
+        state.notifyAll()
+    }
+
+    // MARK: Sending
+
+    @discardableResult
+    private func send(_ message: PostgresMessage, to process: Identifier) -> Sending {
+        sending.withLock { link in
+            let deadline = ContinuousClock.now + Self.answerTime
+            do { try link.connect(until: deadline) } catch { return .failed }
+            // Not sent again on another connection: a request must not arrive twice.
+            guard link.send(message.statement(to: process)),
+                case .answer(let answer) = link.receive(until: deadline)
+            else { return .unknown }
+            return answer.isRefusal ? .failed : answer.failure == nil ? .done : .unknown
+        }
+    }
+
+    func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
+        guard (try? begin()) != nil, isListening() else { return .undelivered }
+        let start = ContinuousClock.now
+        let (number, isKnown) = state.withLock { state in
+            state.lastNumber += 1
+            state.waits[state.lastNumber] = Wait()
+            let isKnown = state.answered.map { $0.process == process && start - $0.time < Self.trustTime } ?? false
+            return (state.lastNumber, isKnown)
+        }
+        defer { state.withLock { $0.waits[number] = nil } }
+        // Nothing was sent to a process that gives no sign of life.
+        guard isKnown || isThere(process, number) else { return .undelivered }
+        let request = PostgresMessage(kind: .request, number: number, sender: own, bytes: message)
+        if send(request, to: process) == .failed { return .undelivered }
+        while start.duration(to: .now) < .milliseconds(milliseconds) {
+            if let bytes = answer(number, milliseconds: Self.patienceMilliseconds) {
+                state.withLock { $0.answered = (process, .now) }
+                return .answer(bytes)
+            }
+            guard !isThere(process, number) else { continue }
+            // The answer may have come just before the process ended.
+            return answer(number, milliseconds: 0).map { .answer($0) } ?? .unknown(silenceError)
+        }
+        return .unknown(silenceError)
+    }
+
+    /// Waits until the server gives this process the answers to what it sends.
+    private func isListening() -> Bool {
+        let isListening = state.wait(milliseconds: Self.signMilliseconds) { state in
+            state.isClosed ? false : state.heard.isEmpty ? nil : true
+        }
+        return isListening ?? false
+    }
+
+    /// Asks a process whether it is there.
+    private func isThere(_ process: Identifier, _ number: UInt64) -> Bool {
+        state.withLock { $0.waits[number]?.hasSign = false }
+        send(PostgresMessage(kind: .question, number: number, sender: own), to: process)
+        let isThere = state.wait(milliseconds: Self.signMilliseconds) { state -> Bool? in
+            if state.isClosed { return false }
+            return state.waits[number].map { $0.hasSign || $0.answer != nil } == true ? true : nil
+        }
+        return isThere ?? false
+    }
+
+    private func answer(_ number: UInt64, milliseconds: Int) -> [UInt8]? {
+        let answer = state.wait(milliseconds: milliseconds) { state -> [UInt8]?? in
+            if let answer = state.waits[number]?.answer { return answer }
+            return state.isClosed ? .some(nil) : nil
+        }
+        return answer ?? nil
+    }
+
+    private var silenceError: StrataError {
+        StrataError(
+            .unreachable, "The process that appends for all does not answer; the request may be applied.",
+            .init(path: options.description))
+    }
+}
