@@ -38,6 +38,10 @@ final class PostgresMail: Sendable {
 
     static let maximumMessageBytes = 256 << 10
     private static let answerTime = Duration.seconds(2)
+    /// The time in which a process gives a sign of life before it is sent a request. One that is late costs little: the
+    /// request is judged here.
+    private static let firstSignMilliseconds = 300
+    /// The same after it was sent one, whose outcome is unknown without it.
     private static let signMilliseconds = 2_000
     /// The time without an answer after which the other process is asked whether it still runs.
     private static let patienceMilliseconds = 1_000
@@ -172,7 +176,7 @@ final class PostgresMail: Sendable {
         }
         defer { state.withLock { $0.waits[number] = nil } }
         // Nothing was sent to a process that gives no sign of life.
-        guard isKnown || isThere(process, number) else { return .undelivered }
+        guard isKnown || isThere(process, number, milliseconds: Self.firstSignMilliseconds) else { return .undelivered }
         let request = PostgresMessage(kind: .request, number: number, sender: own, bytes: message)
         if send(request, to: process) == .failed { return .undelivered }
         while start.duration(to: .now) < .milliseconds(milliseconds) {
@@ -180,7 +184,7 @@ final class PostgresMail: Sendable {
                 state.withLock { $0.answered = (process, .now) }
                 return .answer(bytes)
             }
-            guard !isThere(process, number) else { continue }
+            guard !isThere(process, number, milliseconds: Self.signMilliseconds) else { continue }
             // The answer may have come just before the process ended.
             return answer(number, milliseconds: 0).map { .answer($0) } ?? .unknown(silenceError)
         }
@@ -189,17 +193,17 @@ final class PostgresMail: Sendable {
 
     /// Waits until the server gives this process the answers to what it sends.
     private func isListening() -> Bool {
-        let isListening = state.wait(milliseconds: Self.signMilliseconds) { state in
+        let isListening = state.wait(milliseconds: Self.firstSignMilliseconds) { state in
             state.isClosed ? false : state.heard.isEmpty ? nil : true
         }
         return isListening ?? false
     }
 
     /// Asks a process whether it is there.
-    private func isThere(_ process: Identifier, _ number: UInt64) -> Bool {
+    private func isThere(_ process: Identifier, _ number: UInt64, milliseconds: Int) -> Bool {
         state.withLock { $0.waits[number]?.hasSign = false }
         send(PostgresMessage(kind: .question, number: number, sender: own), to: process)
-        let isThere = state.wait(milliseconds: Self.signMilliseconds) { state -> Bool? in
+        let isThere = state.wait(milliseconds: milliseconds) { state -> Bool? in
             if state.isClosed { return false }
             return state.waits[number].map { $0.hasSign || $0.answer != nil } == true ? true : nil
         }
