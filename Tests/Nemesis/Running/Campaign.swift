@@ -19,6 +19,8 @@ struct Campaign {
     /// The program of the servers; nil for a sequencer in a directory.
     var binary: String?
     var slots = 300
+    /// True if the servers keep the assets too.
+    var assetsInCluster = false
     var fault: InjectedFault?
     /// True if the sequencer forgets its last entries at the end.
     var forgets = false
@@ -32,7 +34,9 @@ struct Campaign {
     func run() throws -> Checker.Counts {
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let cluster = try binary.map { try NATSCluster(binary: $0, in: "\(folder)/servers") }
+        let cluster = try binary.map {
+            try NATSCluster(binary: $0, in: "\(folder)/servers", keepsAssets: assetsInCluster)
+        }
         defer { cluster?.stop() }
         try cluster?.createStream()
         let history = try History(in: folder)
@@ -105,6 +109,12 @@ struct Campaign {
                 at: Checker.copy(index, in: folder),
                 options: StoreWorker.options(place: place, files: "\(folder)/files"))
             try store.confirm()
+            // The servers are gone when the copies are checked.
+            if assetsInCluster {
+                let report = try store.checkCluster(fetches: true, removesUnused: false)
+                for hash in report.problems { tally.violation("the cluster has lost asset \(hash)") }
+                tally.say("copy \(index) has \(report.assetCount) assets; \(report.unusedCount) are unused")
+            }
             try store.close()
         }
     }
