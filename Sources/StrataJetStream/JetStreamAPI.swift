@@ -73,6 +73,42 @@ struct JetStreamAPI: Sendable {
         var seq: UInt64
     }
 
+    /// Asks for the last message of a subject.
+    struct MessageRequest: Encodable {
+        var lastBySubj: String
+    }
+
+    struct StoredMessage: Decodable, Sendable {
+        struct Message: Decodable, Sendable {
+            var seq: UInt64
+            /// The bytes, which the servers send in Base64; nil for a message without any.
+            var data: Data?
+        }
+
+        var message: Message
+    }
+
+    /// Asks for the subjects that a stream has, from one on in the servers' order.
+    struct SubjectsRequest: Encodable {
+        var subjectsFilter: String
+        var offset: Int
+    }
+
+    struct SubjectsPage: Decodable, Sendable {
+        struct State: Decodable, Sendable {
+            var subjects: [String: UInt64]?
+        }
+
+        /// The number of subjects on all pages.
+        var total: Int?
+        var state: State
+    }
+
+    /// Asks to remove the messages of some subjects.
+    struct SubjectsPurge: Encodable {
+        var filter: String
+    }
+
     /// A request or an answer without content.
     struct Nothing: Codable {}
 

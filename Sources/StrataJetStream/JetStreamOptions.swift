@@ -16,15 +16,29 @@ package struct JetStreamOptions: Sendable, Hashable {
     package var openMilliseconds = 10_000
     /// The time in which a call waits for a connection to be restored, or for a leader to be elected.
     package var patienceMilliseconds = 8_000
+    /// True for the stream beside the one of the entries, which keeps assets.
+    private(set) var keepsObjects = false
+    /// True if the address says that the store's assets are in the cluster.
+    package private(set) var hasAssets = false
 
     package static let usualReplicas = 3
     private static let port = 4_222
     private static let maximumReplicas = 5
     private static let maximumNameCharacters = 64
-    private static let knownKeys = ["authority", "credentials", "plaintext", "replicas"]
+    private static let knownKeys = ["assets", "authority", "credentials", "plaintext", "replicas"]
+    private static let objectsSuffix = "-assets"
 
-    /// The subject of the stream's entries.
-    package var subject: String { "strata.\(stream)" }
+    /// The subject of the stream's entries; that of all its messages if it keeps objects.
+    package var subject: String { keepsObjects ? "\(objectsPrefix)>" : "strata.\(stream)" }
+    /// The beginning of the subjects of objects, before their names.
+    var objectsPrefix: String { "strata-assets.\(stream.dropLast(Self.objectsSuffix.count))." }
+
+    /// The options of the stream that keeps the store's assets, beside that of its entries.
+    package var forObjects: JetStreamOptions {
+        var options = self
+        (options.stream, options.keepsObjects) = (stream + Self.objectsSuffix, true)
+        return options
+    }
 
     /// The addresses as the client library takes them.
     var urls: [String] {
@@ -54,6 +68,7 @@ package struct JetStreamOptions: Sendable, Hashable {
     ///
     /// | option | |
     /// |---|---|
+    /// | `assets` | `cluster` if the servers keep the store's assets too; `directory` by default |
     /// | `credentials` | the file of the user's token and key |
     /// | `authority` | the file of the certificates to trust |
     /// | `replicas` | the least number of servers that keep the stream: 3 by default, 1 for development, or 5 |
@@ -71,6 +86,7 @@ package struct JetStreamOptions: Sendable, Hashable {
             address, credentials: Self.credentials(address), authority: address.options["authority"],
             replicas: try Self.replicas(address.options["replicas"]),
             allowsPlaintext: try Self.flag(address.options["plaintext"]))
+        hasAssets = try Self.hasAssets(address.options["assets"])
     }
 
     /// Creates the options from addresses such as `tls://n1:4222`.
@@ -148,6 +164,14 @@ package struct JetStreamOptions: Sendable, Hashable {
             throw wrong("replicas=1, 3 or 5", text)
         }
         return number
+    }
+
+    private static func hasAssets(_ text: String?) throws -> Bool {
+        switch text {
+        case nil, "directory": false
+        case "cluster": true
+        case let text?: throw wrong("assets=cluster or assets=directory", text)
+        }
     }
 
     private static func flag(_ text: String?) throws -> Bool {

@@ -13,34 +13,40 @@ extension JetStreamSequencer {
 
     /// The time that an answer may take, besides that for a long entry.
     private static let acknowledgementMilliseconds = 2_000
-    private static let bytesPerMillisecond = 1_000
+    static let bytesPerMillisecond = 1_000
 
     package func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
-        guard entry.count <= maximumEntryBytes else { return .refused(tooLong(entry.count)) }
+        guard entry.count <= maximumEntryBytes else { return .refused(Self.tooLong(entry.count, options)) }
         let connection: NATSConnection
         // Nothing was sent while there was no connection.
-        do { connection = try attempt(milliseconds: options.patienceMilliseconds) { $0 } } catch {
+        do { connection = try stream.attempt(milliseconds: options.patienceMilliseconds) { $0 } } catch {
             return .refused(described(error))
         }
         let headers = [
             (name: "Nats-Expected-Last-Sequence", value: String(expecting)),
             (name: "Nats-Expected-Stream", value: options.stream), (name: "Nats-Msg-Id", value: "\(id)"),
         ]
-        let answer: SequencerAnswer
-        do {
-            let bytes = try connection.request(
-                options.subject, entry, headers: headers,
-                milliseconds: Self.acknowledgementMilliseconds + entry.count / Self.bytesPerMillisecond)
-            answer = Self.answer(bytes, options)
-        } catch {
-            answer =
-                error.status == .maximumPayload
-                ? .refused(tooLong(entry.count)) : .unknown(Self.unreachable(options, error))
-        }
+        let answer = Self.send(entry, to: options.subject, headers: headers, connection, options)
         if case .accepted(let number) = answer {
             state.withLock { ($0.seen, $0.doubtful) = (max($0.seen, number), nil) }
         }
         return answer
+    }
+
+    /// Sends a message that a stream is to keep, and returns the meaning of the server's answer.
+    static func send(
+        _ bytes: [UInt8], to subject: String, headers: [(name: String, value: String)], _ connection: NATSConnection,
+        _ options: JetStreamOptions
+    ) -> SequencerAnswer {
+        do {
+            return answer(
+                try connection.request(
+                    subject, bytes, headers: headers,
+                    milliseconds: acknowledgementMilliseconds + bytes.count / bytesPerMillisecond), options)
+        } catch {
+            return error.status == .maximumPayload
+                ? .refused(tooLong(bytes.count, options)) : .unknown(unreachable(options, error))
+        }
     }
 
     /// Returns the meaning of a server's answer to an entry.
@@ -86,10 +92,10 @@ extension JetStreamSequencer {
         return .unknown(unreachable(options, failure))
     }
 
-    private func tooLong(_ count: Int) -> StrataError {
+    private static func tooLong(_ count: Int, _ options: JetStreamOptions) -> StrataError {
         StrataError(
             .tooLarge, "The entry is longer than the sequencer allows.",
-            .init(path: options.address, expected: "at most \(maximumEntryBytes) bytes", found: "\(count)"))
+            .init(path: options.address, found: "\(count) bytes"))
     }
 
     private func described(_ error: any Error) -> StrataError {

@@ -17,8 +17,8 @@ extension JetStreamSequencer: RequestCarrier {
         _ process: Identifier, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
     ) throws {
         try server.start(name: "strata-serve") { [self] in
-            while !state.withLock({ $0.isClosed }) {
-                do { try serveOnce(inbox(of: process), body) } catch { Self.pause() }
+            while !stream.isClosed {
+                do { try serveOnce(inbox(of: process), body) } catch { StreamConnection.pause() }
             }
         }
     }
@@ -27,7 +27,7 @@ extension JetStreamSequencer: RequestCarrier {
     private func serveOnce(
         _ inbox: String, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
     ) throws {
-        let connection = try checkedConnection()
+        let connection = try stream.checkedConnection()
         // The library subscribes again whenever it restores the connection.
         let subscription = try connection.subscribe(to: inbox)
         while !connection.isClosed {
@@ -38,7 +38,7 @@ extension JetStreamSequencer: RequestCarrier {
     }
 
     package func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
-        guard let connection = try? checkedConnection(), let reply = try? connection.newInbox(),
+        guard let connection = try? stream.checkedConnection(), let reply = try? connection.newInbox(),
             let answers = try? connection.subscribe(to: reply)
         else { return .undelivered }
         let (inbox, start) = (inbox(of: process), ContinuousClock.now)

@@ -8,6 +8,7 @@ extension JetStreamSequencer {
     private static let doubt = Duration.seconds(12)
 
     private static let unknownStream = 10_059
+    private static let unknownMessage = 10_037
     private static let notEnabled = [10_039, 10_076]
     private static let otherSettings = 10_058
     private static let tooFewServers = [10_005, 10_074]
@@ -54,11 +55,12 @@ extension JetStreamSequencer {
     ///
     /// - Throws: `.unreachable` if asking again may help; another error if not.
     static func ask<Answer: Decodable>(
-        _ connection: NATSConnection, _ question: String, _ request: some Encodable, _ options: JetStreamOptions
+        _ connection: NATSConnection, _ question: String, _ request: some Encodable, _ options: JetStreamOptions,
+        milliseconds: Int = answerMilliseconds
     ) throws -> Answer {
         do {
             let bytes = try connection.request(
-                "$JS.API.\(question)", try JetStreamAPI.encode(request), milliseconds: answerMilliseconds)
+                "$JS.API.\(question)", try JetStreamAPI.encode(request), milliseconds: milliseconds)
             return try JetStreamAPI.decode(bytes)
         } catch let failure as NATSFailure {
             throw unreachable(options, failure)
@@ -71,7 +73,14 @@ extension JetStreamSequencer {
         let context = StrataError.Context(path: options.address, found: failure.description)
         let number = failure.number ?? 0
         if number == unknownStream {
-            return StrataError(.unsuitable, "The stream does not exist; create it with 'strata create'.", context)
+            return options.keepsObjects
+                ? StrataError(
+                    .unsuitable, "The cluster does not keep this store's assets; 'strata assets --add' makes it do so.",
+                    context)
+                : StrataError(.unsuitable, "The stream does not exist; create it with 'strata create'.", context)
+        }
+        if number == unknownMessage {
+            return StrataError(.notFound, "The stream has no message of this subject.", context)
         }
         if notEnabled.contains(number) {
             return StrataError(
@@ -94,10 +103,10 @@ extension JetStreamSequencer {
     // MARK: The end
 
     package func last() throws -> UInt64 {
-        try attempt(milliseconds: options.patienceMilliseconds) { connection in
+        try stream.attempt(milliseconds: options.patienceMilliseconds) { connection in
             let seen = state.withLock { $0.seen }
             let info = try Self.checked(connection, options)
-            note(info)
+            stream.note(info)
             guard info.isFromLeader else {
                 throw StrataError(
                     .unreachable, "The server that leads the stream has no majority of servers; start the others.",
@@ -132,7 +141,7 @@ extension JetStreamSequencer {
     // MARK: Trimming
 
     package func trim(through number: UInt64) throws -> UInt64 {
-        try attempt(milliseconds: options.patienceMilliseconds) { connection in
+        try stream.attempt(milliseconds: options.patienceMilliseconds) { connection in
             let before = try Self.checked(connection, options).state
             // IMPORTANT: a purge past the end would skip numbers.
             let target = min(number, before.last, .max - 1)
@@ -141,7 +150,7 @@ extension JetStreamSequencer {
                     connection, "STREAM.PURGE.\(options.stream)", JetStreamAPI.PurgeRequest(seq: target + 1), options)
             }
             let after = try Self.checked(connection, options)
-            note(after)
+            stream.note(after)
             return max(after.state.first, 1) - 1
         }
     }
@@ -156,7 +165,7 @@ extension JetStreamSequencer {
     package static func create(_ options: JetStreamOptions) throws -> Bool {
         let library = try NATSLibrary.shared()
         return try Attempts(milliseconds: options.openMilliseconds).run {
-            let connection = try connect(options, library)
+            let connection = try StreamConnection.connect(options, library)
             defer { connection.close() }
             try checkServer(connection, options)
             let isThere = try exists(connection, options)
@@ -166,7 +175,7 @@ extension JetStreamSequencer {
             try check(created.config, options, messageBytes: connection.maximumPayloadBytes)
             return !isThere
         } pause: {
-            pause()
+            StreamConnection.pause()
             return true
         }
     }

@@ -10,7 +10,7 @@ extension JetStreamSequencer {
         do {
             return try reader.withLock { try entries(after: number, milliseconds: milliseconds, &$0) }
         } catch {
-            if state.withLock({ $0.isClosed }) { return [] }
+            if stream.isClosed { return [] }
             throw error as? StrataError ?? Self.unreachable(options, error)
         }
     }
@@ -21,7 +21,7 @@ extension JetStreamSequencer {
         let start = ContinuousClock.now
         var restarts = 0
         while true {
-            if state.withLock({ $0.isClosed }) { return [] }
+            if stream.isClosed { return [] }
             try checkFloor(number)
             let left = max(0, milliseconds - Int(start.duration(to: .now) / .milliseconds(1)))
             do {
@@ -42,20 +42,20 @@ extension JetStreamSequencer {
 
     /// Returns the consumer if it continues after `number`; else another one.
     private func running(_ consumer: OrderedConsumer?, after number: UInt64) throws -> OrderedConsumer {
-        let connection = try checkedConnection()
+        let connection = try stream.checkedConnection()
         if let consumer, consumer.next == number + 1, consumer.connection === connection,
             consumer.reconnects == connection.reconnects
         {
             return consumer
         }
         // The server begins with the first entry that it has, and does not say that others were trimmed.
-        note(try Self.checked(connection, options))
+        stream.note(try Self.checked(connection, options))
         try checkFloor(number)
         return try OrderedConsumer(connection, options, from: number + 1)
     }
 
     private func checkFloor(_ number: UInt64) throws {
-        let first = state.withLock { $0.first }
+        let first = stream.first
         guard first > number + 1 else { return }
         throw StrataError(
             .outOfRange, "The sequencer was trimmed past the entry; copy the store from a process that has it.",

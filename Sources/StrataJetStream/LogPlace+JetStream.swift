@@ -32,7 +32,11 @@ extension LogPlace {
         }
         // What cannot be read may have a password in it, so it is not shown.
         let address = (try? options.get())?.fullAddress ?? "nats:///\(stream)"
-        return LogPlace(address: address) { _ in try JetStreamSequencer(options.get()) }
+        return LogPlace(address: address) {
+            try JetStreamKeeper(options.get())
+        } open: { _ in
+            try JetStreamSequencer(options.get())
+        }
     }
 
     /// A stream of NATS JetStream at an address such as `nats://127.0.0.1:4222/notes`.
@@ -42,6 +46,7 @@ extension LogPlace {
     ///
     /// | option | |
     /// |---|---|
+    /// | `assets` | `cluster` is ``withAssets(in:)`` `.cluster`; `directory` by default |
     /// | `credentials` | the file of the user's token and key |
     /// | `authority` | the file of the certificates to trust |
     /// | `replicas` | the least number of servers that keep the stream: 3 by default, 1 for development, or 5 |
@@ -55,6 +60,13 @@ extension LogPlace {
     /// Returns the place for an address that has been parsed.
     package static func jetStream(_ address: ServerAddress) throws -> LogPlace {
         let options = try JetStreamOptions(address)
-        return LogPlace(address: "\(address)") { _ in try JetStreamSequencer(options) }
+        var address = address
+        address.options["assets"] = nil
+        let place = LogPlace(address: "\(address)") {
+            try JetStreamKeeper(options)
+        } open: { _ in
+            try JetStreamSequencer(options)
+        }
+        return place.withAssets(in: options.hasAssets ? .cluster : .directory)
     }
 }

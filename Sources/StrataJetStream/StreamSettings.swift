@@ -68,7 +68,7 @@ struct StreamSettings: Codable, Sendable {
         discard = "new"
         replicas = options.replicas
         (maximumAge, maximumMessages, maximumBytes) = (0, -1, -1)
-        (maximumMessagesPerSubject, maximumMessageBytes) = (-1, -1)
+        (maximumMessagesPerSubject, maximumMessageBytes) = (options.keepsObjects ? 1 : -1, -1)
         duplicateWindow = Self.duplicateWindow
         (deniesDelete, allowsDirect, allowsRollup) = (true, false, false)
     }
@@ -109,7 +109,13 @@ struct StreamSettings: Codable, Sendable {
         unlimited(.maximumAge, maximumAge, 0)
         unlimited(.maximumMessages, maximumMessages, -1)
         unlimited(.maximumBytes, maximumBytes, -1)
-        unlimited(.maximumMessagesPerSubject, maximumMessagesPerSubject, -1)
+        if options.keepsObjects {
+            // A message that is sent again takes the place of the first.
+            let count = maximumMessagesPerSubject
+            require(.maximumMessagesPerSubject, count == 1, "1", count)
+        } else {
+            unlimited(.maximumMessagesPerSubject, maximumMessagesPerSubject, -1)
+        }
         let room = maximumMessageBytes ?? -1
         require(.maximumMessageBytes, room <= 0 || room >= Int64(messageBytes), "-1 or \(messageBytes)", room)
         require(.firstNumber, (firstNumber ?? 0) <= 1, "1", firstNumber)

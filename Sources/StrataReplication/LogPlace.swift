@@ -10,7 +10,19 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     public let filesDirectory: String?
     /// The process that judges requests.
     public let writes: Writes
+    /// The place of the assets of all processes.
+    public let assets: AssetPlace
+    private let keeper: (@Sendable () throws -> any MessageKeeper)?
     private let open: (@Sendable (Platform) throws -> any Sequencer)?
+
+    /// The places of a store's assets.
+    public enum AssetPlace: Sendable {
+        /// The directory that all processes share; the store's own if one process writes it.
+        case directory
+        /// The servers that order the commits keep the assets too, as safely as these. Each process has the files that
+        /// it reads in its copy.
+        case cluster
+    }
 
     /// The processes that append commits.
     public enum Writes: Sendable {
@@ -24,7 +36,8 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     public var description: String { address }
 
     /// The store's own directory: one process writes it.
-    public static let local = LogPlace(address: "local", filesDirectory: nil, writes: .anywhere, open: nil)
+    public static let local = LogPlace(
+        address: "local", filesDirectory: nil, writes: .anywhere, assets: .directory, keeper: nil, open: nil)
 
     /// A directory that all processes reach, on one machine or on a shared disk.
     ///
@@ -49,7 +62,22 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// All processes must reach the directory, and no other store may use it. Its file system must have hard links. The
     /// directory is created if it is missing. Assets and keys are as safe as this directory.
     public func withFiles(in directory: String) -> LogPlace {
-        LogPlace(address: address, filesDirectory: directory, writes: writes, open: open)
+        LogPlace(
+            address: address, filesDirectory: directory, writes: writes, assets: assets, keeper: keeper, open: open)
+    }
+
+    /// Returns the same place, with another choice of where all processes keep the store's assets. Servers of JetStream
+    /// can keep them, if `strata create` or `strata assets` prepared them.
+    ///
+    /// ```swift
+    /// options.place = place.withAssets(in: .cluster).withFiles(in: "/shared/Notes.keys")
+    /// ```
+    /// The keys of encrypted values, and the bases of a trimmed sequencer, are in the directory of ``withFiles(in:)``
+    /// all the same. All processes must have the same place for assets.
+    public func withAssets(in assets: AssetPlace) -> LogPlace {
+        LogPlace(
+            address: address, filesDirectory: filesDirectory, writes: writes, assets: assets, keeper: keeper,
+            open: open)
     }
 
     /// Returns the same place, with another choice of the processes that append commits. A store with ``Writes/home``
@@ -59,31 +87,48 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// options.place = place.writing(.home)
     /// ```
     public func writing(_ writes: Writes) -> LogPlace {
-        LogPlace(address: address, filesDirectory: filesDirectory, writes: writes, open: open)
+        LogPlace(
+            address: address, filesDirectory: filesDirectory, writes: writes, assets: assets, keeper: keeper,
+            open: open)
     }
 
     /// Creates the place of a sequencer, without a directory for files. Two places are equal if their addresses and
     /// directories are.
     ///
-    /// - Parameter open: connects to the sequencer; called whenever a store is opened.
-    package init(address: String, open: @escaping @Sendable (Platform) throws -> any Sequencer) {
-        self.init(address: address, filesDirectory: nil, writes: .anywhere, open: .some(open))
+    /// - Parameters:
+    ///   - keeper: returns what keeps assets beside the sequencer, without a connection yet; nil if nothing does.
+    ///   - open: connects to the sequencer; called whenever a store is opened.
+    package init(
+        address: String, keeper: (@Sendable () throws -> any MessageKeeper)? = nil,
+        open: @escaping @Sendable (Platform) throws -> any Sequencer
+    ) {
+        self.init(
+            address: address, filesDirectory: nil, writes: .anywhere, assets: .directory, keeper: keeper,
+            open: .some(open))
     }
 
     private init(
-        address: String, filesDirectory: String?, writes: Writes,
-        open: (@Sendable (Platform) throws -> any Sequencer)?
+        address: String, filesDirectory: String?, writes: Writes, assets: AssetPlace,
+        keeper: (@Sendable () throws -> any MessageKeeper)?, open: (@Sendable (Platform) throws -> any Sequencer)?
     ) {
         self.address = address
         self.filesDirectory = filesDirectory
         self.writes = writes
+        self.assets = assets
+        self.keeper = keeper
         self.open = open
     }
 
     /// Connects to the sequencer; nil if the place is ``local``.
     package func sequencer(_ platform: Platform) throws -> (any Sequencer)? { try open?(platform) }
 
+    /// Returns the assets that the cluster keeps, or can keep; nil if it cannot.
+    package func objects(_ platform: Platform) throws -> ObjectStore? {
+        try keeper.map { ObjectStore(try $0(), platform.random) }
+    }
+
     public static func == (one: LogPlace, other: LogPlace) -> Bool {
         one.address == other.address && one.filesDirectory == other.filesDirectory && one.writes == other.writes
+            && one.assets == other.assets
     }
 }

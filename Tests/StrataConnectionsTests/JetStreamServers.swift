@@ -14,7 +14,7 @@ import Testing
 /// let options = try servers.options("notes")
 /// ```
 final class JetStreamServers {
-    static let isOffered = binary != nil
+    static let isOffered = NATSPrograms.recent != nil
     static let whyNot: Comment =
         "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER"
 
@@ -22,14 +22,6 @@ final class JetStreamServers {
     private var processes: [ChildProcess?]
     private let ports: [Int]
     private let settings: String
-
-    /// The first server that is recent enough: of the environment, of tools/nats, or of the path.
-    private static let binary = NATSPrograms.all.first { path in
-        guard let child = try? ChildProcess(path, ["--version"]) else { return false }
-        defer { _ = child.wait() }
-        let version = child.lines().first?.split(separator: "v").last.map(String.init)
-        return version.flatMap(ServerVersion.init).map { $0 >= .minimum } ?? false
-    }
 
     /// - Parameters:
     ///   - hasJetStream: false for servers without it.
@@ -66,7 +58,7 @@ final class JetStreamServers {
     // MARK: Processes
 
     func start(_ index: Int) throws {
-        let binary = try #require(Self.binary)
+        let binary = try #require(NATSPrograms.recent)
         processes[index] = try ChildProcess(
             binary, ["-c", directory.path("\(index).conf")], errors: directory.path("\(index).log"))
     }
@@ -74,6 +66,12 @@ final class JetStreamServers {
     func kill(_ index: Int) {
         processes[index]?.kill()
         processes[index] = nil
+    }
+
+    /// Takes everything away that a server keeps. It must not run.
+    func wipe(_ index: Int) throws {
+        let store = directory.path("store\(index)")
+        try RealFileSystem().rename(store, to: store + "-lost")
     }
 
     func pause(_ index: Int) { signal(index, SIGSTOP) }
@@ -117,6 +115,28 @@ final class JetStreamServers {
     func leader(_ options: JetStreamOptions) -> Int? {
         let info = try? ask("STREAM.INFO.\(options.stream)", "{}", options, as: StreamInfo.self)
         return info?.cluster?.leader.flatMap { Int($0.dropFirst()) }
+    }
+}
+
+extension JetStreamServers {
+    private struct Standing: Decodable {
+        struct Cluster: Decodable {
+            struct Replica: Decodable {
+                var current: Bool?
+                var offline: Bool?
+            }
+
+            var replicas: [Replica]?
+        }
+
+        var cluster: Cluster?
+    }
+
+    /// Returns true if every server has all messages of a stream.
+    func isComplete(_ options: JetStreamOptions) -> Bool {
+        let standing = try? ask("STREAM.INFO.\(options.stream)", "{}", options, as: Standing.self)
+        let replicas = standing?.cluster?.replicas ?? []
+        return replicas.count == processes.count - 1 && replicas.allSatisfy { $0.current == true && $0.offline != true }
     }
 }
 

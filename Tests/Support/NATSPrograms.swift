@@ -12,4 +12,12 @@ package enum NATSPrograms {
         programs += folders.map { "\($0)/nats-server" }
         return programs.filter { access($0, X_OK) == 0 }
     }()
+    /// The first server from version 2.12 on; nil if there is none.
+    package static let recent = all.first { path in
+        guard let child = try? ChildProcess(path, ["--version"]) else { return false }
+        defer { _ = child.wait() }
+        // Such as `nats-server: v2.15.1`.
+        let numbers = (child.lines().first?.split(separator: "v").last ?? "").split(separator: ".").map { Int($0) ?? 0 }
+        return numbers.count >= 2 && (numbers[0], numbers[1]) >= (2, 12)
+    }
 }

@@ -65,6 +65,8 @@ extension RecordFields {
             try store.requireAssets(of: record) { fraction in
                 if let step = steps.next(fraction) { progress(step) }
             }
+        } catch let error as StrataError where error.code == .unreachable {
+            throw CKError(engine: error)
         } catch let error as StrataError {
             throw CKError(
                 .assetNotAvailable, message: "An asset of record \(record.id.name) is not available. \(error)",

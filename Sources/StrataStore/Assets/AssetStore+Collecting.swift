@@ -8,11 +8,11 @@ extension AssetStore {
     func collect() throws -> Int {
         var count = 0
         switch place {
-        case .readOnly, .missing: break
+        case .readOnly, .cluster(_, _, isWritable: false), .missing: break
         case .shared(let paths): return try collectShared(paths)
         case .unnamed:
             for hash in state.withLock({ Array($0.unnamed.keys) }) where try collect(hash) { count += 1 }
-        case .directory(let paths):
+        case .directory(let paths), .cluster(let paths, _, _):
             guard try files.exists(paths.directory) else { return 0 }
             for name in try files.list(paths.directory) {
                 let path = paths.directory + "/" + name
@@ -52,9 +52,10 @@ extension AssetStore {
         guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
         state.known[hash] = nil
         switch place {
-        case .readOnly, .shared, .missing: return false
+        case .readOnly, .shared, .cluster(_, _, isWritable: false), .missing: return false
         case .unnamed: return state.unnamed.removeValue(forKey: hash) != nil
-        case .directory(let paths):
+        // The cluster keeps the bytes: other processes may name them.
+        case .directory(let paths), .cluster(let paths, _, _):
             let path = paths.file(of: hash)
             guard try files.exists(path) else { return false }
             try files.remove(path)

@@ -21,7 +21,7 @@ extension AssetStore {
         _ source: any File, _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void = { _ in }
     ) throws -> PinnedAsset {
         switch place {
-        case .readOnly: throw FollowerLog.error
+        case .readOnly, .cluster(_, _, isWritable: false): throw FollowerLog.error
         case .unnamed(let directory):
             let draft = try files.openUnnamed("\(directory)/strata-asset-\(random.nextIdentifier())")
             let pin = pin(try copy(source, path, to: draft, atMost: limit, progress))
@@ -30,7 +30,7 @@ extension AssetStore {
             }
             return pin
         case .missing(let error): throw error
-        case .directory(let paths), .shared(let paths):
+        case .directory(let paths), .shared(let paths), .cluster(let paths, _, _):
             return try importFile(source, path, into: paths, atMost: limit, progress)
         }
     }
@@ -53,7 +53,11 @@ extension AssetStore {
         let pin = pin(asset)
         if try isKept(asset.hash, paths) { return pin }
         // A file that is not known to be whole and durable is replaced, which also repairs a damaged one.
-        try draft.sync()
+        if case .cluster(_, let objects, _) = place {
+            try objects.put(asset.hash, draft, byteCount: Int(asset.size))
+        } else {
+            try draft.sync()
+        }
         try makeDurableDirectory(paths.folder(of: asset.hash), in: paths.directory)
         try files.rename(draftPath, to: paths.file(of: asset.hash))
         hasDraft = false
@@ -140,6 +144,7 @@ extension AssetStore {
         defer { close(file) }
         switch place {
         case .readOnly, .unnamed, .missing: break
+        case .cluster: try requireInCluster(asset)
         case .directory(let paths): try makeDurable(file, asset.hash, paths)
         case .shared(let paths): try requireYoung(asset.hash, paths)
         }

@@ -6,10 +6,14 @@ extension AssetStore {
     /// process, and again if the file has changed. The caller must pass the file to ``close(_:)``.
     ///
     /// - Parameter progress: A closure that receives the number of bytes read so far.
-    /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged.
+    /// - Throws: ``StrataError`` `assetNotAvailable` if the file is missing or damaged; `unreachable` if it has to be
+    ///   fetched from servers that do not answer.
     func open(_ asset: FieldValue.Asset, progress: (_ read: Int) -> Void = { _ in }) throws -> any File {
         let path = path(of: asset.hash)
         do {
+            if case .cluster(let paths, let objects, let isWritable) = place {
+                return try openCached(asset, paths, objects, isWritable, progress)
+            }
             let file = try openFile(asset.hash, path)
             do {
                 try verify(file, of: asset, at: path, progress)
@@ -18,7 +22,7 @@ extension AssetStore {
                 if !isShared(file) { file.close() }
                 throw error
             }
-        } catch let error as StrataError where error.code != .assetNotAvailable {
+        } catch let error as StrataError where ![.assetNotAvailable, .unreachable].contains(error.code) {
             throw StrataError(
                 .assetNotAvailable, "The file of an asset cannot be read.", .init(path: path), cause: error)
         }
@@ -36,14 +40,15 @@ extension AssetStore {
 
     private func path(of hash: ContentHash) -> String {
         switch place {
-        case .directory(let paths), .shared(let paths), .readOnly(let paths): paths.file(of: hash)
+        case .directory(let paths), .shared(let paths), .readOnly(let paths), .cluster(let paths, _, _):
+            paths.file(of: hash)
         case .unnamed, .missing: hash.description
         }
     }
 
     private func openFile(_ hash: ContentHash, _ path: String) throws -> any File {
         switch place {
-        case .directory: return try files.open(path, .read)
+        case .directory, .cluster: return try files.open(path, .read)
         case .shared(let paths), .readOnly(let paths): return try openAnywhere(hash, paths)
         case .missing(let error): throw error
         case .unnamed:
@@ -54,7 +59,7 @@ extension AssetStore {
         }
     }
 
-    private func verify(
+    func verify(
         _ file: any File, of asset: FieldValue.Asset, at path: String, _ progress: (Int) -> Void
     ) throws {
         let status = try file.status()

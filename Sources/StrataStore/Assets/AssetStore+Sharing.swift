@@ -28,6 +28,7 @@ extension AssetStore {
     func requireAssets(of request: Request) throws {
         switch place {
         case .directory, .readOnly, .unnamed: break
+        case .cluster: try request.forEachAsset { try requireInCluster($0) }
         case .missing(let error): try request.forEachAsset { _ in throw error }
         case .shared(let paths): try request.forEachAsset { try requireYoung($0.hash, paths) }
         }

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataSystem
 import StrataViews
 
@@ -18,7 +19,9 @@ final class AssetStore: Sendable {
         case directory(AssetPaths)
         /// A directory that all processes of a store on a sequencer write.
         case shared(AssetPaths)
-        /// One of these directories, for a reader that changes nothing.
+        /// The servers that order the log keep the assets; the copy's directory has those that this process read.
+        case cluster(AssetPaths, ObjectStore, isWritable: Bool)
+        /// One of the directories, for a reader that changes nothing.
         case readOnly(AssetPaths)
         /// Unnamed files, created in another directory, that end with the process.
         case unnamed(inDirectory: String)
@@ -29,7 +32,7 @@ final class AssetStore: Sendable {
     /// The status of a file when its bytes were last found to match its name.
     struct KnownFile {
         var status: FileStatus
-        /// True if the file is known to survive a loss of power.
+        /// True if the bytes are known to survive a loss of power: in this file, or in the cluster.
         var isDurable: Bool
     }
 
@@ -68,13 +71,13 @@ final class AssetStore: Sendable {
         state.withLock { $0.pipeline = pipeline }
         let paths: AssetPaths
         switch place {
-        case .directory(let own): paths = own
+        case .directory(let own), .cluster(let own, _, isWritable: true): paths = own
         case .shared(let shared): paths = shared
-        case .readOnly, .unnamed, .missing: return
+        case .readOnly, .cluster, .unnamed, .missing: return
         }
         // Files that cannot be listed now can be collected another time.
         guard let names = try? files.list(paths.directory), !names.isEmpty else { return }
-        if case .directory = place {
+        if !isShared {
             for name in names where AssetPaths.isDraft(name) { try? files.remove(paths.directory + "/" + name) }
         }
         try collector.start(name: "strata-assets") { [self] in
@@ -86,7 +89,13 @@ final class AssetStore: Sendable {
     /// Stops collecting. Files that are open for reading stay open.
     func end() {
         state.withLock { $0.pipeline = nil }
+        if case .cluster(_, let objects, _) = place { objects.close() }
         collector.join()
+    }
+
+    /// True if other processes remove files from the same directory.
+    private var isShared: Bool {
+        if case .shared = place { true } else { false }
     }
 
     func note(_ hash: ContentHash, _ file: KnownFile) {
@@ -111,7 +120,7 @@ final class AssetStore: Sendable {
             let count = (state.pins[hash] ?? 1) - 1
             state.pins[hash] = count > 0 ? count : nil
             // In a shared directory, another process may need the file.
-            if case .shared = place { return }
+            if isShared { return }
             _ = try? collect(hash, &state)
         }
     }

@@ -84,7 +84,7 @@ final class StoreEngine: Sendable {
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil),
             IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options: options, platform: platform,
-            assets: home?.assets(options, platform)
+            assets: try home?.assets(options, platform)
                 ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
     }
@@ -115,7 +115,7 @@ final class StoreEngine: Sendable {
         // No indexes are built here; only those in the page file count.
         try self.init(
             log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options: options,
-            platform: platform, rebuilder: rebuilder, assets: home.assetsForReading(platform),
+            platform: platform, rebuilder: rebuilder, assets: home.assets(options, platform, isWritable: false),
             keys: home.keys(options, platform, isFollowed: true), at: path)
     }
 

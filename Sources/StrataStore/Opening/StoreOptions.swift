@@ -136,11 +136,11 @@ public struct StoreOptions: Sendable {
                     .invalidArgument, "A store without a sequencer has one writer; leave out the home writer.",
                     .init(path: path))
             }
-            guard place.filesDirectory == nil else {
+            guard place.filesDirectory == nil, place.assets == .directory else {
                 throw StrataError(
                     .invalidArgument,
                     "A store without a sequencer keeps assets and keys in its own directory; leave the other out.",
-                    .init(path: path, found: place.filesDirectory))
+                    .init(path: path, found: place.filesDirectory ?? "assets=cluster"))
             }
             guard try !platform.files.exists(StorePaths(path).replica) else {
                 throw StrataError(

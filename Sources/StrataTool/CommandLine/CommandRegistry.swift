@@ -38,7 +38,8 @@ enum CommandRegistry {
         Group(
             title: "keep a store on several machines",
             commands: [
-                CreateCommand.self, JoinCommand.self, ReplicateCommand.self, TrimCommand.self, PromoteCommand.self,
+                CreateCommand.self, JoinCommand.self, ReplicateCommand.self, TrimCommand.self, AssetsCommand.self,
+                PromoteCommand.self,
             ]),
         Group(
             title: "the tool itself",

@@ -45,6 +45,7 @@ enum JSONReference {
         ("strata rebuild-views", [RebuildViewsCommand.shape]),
         ("strata create, strata join, strata replicate, strata promote", [ReplicationReport.shape]),
         ("strata trim", [TrimReport.shape]),
+        ("strata assets", [AssetsReport.shape]),
     ]
 
     private static let introduction = """

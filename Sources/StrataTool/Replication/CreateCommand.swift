@@ -12,7 +12,8 @@ enum CreateCommand: Command {
         + "of an existing store, with its offsets, times, ids and chain values; the directory is then a copy that "
         + "follows the sequencer, and is opened with its address. Exits with 1 and prints the reason if the sequencer "
         + "has a store already, if the history of --from was compacted or has erased data, or if a commit is longer "
-        + "than an entry may be; the sequencer then has no entry."
+        + "than an entry may be; the sequencer then has no entry. If the address says assets=cluster, the servers keep "
+        + "assets too, and get those of --from."
     static let operands = [SequencerAddress.operand]
     static let from = Option.text("--from", "STORE", help: "the directory of a store whose history the sequencer gets")
     static let container = Option.text(
@@ -57,6 +58,7 @@ enum CreateCommand: Command {
             created: platform.time.nowMicroseconds())
         try address.prepare()
         try address.withSequencer { try identity.create(in: $0, platform) }
+        try address.keepAssets(of: identity.storeID)
         return ReplicationReport(target: address.place.address, identity: identity, commits: 0, end: .start)
     }
 
@@ -70,11 +72,15 @@ enum CreateCommand: Command {
         // Asked before the sequencer is made, which should not be left behind for a mistyped path.
         _ = try StoreAccess(path)
         try address.prepare()
+        // Before the entries that name them.
+        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
+            try address.keepAssets(of: identity.storeID, from: path)
+        }
         let result = try address.withSequencer {
             try CopyMove.attach(at: path, to: $0, address: address.place.address)
         }
         return ReplicationReport(
             target: address.place.address, identity: result.identity, commits: result.end.offset, end: result.end,
-            notes: try ReplicationReport.notes(on: path, toSequencer: true))
+            notes: try ReplicationReport.notes(on: path, toSequencer: true, and: address))
     }
 }

@@ -53,10 +53,13 @@ enum PromoteCommand: Command {
             return ReplicationReport(target: path, identity: result.identity, commits: 0, end: result.end)
         }
         try target.prepare()
+        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
+            try target.keepAssets(of: identity.storeID, from: path)
+        }
         let result = try target.withSequencer { try CopyMove.attach(at: path, to: $0, address: target.place.address) }
         return ReplicationReport(
             target: path, identity: result.identity, commits: 0, end: result.end,
-            notes: try ReplicationReport.notes(on: path, toSequencer: true))
+            notes: try ReplicationReport.notes(on: path, toSequencer: true, and: target))
     }
 
     /// - Throws: `.invalidArgument` unless the copy's sequencer is known to be gone.

@@ -30,11 +30,14 @@ struct ReplicationReport {
 
     /// Returns notes on files of a store that are not part of its log.
     ///
-    /// - Parameter toSequencer: true if several processes write the target, which keep their keys in another form.
-    static func notes(on path: String, toSequencer: Bool) throws -> [String] {
+    /// - Parameters:
+    ///   - toSequencer: true if several processes write the target, which keep their keys in another form.
+    ///   - address: the address that got the assets, if it says that the cluster keeps them.
+    static func notes(on path: String, toSequencer: Bool, and address: SequencerAddress? = nil) throws -> [String] {
         let files = RealFileSystem()
         var notes: [String] = []
-        if try files.exists(path + "/assets"), try !files.list(path + "/assets").isEmpty {
+        let isMoved = address?.place.assets == .cluster
+        if try !isMoved && files.exists(path + "/assets"), try !files.list(path + "/assets").isEmpty {
             notes.append("asset files are not copied: copy the folder 'assets' of \(path)")
         }
         if try files.exists(path + "/keys") {

@@ -26,6 +26,7 @@ struct SequencerAddress: Sendable {
             let options = try JetStreamOptions(address)
             self.init(place: try .jetStream(address)) {
                 try Self.makeIfMissing { try JetStreamSequencer.create(options) }
+                if options.hasAssets { try Self.makeIfMissing { try JetStreamSequencer.create(options.forObjects) } }
             }
         case "postgres", "postgresql":
             let address = try ServerAddress(parsing: text)
@@ -81,6 +82,16 @@ struct SequencerAddress: Sendable {
         guard let directory = arguments[Self.files] else { return self }
         return SequencerAddress(
             place: place.withFiles(in: WorkingDirectory.absolutePath(of: directory)), prepare: prepare)
+    }
+
+    /// Makes a store the owner of the assets in the cluster, if the address says that they are there, and adds the
+    /// files of a directory; returns their number.
+    @discardableResult
+    func keepAssets(of store: Identifier, from directory: String? = nil) throws -> Int {
+        guard place.assets == .cluster, let objects = try place.objects(Platform()) else { return 0 }
+        defer { objects.close() }
+        try objects.claim(for: store)
+        return try directory.map { try objects.addAssets(in: $0) } ?? 0
     }
 
     /// Returns true for a word that is meant as an address rather than as a path.

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataReplication
+import StrataSystem
 
 /// The details that `info` prints of a store on a sequencer. All its entries are read, and nothing is written.
 struct SequencerInfo {
@@ -11,9 +12,17 @@ struct SequencerInfo {
     let last: UInt64
     let end: Position
     let lastTime: Int64?
+    /// The number of assets that the cluster keeps; nil unless the address says that it keeps them.
+    let assets: Int?
 
     init(_ address: SequencerAddress) throws {
         self.address = address.place.address
+        if address.place.assets == .cluster, let objects = try address.place.objects(Platform()) {
+            defer { objects.close() }
+            assets = try objects.list().count
+        } else {
+            assets = nil
+        }
         (identity, first, last, end, lastTime) = try address.withSequencer { sequencer in
             var history = try SequencedHistory(sequencer, in: address.place.filesDirectory)
             let last = try sequencer.last()
@@ -31,6 +40,7 @@ struct SequencerInfo {
         line("id", identity.storeID.description)
         line("created", "\(Timestamp(microseconds: identity.created))")
         line("entries", "\(first) to \(last)")
+        if let assets { line("assets", "\(assets) in the cluster") }
         if let lastTime { line("last", "\(Timestamp(microseconds: lastTime))") }
         output.write("end         \(end)")
         try output.endLine()
@@ -48,5 +58,6 @@ extension SequencerInfo: Shaped {
         Key("end", "last offset") { $0.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
         Key("lastTime", "time of the last commit; null if there is none") { $0.lastTime }
+        Key("assets", "how many assets the cluster keeps; null unless the address says assets=cluster") { $0.assets }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataJetStream
 import StrataLog
 import StrataModel
 import StrataReplay
@@ -189,7 +190,12 @@ struct Checker {
             }
         }
         var options = StoreOptions.service
-        options.place = options.place.withFiles(in: "\(folder)/files")
+        // A store whose assets the servers keep has no such directory, and each copy has the files that it names.
+        if FileManager.default.fileExists(atPath: "\(folder)/files") {
+            options.place = options.place.withFiles(in: "\(folder)/files")
+        } else {
+            options.place = try LogPlace.jetStream("nats://127.0.0.1:1/gone?assets=cluster")
+        }
         let stores = try copies.map { try Store.open(at: $0, options: options, access: .readOnly) }
         defer { for store in stores { try? store.close() } }
         let digests = try stores[0].snapshot().digests()

@@ -22,6 +22,8 @@ struct Campaign {
     var earlierBinary: String?
     var serverCount = NATSCluster.usualCount
     var slots = 300
+    /// True if the servers keep the assets too.
+    var assetsInCluster = false
     var fault: InjectedFault?
     /// True if the sequencer forgets its last entries at the end.
     var forgets = false
@@ -36,7 +38,9 @@ struct Campaign {
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let cluster = try binary.map {
-            try NATSCluster(serverCount, binary: $0, earlierBinary: earlierBinary, in: "\(folder)/servers")
+            try NATSCluster(
+                serverCount, binary: $0, earlierBinary: earlierBinary, in: "\(folder)/servers",
+                keepsAssets: assetsInCluster)
         }
         defer { cluster?.stop() }
         try cluster?.createStream()
@@ -111,6 +115,12 @@ struct Campaign {
                 at: Checker.copy(index, in: folder),
                 options: StoreWorker.options(place: place, files: "\(folder)/files"))
             try store.confirm()
+            // The servers are gone when the copies are checked.
+            if assetsInCluster {
+                let report = try store.checkCluster(fetches: true, removesUnused: false)
+                for hash in report.problems { tally.violation("the cluster has lost asset \(hash)") }
+                tally.say("copy \(index) has \(report.assetCount) assets; \(report.unusedCount) are unused")
+            }
             try store.close()
         }
     }

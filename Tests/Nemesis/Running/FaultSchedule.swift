@@ -223,8 +223,9 @@ final class FaultSchedule {
     /// everything again, because another fault of a server would be more than a minority.
     private func wipeServer(_ cluster: NATSCluster) {
         undo { $0.concernsServers }
-        guard waitUntilComplete(cluster), let leader = cluster.standing?.leader else { return }
-        let server = (leader + 1 + generator.next(below: cluster.count - 1)) % cluster.count
+        guard waitUntilComplete(cluster), let leaders = cluster.standing?.leaders else { return }
+        let followers = (0..<cluster.count).filter { !leaders.contains($0) }
+        let server = followers[generator.next(below: followers.count)]
         begin("server's disk wiped", "n\(server)", milliseconds: 1, concernsServers: true) {
             cluster.kill(server)
             do {

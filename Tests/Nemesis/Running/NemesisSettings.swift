@@ -8,6 +8,8 @@ struct NemesisSettings {
     var isCanary = false
     var keeps = false
     var usesDirectory = false
+    /// True if the servers keep the assets, false if a directory does.
+    var assetsInCluster = true
     /// The number of requests that a client may have on their way.
     var slots = 300
     var checked: String?
@@ -49,6 +51,9 @@ struct NemesisSettings {
         case "--sequencer":
             guard ["nats", "directory"].contains(value) else { return false }
             usesDirectory = value == "directory"
+        case "--assets":
+            guard ["cluster", "directory"].contains(value) else { return false }
+            assetsInCluster = value == "cluster"
         case "--slots":
             guard let number = Int(value), number > 0 else { return false }
             slots = number
@@ -86,6 +91,7 @@ struct NemesisSettings {
             campaign.earlierBinary = usesDirectory ? nil : earlierServer
             campaign.serverCount = serverCount
             campaign.slots = slots
+            campaign.assetsInCluster = assetsInCluster && !usesDirectory
             tally.say("seed \(seed), \(seconds) seconds, in \(folder)")
             counts = try campaign.run()
             if counts.faults.isEmpty { tally.violation("no fault happened, so nothing was shown") }

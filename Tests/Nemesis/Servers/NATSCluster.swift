@@ -20,6 +20,8 @@ final class NATSCluster: Sendable {
     let routes: [(one: Int, other: Int, link: Link)]
     private let folder: String
     private let binary: String
+    /// True if the servers keep the store's assets too.
+    private let keepsAssets: Bool
     private let ports: [Int]
     private let clusterPorts: [Int]
     private let proxies: Lock<[Proxy]>
@@ -32,8 +34,10 @@ final class NATSCluster: Sendable {
     }
 
     /// Starts 3 or 5 servers, with `earlierBinary` if there is one; ``upgrade(_:)`` changes a server to `binary`.
-    init(_ count: Int, binary: String, earlierBinary: String? = nil, in folder: String) throws {
-        (self.count, self.binary, self.folder) = (count, binary, folder)
+    init(
+        _ count: Int, binary: String, earlierBinary: String? = nil, in folder: String, keepsAssets: Bool
+    ) throws {
+        (self.count, self.binary, self.folder, self.keepsAssets) = (count, binary, folder, keepsAssets)
         let free = try FreePorts.find(2 * count)
         (ports, clusterPorts) = (Array(free[..<count]), Array(free[count...]))
         var (proxies, routes) = ([Proxy](), [(one: Int, other: Int, link: Link)]())
@@ -119,7 +123,7 @@ final class NATSCluster: Sendable {
         let made = try links.enumerated().map { try Proxy(to: ports[$0], over: $1) }
         proxies.withLock { $0 += made }
         let hosts = made.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return (links, address(hosts))
+        return (links, address(hosts) + (keepsAssets ? "&assets=cluster" : ""))
     }
 
     private func address(_ hosts: String) -> String { "nats://\(hosts)/\(Self.stream)?replicas=\(count)" }
@@ -129,22 +133,33 @@ final class NATSCluster: Sendable {
         var options = try JetStreamOptions(ServerAddress(parsing: address(hosts)))
         options.openMilliseconds = 60_000
         try JetStreamSequencer.create(options)
+        if keepsAssets { try JetStreamSequencer.create(options.forObjects) }
     }
 
     /// Returns the answer of any server to a question of JetStream.
-    private func ask(_ question: String) -> [String: Any]? {
+    private func ask(_ question: String, _ stream: String = NATSCluster.stream) -> [String: Any]? {
         for port in ports {
-            if let answer = NATSQuestion.ask("$JS.API.\(question).\(Self.stream)", port: port) { return answer }
+            if let answer = NATSQuestion.ask("$JS.API.\(question).\(stream)", port: port) { return answer }
         }
         return nil
     }
 
-    func stepDown() -> Bool { ask("STREAM.LEADER.STEPDOWN")?["success"] as? Bool ?? false }
+    func stepDown() -> Bool {
+        if keepsAssets { _ = ask("STREAM.LEADER.STEPDOWN", Self.stream + "-assets") }
+        return ask("STREAM.LEADER.STEPDOWN")?["success"] as? Bool ?? false
+    }
 
-    /// The server that leads the stream, and whether the others have all that it has, except for what is on its way;
-    /// nil if there is no leader.
-    var standing: (leader: Int, isComplete: Bool)? {
-        guard let cluster = ask("STREAM.INFO")?["cluster"] as? [String: Any],
+    /// The servers that lead the streams, and whether the others have all that these have, except for what is on its
+    /// way; nil if a stream has no leader.
+    var standing: (leaders: Set<Int>, isComplete: Bool)? {
+        let own = standing(of: Self.stream)
+        guard keepsAssets else { return own }
+        guard let own, let assets = standing(of: Self.stream + "-assets") else { return nil }
+        return (own.leaders.union(assets.leaders), own.isComplete && assets.isComplete)
+    }
+
+    private func standing(of stream: String) -> (leaders: Set<Int>, isComplete: Bool)? {
+        guard let cluster = ask("STREAM.INFO", stream)?["cluster"] as? [String: Any],
             let leader = (cluster["leader"] as? String).flatMap({ Int($0.dropFirst()) }),
             let replicas = cluster["replicas"] as? [[String: Any]]
         else { return nil }
@@ -152,6 +167,6 @@ final class NATSCluster: Sendable {
             replica["offline"] as? Bool != true && (replica["lag"] as? Int ?? 0) <= Self.usualLag
                 && (replica["active"] as? Int ?? .max) < Self.usualSilenceNanoseconds
         }
-        return (leader, replicas.count == count - 1 && complete.count == replicas.count)
+        return ([leader], replicas.count == count - 1 && complete.count == replicas.count)
     }
 }

@@ -25,7 +25,7 @@ enum CommandLines {
     static let store = "Notes.strata"
     /// These have no store to read.
     static let withoutStore: Set<String> = [
-        "import", "create", "join", "replicate", "trim", "promote", "completions", "manual", "help",
+        "import", "create", "join", "replicate", "trim", "assets", "promote", "completions", "manual", "help",
     ]
 
     /// These print nothing with `--json` if the store has none of what they list.
