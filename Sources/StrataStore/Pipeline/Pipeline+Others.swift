@@ -74,8 +74,11 @@ extension Pipeline {
     func apply(through offset: UInt64) throws {
         guard publication.offset < offset else { return }
         if log.end.offset < offset { _ = try log.confirmEnd() }
-        guard claimTurns() else {
-            guard let refusal = state.withLock({ $0.refusal }) else { throw StoreGate.error }
+        while !claimTurns() {
+            let (isClosed, refusal) = state.withLock { ($0.isClosed, $0.refusal) }
+            if isClosed { throw StoreGate.error }
+            // One that is gone again was of an append whose outcome has become known.
+            guard let refusal else { continue }
             throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
         }
         defer { returnTurns() }
