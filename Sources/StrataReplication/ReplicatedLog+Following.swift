@@ -9,6 +9,8 @@ extension ReplicatedLog {
     private static let quietMilliseconds = 500
     /// The pause after the sequencer or the copy failed.
     private static let pauseMilliseconds = 20
+    /// The number of batches of this process that are remembered at least.
+    private static let maximumOwnBatches = 4_096
 
     package func confirmEnd() throws -> Position {
         let last = try checkedLast()
@@ -167,6 +169,9 @@ extension ReplicatedLog {
         let positions = try add(entry, after: state)
         state.parts.removeAll()
         if !positions.isEmpty { noteWriter(entry.writer, &state) }
+        if isOwn, let first = positions.first, let last = positions.last {
+            noteOwn(first.offset...last.offset, &state)
+        }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
         if case .base(let mark) = entry.content { state.bases.append(mark) }
         (state.number, state.validNumber) = (number, number)
@@ -178,6 +183,15 @@ extension ReplicatedLog {
             if isOwn { state.appended += 1 } else { state.lost += 1 }
         }
         return !isOwn && !positions.isEmpty
+    }
+
+    private func noteOwn(_ offsets: ClosedRange<UInt64>, _ state: inout State) {
+        if let last = state.own.last, last.upperBound + 1 == offsets.lowerBound {
+            state.own[state.own.count - 1] = last.lowerBound...offsets.upperBound
+        } else {
+            state.own.append(offsets)
+            if state.own.count >= 2 * Self.maximumOwnBatches { state.own.removeFirst(Self.maximumOwnBatches) }
+        }
     }
 
     /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever

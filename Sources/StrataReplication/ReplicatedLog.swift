@@ -78,6 +78,8 @@ package final class ReplicatedLog: EventLog {
         var published: Set<Identifier> = []
         /// The valid marks of bases that this opening has read.
         var bases: [BaseMark] = []
+        /// The last batches of this opening, by their offsets.
+        var own: [ClosedRange<UInt64>] = []
         /// The last note that this opening shared, for trims.
         var shared: CopyNotes.Note?
         var watcher: (@Sendable () -> Void)?
@@ -246,6 +248,10 @@ package final class ReplicatedLog: EventLog {
     package var floor: Position { copy.floor }
     /// The end: the sequencer keeps what the copy may still lose.
     package var durableEnd: Position { copy.end }
+
+    package func isOwn(_ offset: UInt64) -> Bool {
+        state.withLock { $0.own.last { $0.lowerBound <= offset }?.contains(offset) ?? false }
+    }
 
     package func waitForEnd(past offset: UInt64) async { await copy.waitForEnd(past: offset) }
 
