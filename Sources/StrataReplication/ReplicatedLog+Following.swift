@@ -116,12 +116,7 @@ extension ReplicatedLog {
         } catch {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
             isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
-            let reason: StaticString =
-                cause.code == .outOfRange
-                ? "The sequencer was trimmed past what the copy has read; make a new copy."
-                : isFinal
-                    ? "The copy cannot follow the sequencer any further; it takes no writes."
-                    : "The copy cannot follow the sequencer at present."
+            let reason = Self.reason(cause.code, isFinal: isFinal)
             failure = StrataError(
                 cause.code, reason,
                 .init(offset: cause.context.offset, path: paths.store, found: "entry \(number + UInt64(count) + 1)"),
@@ -136,6 +131,24 @@ extension ReplicatedLog {
         state.notifyAll()
         watcher?()
         return failure == nil ? count : nil
+    }
+
+    private static func reason(_ code: StrataError.Code, isFinal: Bool) -> StaticString {
+        switch code {
+        case .outOfRange: "The sequencer was trimmed past what the copy has read; make a new copy."
+        case .newerFormat where isFinal:
+            "A later release wrote an entry; this one follows no further and takes no writes: update the program."
+        default:
+            isFinal
+                ? "The copy cannot follow the sequencer any further; it takes no writes."
+                : "The copy cannot follow the sequencer at present."
+        }
+    }
+
+    /// Follows no further and takes no writes: this process cannot use what the log has.
+    package func stop(because error: StrataError) {
+        state.withLock { $0.failure = $0.failure ?? error }
+        state.notifyAll()
     }
 
     /// Takes one entry; returns true if it added commits that another process decided.
