@@ -272,16 +272,7 @@ extension ReplicatedLog {
             let isKnown = state.position.offset < copy.end.offset
             var positions = isKnown ? try known(commits, after: state.position.offset) : []
             while positions.count < commits.count {
-                do throws(AppendFailure) {
-                    positions += try copy.appendLazily(Array(commits[positions.count...]), expecting: copy.end)
-                        .positions
-                } catch {
-                    switch error {
-                    case .notWritten(let error), .unknown(let error): throw error
-                    case .conflict, .tooLarge:
-                        throw StrataError(.invalidArgument, "The copy does not accept an entry.", cause: error)
-                    }
-                }
+                positions += try copy.appendAll(Array(commits[positions.count...]))
             }
             return positions
         }

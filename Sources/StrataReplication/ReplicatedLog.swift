@@ -152,7 +152,7 @@ package final class ReplicatedLog: EventLog {
             if known == nil { try noted.write(paths, copy.platform.files, store: identity.storeID) }
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
             do {
-                replicated.share(mark.number)
+                replicated.share(mark)
                 try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start))
                 if start.isBegin(of: mark, copy) { try replicated.require(start) }
                 try replicated.note(sharesNow: true)
@@ -278,7 +278,7 @@ package final class ReplicatedLog: EventLog {
         try copy.sync()
         try mark.write(paths, copy.platform.files, store: identity.storeID)
         state.withLock { $0.noted = max($0.noted, number) }
-        if sharesNow || isSharingDue { share(mark.number) }
+        if sharesNow || isSharingDue { share(mark) }
     }
 
     /// Notes it, or leaves that to a later time: it only costs reading entries again.
