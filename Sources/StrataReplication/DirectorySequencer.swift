@@ -33,6 +33,10 @@ package final class DirectorySequencer: Sequencer {
 
     /// Entries are in folders of this many.
     private static let folderEntries: UInt64 = 4_096
+    /// The digits of the name of an entry, or of a folder.
+    private static let digits = 20
+    /// The age from which a draft belongs to no writer any more.
+    private static let draftSeconds = 86_400
     private static let pageBytes = 16 << 20
     /// The length up to which entries are read, whatever their writers' limit was.
     private static let readableBytes = 80 << 20
@@ -267,12 +271,35 @@ package final class DirectorySequencer: Sequencer {
             throw StrataError(.locked, "Another process is trimming the sequencer; try again.", .init(path: path))
         }
         let (floor, last) = (try floor(), try last())
-        let target = min(number, last)
-        guard target > floor else { return floor }
+        let target = max(floor, min(number, last))
         // IMPORTANT: the floor is durable before anything is removed, or entries would look lost.
-        try files.replace(floorPath, in: path, with: Array(String(target).utf8))
-        for number in floor + 1...target where try exists(number) { try files.remove(path(of: number)) }
+        if target > floor { try files.replace(floorPath, in: path, with: Array(String(target).utf8)) }
+        try removeEntries(through: target)
+        try removeOldDrafts()
         return target
+    }
+
+    /// Removes trimmed entries, also those that an interrupted trim left, so that no loss of power brings one back.
+    private func removeEntries(through target: UInt64) throws {
+        for name in try files.list(path) where name.utf8.count == Self.digits {
+            guard let number = UInt64(name), number <= target / Self.folderEntries else { continue }
+            let folder = path + "/" + name
+            let trimmed = try files.list(folder).filter { UInt64($0).map { $0 <= target } ?? false }
+            for entry in trimmed { try files.remove(folder + "/" + entry) }
+            if !trimmed.isEmpty { try files.syncDirectory(folder) }
+        }
+    }
+
+    /// Removes the drafts of writers that ended long ago, which may hold what has been erased.
+    private func removeOldDrafts() throws {
+        for name in try files.list(drafts) {
+            let draft = drafts + "/" + name
+            do {
+                let file = try files.open(draft, .read)
+                defer { file.close() }
+                if try file.status().isOlder(than: Self.draftSeconds, at: platform.time) { try files.remove(draft) }
+            } catch let error as StrataError where error.code == .notFound {}
+        }
     }
 
     package func close() {

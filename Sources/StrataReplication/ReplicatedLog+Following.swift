@@ -9,6 +9,8 @@ extension ReplicatedLog {
     private static let quietMilliseconds = 500
     /// The pause after the sequencer or the copy failed.
     private static let pauseMilliseconds = 20
+    /// The number of batches of this process that are remembered at least.
+    private static let maximumOwnBatches = 4_096
 
     package func confirmEnd() throws -> Position {
         let last = try checkedLast()
@@ -114,12 +116,7 @@ extension ReplicatedLog {
         } catch {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
             isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
-            let reason: StaticString =
-                cause.code == .outOfRange
-                ? "The sequencer was trimmed past what the copy has read; make a new copy."
-                : isFinal
-                    ? "The copy cannot follow the sequencer any further; it takes no writes."
-                    : "The copy cannot follow the sequencer at present."
+            let reason = Self.reason(cause.code, isFinal: isFinal)
             failure = StrataError(
                 cause.code, reason,
                 .init(offset: cause.context.offset, path: paths.store, found: "entry \(number + UInt64(count) + 1)"),
@@ -134,6 +131,24 @@ extension ReplicatedLog {
         state.notifyAll()
         watcher?()
         return failure == nil ? count : nil
+    }
+
+    private static func reason(_ code: StrataError.Code, isFinal: Bool) -> StaticString {
+        switch code {
+        case .outOfRange: "The sequencer was trimmed past what the copy has read; make a new copy."
+        case .newerFormat where isFinal:
+            "A later release wrote an entry; this one follows no further and takes no writes: update the program."
+        default:
+            isFinal
+                ? "The copy cannot follow the sequencer any further; it takes no writes."
+                : "The copy cannot follow the sequencer at present."
+        }
+    }
+
+    /// Follows no further and takes no writes: this process cannot use what the log has.
+    package func stop(because error: StrataError) {
+        state.withLock { $0.failure = $0.failure ?? error }
+        state.notifyAll()
     }
 
     /// Takes one entry; returns true if it added commits that another process decided.
@@ -167,6 +182,9 @@ extension ReplicatedLog {
         let positions = try add(entry, after: state)
         state.parts.removeAll()
         if !positions.isEmpty { noteWriter(entry.writer, &state) }
+        if isOwn, let first = positions.first, let last = positions.last {
+            noteOwn(first.offset...last.offset, &state)
+        }
         if entry.writer == SequencedEntry.publisher { state.published.insert(entry.id) }
         if case .base(let mark) = entry.content { state.bases.append(mark) }
         (state.number, state.validNumber) = (number, number)
@@ -178,6 +196,15 @@ extension ReplicatedLog {
             if isOwn { state.appended += 1 } else { state.lost += 1 }
         }
         return !isOwn && !positions.isEmpty
+    }
+
+    private func noteOwn(_ offsets: ClosedRange<UInt64>, _ state: inout State) {
+        if let last = state.own.last, last.upperBound + 1 == offsets.lowerBound {
+            state.own[state.own.count - 1] = last.lowerBound...offsets.upperBound
+        } else {
+            state.own.append(offsets)
+            if state.own.count >= 2 * Self.maximumOwnBatches { state.own.removeFirst(Self.maximumOwnBatches) }
+        }
     }
 
     /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever
@@ -245,16 +272,7 @@ extension ReplicatedLog {
             let isKnown = state.position.offset < copy.end.offset
             var positions = isKnown ? try known(commits, after: state.position.offset) : []
             while positions.count < commits.count {
-                do throws(AppendFailure) {
-                    positions += try copy.appendLazily(Array(commits[positions.count...]), expecting: copy.end)
-                        .positions
-                } catch {
-                    switch error {
-                    case .notWritten(let error), .unknown(let error): throw error
-                    case .conflict, .tooLarge:
-                        throw StrataError(.invalidArgument, "The copy does not accept an entry.", cause: error)
-                    }
-                }
+                positions += try copy.appendAll(Array(commits[positions.count...]))
             }
             return positions
         }

@@ -78,6 +78,8 @@ package final class ReplicatedLog: EventLog {
         var published: Set<Identifier> = []
         /// The valid marks of bases that this opening has read.
         var bases: [BaseMark] = []
+        /// The last batches of this opening, by their offsets.
+        var own: [ClosedRange<UInt64>] = []
         /// The last note that this opening shared, for trims.
         var shared: CopyNotes.Note?
         var watcher: (@Sendable () -> Void)?
@@ -150,7 +152,7 @@ package final class ReplicatedLog: EventLog {
             if known == nil { try noted.write(paths, copy.platform.files, store: identity.storeID) }
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
             do {
-                replicated.share(mark.number)
+                replicated.share(mark)
                 try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start))
                 if start.isBegin(of: mark, copy) { try replicated.require(start) }
                 try replicated.note(sharesNow: true)
@@ -247,6 +249,10 @@ package final class ReplicatedLog: EventLog {
     /// The end: the sequencer keeps what the copy may still lose.
     package var durableEnd: Position { copy.end }
 
+    package func isOwn(_ offset: UInt64) -> Bool {
+        state.withLock { $0.own.last { $0.lowerBound <= offset }?.contains(offset) ?? false }
+    }
+
     package func waitForEnd(past offset: UInt64) async { await copy.waitForEnd(past: offset) }
 
     /// Makes the copy durable on this machine.
@@ -272,7 +278,7 @@ package final class ReplicatedLog: EventLog {
         try copy.sync()
         try mark.write(paths, copy.platform.files, store: identity.storeID)
         state.withLock { $0.noted = max($0.noted, number) }
-        if sharesNow || isSharingDue { share(mark.number) }
+        if sharesNow || isSharingDue { share(mark) }
     }
 
     /// Notes it, or leaves that to a later time: it only costs reading entries again.

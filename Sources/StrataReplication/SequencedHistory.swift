@@ -31,6 +31,8 @@ package struct SequencedHistory {
     package private(set) var end = Position.start
     /// The time of the last commit; nil if there is none.
     package private(set) var endTime: Int64?
+    /// The last commit that erases records, among those that were read, and the end of its entry; nil if there is none.
+    private(set) var lastErasure: (offset: UInt64, entryEnd: UInt64)?
     /// The options that the first entry stated.
     let terms: String
     private let sequencer: any Sequencer
@@ -111,8 +113,10 @@ package struct SequencedHistory {
         }
         self.entry = entry.id
         parts.removeAll()
-        guard case .commits(let commits) = entry.content else { return .valid([]) }
-        return .valid(commits.map { take($0) })
+        guard case .commits(let content) = entry.content else { return .valid([]) }
+        let commits = content.map { take($0) }
+        if let last = commits.last(where: { Envelope.erases($0.payload) }) { lastErasure = (last.offset, end.offset) }
+        return .valid(commits)
     }
 
     private func isValid(_ entry: SequencedEntry) -> Bool {

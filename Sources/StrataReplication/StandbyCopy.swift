@@ -55,8 +55,16 @@ package final class StandbyCopy {
 }
 
 extension SegmentedLog {
-    /// Appends commits at the end without syncing them.
+    /// Appends commits that another log has at the end, without syncing them. What they erase is noted first, so that
+    /// the next writer of the directory erases it there.
     func appendAll(_ commits: [NewCommit]) throws -> [Position] {
+        guard commits.contains(where: { Envelope.erases($0.payload) }) else { return try appendWithoutSync(commits) }
+        var positions: [Position] = []
+        try beginErasure { positions = try appendWithoutSync(commits) }
+        return positions
+    }
+
+    private func appendWithoutSync(_ commits: [NewCommit]) throws -> [Position] {
         do throws(AppendFailure) { return try appendLazily(commits, expecting: end).positions } catch {
             switch error {
             case .notWritten(let error), .unknown(let error): throw error

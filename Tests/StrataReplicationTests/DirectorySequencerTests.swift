@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import StrataLog
 import StrataModel
@@ -165,6 +166,29 @@ struct DirectorySequencerTests {
         #expect(number(sequencer.append([1], id: Self.id, expecting: 10)) == 11)
         try disk.removeFile(Self.path + "/00000000000000000000/00000000000000000011")
         #expect(try sequencer.last() == 10)
+    }
+
+    @Test("A trim removes what an interrupted one left, and drafts of writers that ended long ago")
+    func leftovers() throws {
+        let clock = ManualTime(microseconds: 1_700_000_000_000_000)
+        disk.time = clock
+        let sequencer = try DirectorySequencer(at: Self.path, platform: Platform(files: disk, time: clock))
+        for number in 0..<10 as Range<UInt64> { _ = sequencer.append([UInt8(number)], id: Self.id, expecting: number) }
+        let folder = Self.path + "/00000000000000000000"
+        disk.fail(.remove, from: 3, with: .errno(EIO), on: folder)
+        #expect(throws: StrataError.self) { _ = try sequencer.trim(through: 6) }
+        disk.heal()
+        try disk.replace(Self.path + "/drafts/old", in: Self.path, with: [1])
+        clock.advance(byMicroseconds: 2 * 86_400_000_000)
+        try disk.replace(Self.path + "/drafts/young", in: Self.path, with: [1])
+        #expect(try disk.list(folder).count == 8)
+        #expect(try sequencer.trim(through: 1) == 6)
+        // No loss of power brings them back.
+        let survivor = disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        for disk in [disk, survivor] {
+            #expect(try disk.list(folder).sorted() == (7...10).map { String(format: "%020d", $0) })
+        }
+        #expect(try disk.list(Self.path + "/drafts") == ["young"])
     }
 
     @Test("Two logs in real directories write and follow at once")

@@ -261,7 +261,8 @@ struct TrimmingTests {
         try copies.append(5, to: log)
         let end = try copies.sequencer.last()
         func slowest() throws -> UInt64? {
-            try CopyNotes(in: SharedCopies.files, copies.disk).slowest(now: copies.clock.nowMicroseconds())?.number
+            try CopyNotes(in: SharedCopies.files, copies.disk).live(now: copies.clock.nowMicroseconds())
+                .map(\.number).min()
         }
         copies.clock.advance(byMicroseconds: 10_000_000)
         // A copy that does not follow notes how far it is when it trims.

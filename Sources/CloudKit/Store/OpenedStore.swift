@@ -23,9 +23,16 @@ final class OpenedStore: Sendable {
             longLived.removeDrafts()
             // A process that died during an erasure may have left them.
             try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
+            store.watchErasures { [weak self] in self?.removeErased() }
         } catch {
             throw CKError(engine: error)
         }
+    }
+
+    /// Removes what another process's erasure leaves in this one beside the store.
+    private func removeErased() {
+        try? longLived.removeErased(in: store, endsUnreadable: true)
+        stagedAssets.removeRetired()
     }
 
     func close() throws {

@@ -137,19 +137,56 @@ extension SegmentedLog {
     }
 
     /// Notes, durably, that an erasure begins, which the next commits describe.
-    package func beginErasure() throws {
+    ///
+    /// - Parameter append: appends such commits, as a rule those of another process. None of the erasures that are
+    ///   carried out meanwhile counts as the end of these.
+    package func beginErasure(_ append: () throws -> Void = {}) throws {
         try catalog.requireOpen()
-        guard try unfinishedErasures() == nil else { return }
-        let block = HeaderBlock(
-            magic: LogFormat.erasingMagic,
-            fields: [.init(Tag.storeID, identity.storeID), .init(Tag.offset, durableEnd.offset)])
-        try platform.files.replace(catalog.paths.erasing, in: catalog.paths.log, with: block.encoded())
+        let watcher = try pendingErasures.withLock { pending in
+            if try unfinishedErasures() == nil {
+                let block = HeaderBlock(
+                    magic: LogFormat.erasingMagic,
+                    fields: [.init(Tag.storeID, identity.storeID), .init(Tag.offset, durableEnd.offset)])
+                try platform.files.replace(catalog.paths.erasing, in: catalog.paths.log, with: block.encoded())
+            }
+            pending.begun += 1
+            pending.isAny = true
+            try append()
+            return pending.watcher
+        }
+        watcher?()
     }
 
     /// Notes that all erasures so far are complete.
-    package func endErasures() throws {
+    ///
+    /// - Parameter count: ``begunErasures`` when the log was read whose erasures are complete.
+    /// - Returns: false if another one has begun since, which leaves the note as it is.
+    @discardableResult
+    package func endErasures(begun count: Int? = nil) throws -> Bool {
         try catalog.requireOpen()
-        try platform.files.remove(catalog.paths.erasing)
-        try platform.files.syncDirectory(catalog.paths.log)
+        return try pendingErasures.withLock { pending in
+            if let count, pending.begun != count { return false }
+            try platform.files.remove(catalog.paths.erasing)
+            try platform.files.syncDirectory(catalog.paths.log)
+            pending.isAny = false
+            return true
+        }
     }
+
+    /// The number of erasures that have begun since the log was opened.
+    package var begunErasures: Int { pendingErasures.withLock { $0.begun } }
+    /// True while an erasure that has begun since the log was opened is not complete.
+    package var isErasing: Bool { pendingErasures.withLock { $0.isAny } }
+
+    /// Sets what is called after an erasure has begun, on any thread.
+    package func onErasure(_ body: @escaping @Sendable () -> Void) {
+        pendingErasures.withLock { $0.watcher = body }
+    }
+}
+
+/// The erasures that a log knows of and that are not complete.
+struct PendingErasures {
+    var begun = 0
+    var isAny = false
+    var watcher: (@Sendable () -> Void)?
 }

@@ -44,6 +44,9 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// - Parameter body: called after others' commits were added, on any thread.
     func follow(_ body: @escaping @Sendable () -> Void) throws
 
+    /// Returns true for a commit that this process appended; false if that is not known any more.
+    func isOwn(_ offset: UInt64) -> Bool
+
     /// Does the work on a commit that needs no place in the log, on the caller's thread. Without this call,
     /// ``append(_:expecting:)`` does it.
     func prepare(_ commit: inout NewCommit) throws
@@ -98,6 +101,7 @@ extension EventLog {
             StrataError(.outcomeUnknown, "The outcome of the last append is found when the log is opened again."))
     }
     package func follow(_ body: @escaping @Sendable () -> Void) throws {}
+    package func isOwn(_ offset: UInt64) -> Bool { true }
 
     package func readBase() throws -> BaseReader? { nil }
 

@@ -32,6 +32,8 @@ package final class SegmentedLog: EventLog {
     let sealer = Sealer()
     /// Called whenever another segment begins.
     let segmentWatcher = Lock<(@Sendable () -> Void)?>(nil)
+    /// Held while an erasure begins or ends.
+    let pendingErasures = Lock(PendingErasures())
 
     init(
         opened: OpenedLog, options: LogOptions, platform: Platform, lock: StoreLock, space: SegmentPreallocator,

@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The progress of each copy of a store, in a directory that all processes share (docs/replication.md §12). Only a
-/// trim reads it.
+/// The progress of each copy of a store, in a directory that all processes share (docs/replication.md §12), for
+/// trims, and to tell which copies have carried out erasures.
 struct CopyNotes {
     struct Note: Equatable {
         /// The last entry that the copy need not read again.
@@ -12,8 +12,11 @@ struct CopyNotes {
         var time: Int64
         /// The directory of the copy on its machine.
         var path: String
+        /// The offset up to which the copy has carried out all erasures; nil if an earlier build wrote the note.
+        var erased: UInt64?
     }
 
+    private static let erasedLabel = "erased "
     private static let maximumBytes = 8_192
     private static let nameBytes = 32
     /// Copies without a note for this long do not count.
@@ -37,18 +40,21 @@ struct CopyNotes {
             try files.makeDirectory(directory)
             try files.syncDirectory(parent)
         }
-        let text = "\(note.number)\n\(note.time)\n\(note.path)\n"
+        let erased = note.erased.map { "\(Self.erasedLabel)\($0)\n" } ?? ""
+        let text = "\(note.number)\n\(note.time)\n\(note.path)\n\(erased)"
         try files.replace("\(directory)/\(copy)", in: directory, with: Array(text.utf8))
         return true
     }
 
-    /// Returns the copy that has read least of those that noted something in the last days; nil if there is none.
-    func slowest(now: Int64) throws -> Note? {
-        guard try files.exists(directory) else { return nil }
+    /// Returns the notes of all copies, also of those that may not exist any more.
+    func all(now: Int64) throws -> [Note] {
+        guard try files.exists(directory) else { return [] }
         return try files.list(directory).filter { $0.utf8.count == Self.nameBytes }
             .map { try note(directory + "/" + $0, now: now) }
-            .filter { $0.time > now - Self.liveMicroseconds }.min { $0.number < $1.number }
     }
+
+    /// Returns the notes of the copies that noted something in the last days.
+    func live(now: Int64) throws -> [Note] { try all(now: now).filter { $0.time > now - Self.liveMicroseconds } }
 
     /// Reads a note; a damaged one may be of a copy that has read nothing.
     private func note(_ path: String, now: Int64) throws -> Note {
@@ -57,6 +63,13 @@ struct CopyNotes {
         guard lines.count == 3, let number = UInt64(lines[0]), let time = Int64(lines[1]) else {
             return Note(number: 0, time: now, path: path)
         }
-        return Note(number: number, time: time, path: String(lines[2].dropLast()))
+        var (place, erased) = (lines[2].dropLast(), nil as UInt64?)
+        // Last, because a path may have line ends.
+        if let end = place.lastIndex(of: "\n"), case let last = place[end...].dropFirst(),
+            last.hasPrefix(Self.erasedLabel), let offset = UInt64(last.dropFirst(Self.erasedLabel.count))
+        {
+            (place, erased) = (place[..<end], offset)
+        }
+        return Note(number: number, time: time, path: String(place), erased: erased)
     }
 }

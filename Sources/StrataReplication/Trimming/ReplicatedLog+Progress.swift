@@ -22,14 +22,20 @@ extension ReplicatedLog {
         return passed >= (number > shared.number ? Self.pauseMicroseconds : Self.silenceMicroseconds)
     }
 
-    /// Notes that the copy needs no entry up to `number` again. A failure only means that a trim waits longer, or that
-    /// the copy cannot follow after one.
-    func share(_ number: UInt64) {
+    /// Notes that the copy needs no entry again up to that of the mark, and how far it has erased what is to be erased.
+    /// A failure only means that a trim waits longer, or that the copy cannot follow after one.
+    func share(_ mark: CopyMark) {
         guard let notes else { return }
+        // IMPORTANT: read after the mark, whose commits may have begun an erasure.
+        let erased = Result { try copy.unfinishedErasures() ?? mark.position.offset }
         let note = CopyNotes.Note(
-            number: number, time: copy.platform.time.nowMicroseconds(), path: paths.store)
+            number: mark.number, time: copy.platform.time.nowMicroseconds(), path: paths.store,
+            erased: (try? erased.get()) ?? 0)
         // Otherwise it is tried again with the next mark of the copy.
         let isWritten = (try? notes.write(note, of: copyID, in: identity.storeID)) ?? false
         state.withLock { $0.shared = isWritten ? note : nil }
     }
+
+    /// Notes that erasures are complete, so that others need not wait for this copy.
+    package func noteErasures() { try? note(sharesNow: true) }
 }

@@ -46,7 +46,12 @@ package struct SequencerTrim {
                 .invalidArgument, "The sequencer cannot be trimmed past its end.",
                 .init(expected: "at most \(end.offset + 1)", found: "\(offset)"))
         }
+        bases = SharedBases(in: directory, files)
         var history = try SequencedHistory(sequencer, in: directory, files)
+        if history.first > 1 {
+            // What an interrupted trim left. No more is removed: the first entry was trimmed long ago.
+            try bases.remove(before: sequencer.trim(through: 1))
+        }
         let last = try sequencer.last()
         let begin = history.number
         var place = (number: history.number, entry: history.entry, horizon: history.end)
@@ -67,17 +72,24 @@ package struct SequencerTrim {
         terms = history.terms
         self.sequencer = sequencer
         self.log = log
-        bases = SharedBases(in: directory, files)
         notes = ignoresCopies ? nil : CopyNotes(in: directory, files)
         try checkCopies()
     }
 
     private func checkCopies() throws {
-        let now = log.copy.platform.time.nowMicroseconds()
-        guard let slowest = try notes?.slowest(now: now), slowest.number < number else { return }
-        throw StrataError(
-            .invalidArgument, "A copy has not read all entries that would be removed; open it, or ignore copies.",
-            .init(path: slowest.path, expected: "entry \(number)", found: "entry \(slowest.number)"))
+        let live = try notes?.live(now: log.copy.platform.time.nowMicroseconds()) ?? []
+        if let slowest = live.min(by: { $0.number < $1.number }), slowest.number < number {
+            throw StrataError(
+                .invalidArgument, "A copy has not read all entries that would be removed; open it, or ignore copies.",
+                .init(path: slowest.path, expected: "entry \(number)", found: "entry \(slowest.number)"))
+        }
+        // Otherwise nothing would say afterwards that the copy has them to do.
+        if let late = live.first(where: { $0.erased.map { $0 < horizon.offset } ?? false }) {
+            throw StrataError(
+                .invalidArgument,
+                "A copy has not yet erased what was to be erased before that commit; open it, or ignore copies.",
+                .init(path: late.path, expected: "up to offset \(horizon.offset)", found: "\(late.erased ?? 0)"))
+        }
     }
 
     /// Gives a base a place where new copies find it.

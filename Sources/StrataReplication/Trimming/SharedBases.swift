@@ -122,10 +122,12 @@ struct SharedBases {
 
     /// Removes the bases that no copy can begin with, because the sequencer was trimmed up to `number`.
     func remove(before number: UInt64) throws {
-        for name in try names().filter({ $0.number < number }).sorted(by: { $0.text > $1.text }) {
+        let old = try names().filter { $0.number < number }
+        for name in old.sorted(by: { $0.text > $1.text }) {
             // A mark goes before its base.
             do { try files.remove(path(of: name)) } catch let error as StrataError where error.code == .notFound {}
         }
+        if !old.isEmpty { try files.syncDirectory(directory) }
     }
 
     // MARK: Reading

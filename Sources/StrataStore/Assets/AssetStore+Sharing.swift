@@ -97,6 +97,7 @@ extension AssetStore {
         try pipeline.catchUp()
         // Other copies may have the history that this one has removed, and name its files.
         guard pipeline.log.floor.offset == 0 else { return 0 }
+        state.withLock { $0.hasYoung = false }
         var count = 0
         for name in try files.list(paths.directory) {
             let path = paths.directory + "/" + name
@@ -127,7 +128,11 @@ extension AssetStore {
             let (file, aside) = (paths.file(of: hash), paths.aside(of: hash))
             return try ignoringMissing {
                 if !isAside {
-                    guard try !isNeeded && isOld(file) else { return false }
+                    guard !isNeeded else { return false }
+                    guard try isOld(file) else {
+                        state.hasYoung = true
+                        return false
+                    }
                     try files.rename(file, to: aside)
                 }
                 // IMPORTANT: looked at again, now that a process that touches the file does not find it any more.

@@ -13,6 +13,8 @@ final class AssetStore: Sendable {
     static let pieceBytes = 1 << 20
     /// The maximum number of files whose status is remembered.
     private static let maximumKnownFiles = 100_000
+    /// The pause before files are collected that were too young.
+    private static let youngMilliseconds = 3_600_000
 
     enum Place: Sendable {
         /// A directory of the store, created with the first asset.
@@ -47,6 +49,8 @@ final class AssetStore: Sendable {
         var unnamed: [ContentHash: any File] = [:]
         /// Set while the store is open for writing.
         var pipeline: Pipeline?
+        /// True if a file was left that nothing names, because another process may be about to.
+        var hasYoung = false
     }
 
     let files: any FileSystem
@@ -57,6 +61,7 @@ final class AssetStore: Sendable {
     let unusedSeconds: Int
     let state = Lock(State())
     private let collector = WorkerHandle()
+    private let collections = Monitor((isDue: false, isOver: false))
 
     init(_ place: Place, _ platform: Platform, unusedSeconds: Int = StoreOptions.daySeconds) {
         self.place = place
@@ -76,20 +81,43 @@ final class AssetStore: Sendable {
         case .readOnly, .cluster, .unnamed, .missing: return
         }
         // Files that cannot be listed now can be collected another time.
-        guard let names = try? files.list(paths.directory), !names.isEmpty else { return }
+        let names = (try? files.list(paths.directory)) ?? []
+        guard isShared || !names.isEmpty else { return }
         if !isShared {
             for name in names where AssetPaths.isDraft(name) { try? files.remove(paths.directory + "/" + name) }
         }
         try collector.start(name: "strata-assets") { [self] in
             WorkerThread.lowerPriority()
-            _ = try? collect()
+            if !names.isEmpty { _ = try? collect() }
+            while isShared, awaitCollection() { _ = try? collect() }
         }
+    }
+
+    /// Collects now, and again later if files were too young.
+    func collectSoon() {
+        _ = try? collect()
+        guard state.withLock({ $0.hasYoung }) else { return }
+        collections.withLock { $0.isDue = true }
+        collections.notifyAll()
+    }
+
+    /// Returns once files are to be collected again; false if they are not.
+    private func awaitCollection() -> Bool {
+        func next(_ state: inout (isDue: Bool, isOver: Bool)) -> Bool? {
+            if state.isOver { return false }
+            defer { state.isDue = false }
+            return state.isDue ? true : nil
+        }
+        guard state.withLock({ $0.hasYoung }) else { return collections.wait { next(&$0) } }
+        return collections.wait(milliseconds: Self.youngMilliseconds) { next(&$0) } ?? true
     }
 
     /// Stops collecting. Files that are open for reading stay open.
     func end() {
         state.withLock { $0.pipeline = nil }
         if case .cluster(_, let objects, _) = place { objects.close() }
+        collections.withLock { $0.isOver = true }
+        collections.notifyAll()
         collector.join()
     }
 

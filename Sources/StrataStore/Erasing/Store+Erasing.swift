@@ -16,6 +16,10 @@ extension Store {
     /// Everything is done on return. An erasure that is interrupted after its commit is completed when the store is
     /// next opened. Others can continue meanwhile, except while the page file is rebuilt.
     ///
+    /// In a store on a sequencer, everything is done in this process's copy. Every other process erases the records
+    /// from its own when the commit reaches it, and the sequencer has the data until it is trimmed
+    /// (docs/replication.md §14).
+    ///
     /// - Parameters:
     ///   - database: the database, with the name of its owner.
     ///   - reason: the reason, which the log keeps; at most 4,096 bytes.
@@ -26,6 +30,8 @@ extension Store {
         _ ids: [RecordID], in database: DatabaseID, reason: String, committed: () throws -> Void = {}
     ) throws {
         try requireWritable()
+        // Another process may have made the records.
+        try pipeline.catchUp()
         try engine.erase {
             var names = RequestNames()
             let records = try ids.map { id in
@@ -73,6 +79,9 @@ extension Store {
         guard let zone else { return false }
         return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), after: offset)
     }
+
+    /// Calls `body` whenever other processes' erasures were carried out in the files of this one.
+    package func watchErasures(_ body: @escaping @Sendable () -> Void) { engine.eraser.watch(body) }
 
     /// True if opening the store completed an erasure that had been interrupted.
     public var hasResumedErasure: Bool { engine.hasResumedErasure }

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataTree
 import StrataViews
 
@@ -7,12 +8,6 @@ import StrataViews
 extension StoreEngine {
     /// Commits an erasure and carries it out; if that fails in between, the next opening completes it.
     func erase(_ commit: () throws -> Void) throws {
-        guard !log.isShared else {
-            throw StrataError(
-                .invalidArgument,
-                "A store on several machines cannot erase yet: the other copies would keep the values.",
-                .init(path: path))
-        }
         try erasures.withLock { count in
             count += 1
             guard try log.floor.offset == 0 || log.base() != nil else {
@@ -25,10 +20,10 @@ extension StoreEngine {
             // An earlier erasure that was not carried out is carried out with this one.
             let start = try segmented?.unfinishedErasures() ?? log.durableEnd.offset
             do { try commit() } catch {
-                // If the outcome is unknown, the log may still have the commit.
-                let isKnown = pipeline.acceptsWrites
+                // If the outcome is unknown, the log may still have the commit. In a shared log, it may come later.
+                let (isKnown, begun) = (pipeline.acceptsWrites, segmented?.begunErasures)
                 guard isKnown, try erasures(after: start).isEmpty else { throw error }
-                try? segmented?.endErasures()
+                _ = try? segmented?.endErasures(begun: begun)
                 throw explained(error, Self.nothingErased)
             }
             try log.sync()
@@ -48,34 +43,62 @@ extension StoreEngine {
             .noSpace, message, .init(path: path, found: error.context.found, errno: error.context.errno))
     }
 
-    /// Completes erasures whose commits are in the log.
-    func finishErasures() throws {
+    /// Completes erasures whose commits are in the log; returns false if there are none.
+    func finishErasures() throws -> Bool {
         try erasures.withLock { count in
-            guard let offset = try log.segments?.unfinishedErasures() else { return }
+            guard let segments = log.segments, let offset = try segments.unfinishedErasures() else { return false }
             count += 1
-            resumedErasure.withLock { $0 = true }
+            // One of an earlier opening has not begun in this one.
+            if !segments.isErasing { try segments.beginErasure() }
             do { try carryOutErasures(after: offset) } catch { throw explained(error, Self.unfinishedErasure) }
+            return true
         }
     }
 
-    private func carryOutErasures(after offset: UInt64) throws {
-        let found = try erasures(after: offset)
-        if !found.isEmpty {
-            let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
-            // Up to the end, and with the waiting audits: those of refused requests contain the values that were sent.
-            if pipeline.claimTurns() {
-                pipeline.writeAudits()
-                pipeline.returnTurns()
-            }
-            try log.rewrite(through: log.end.offset, lookup: { [weak self] in try self?.name(of: $0) }) {
-                try eraser.erased($1, at: $0)
-            }
-            try rewriteBase(eraser)
-            pasts.forget()
-            try pipeline.renewViews(options.pages)
-            _ = try assets.collect()
+    /// Begins to carry out what other processes erase.
+    func followErasures() throws {
+        guard log.isShared, let segments = log.segments else { return }
+        try eraser.start { [weak self] in
+            if let self { _ = try finishErasures() }
         }
-        try log.segments?.endErasures()
+        segments.onErasure { [eraser] in eraser.wake() }
+    }
+
+    /// Carries out all erasures after an offset, also those that come meanwhile.
+    private func carryOutErasures(after offset: UInt64) throws {
+        var start = offset
+        while true {
+            let (begun, end) = (log.segments?.begunErasures, log.end.offset)
+            // The names of what is to be erased may be new.
+            if log.isShared { try pipeline.apply(through: end) }
+            try carryOutErasures(after: start, through: end)
+            if try log.segments?.endErasures(begun: begun) ?? true { break }
+            start = end
+        }
+        guard log.isShared else { return }
+        (log as? ReplicatedLog)?.noteErasures()
+        eraser.announce()
+    }
+
+    private func carryOutErasures(after offset: UInt64, through end: UInt64) throws {
+        let found = try erasures(after: offset, through: end)
+        if found.isEmpty { return }
+        let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
+        // The waiting audits of refused requests contain the values that were sent.
+        if pipeline.claimTurns() {
+            if log.isShared { pipeline.dropRequestAudits() } else { pipeline.writeAudits() }
+            pipeline.returnTurns()
+        } else if log.isShared {
+            throw StrataError(.unreachable, "An erasure waits until the store takes writes.", .init(path: path))
+        }
+        try log.rewrite(through: log.end.offset, lookup: { [weak self] in try self?.name(of: $0) }) {
+            try eraser.erased($1, at: $0)
+        }
+        try rewriteBase(eraser)
+        pasts.forget()
+        try pipeline.renewViews(options.pages)
+        // The files that all processes share are collected later, too, and the sequencer may not answer now.
+        if log.isShared { assets.collectSoon() } else { _ = try assets.collect() }
     }
 
     private func rewriteBase(_ eraser: RecordEraser) throws {
@@ -88,10 +111,12 @@ extension StoreEngine {
         reader.context.history.forgetBase()
     }
 
-    private func erasures(after offset: UInt64) throws -> [(offset: UInt64, record: RecordKey)] {
+    private func erasures(
+        after offset: UInt64, through end: UInt64 = .max
+    ) throws -> [(offset: UInt64, record: RecordKey)] {
         var cursor = try log.read(from: max(offset, log.floor.offset) + 1)
         var found: [(offset: UInt64, record: RecordKey)] = []
-        while let commit = try cursor.next() {
+        while let commit = try cursor.next(), commit.offset <= end {
             for event in try Envelope(decoding: commit.payload).events where event.kind == .recordErased {
                 found.append((commit.offset, try RecordErasedEvent(decoding: event.body).record))
             }

@@ -17,6 +17,8 @@ final class Notifier: @unchecked Sendable {
     /// The delay before a failed round is retried.
     private static let retryMilliseconds = 20
     private static let commitsPerRound = 1_024
+    /// The time that the process whose entry made a subscription fire has to note that, before others do.
+    private static let othersMicroseconds: Int64 = 2_000_000
     /// The maximum number of times that the retry delay doubles: from about the time of a disk access to about a
     /// second.
     private static let maximumDoublings = 6
@@ -65,8 +67,11 @@ final class Notifier: @unchecked Sendable {
     private var isLoaded = false
     /// True if anything was examined since the position was last noted.
     private var hasLooked = false
-    /// Subscriptions that fire once and have fired, but whose ends are not in the log yet.
-    private var unnoted: [Matching.Fired] = []
+    /// Subscriptions that fire once and have fired, but whose ends are not in the log yet, and the time since when
+    /// another process is expected to note that; nil if this one does.
+    private var unnoted: [(fired: Matching.Fired, since: Int64?)] = []
+    /// Subscriptions that the log ended since it was examined last.
+    private var ended: [SubscriptionIndex.Key] = []
     private var failuresInRow = 0
 
     init(_ pipeline: Pipeline, _ queryRules: QueryRules) {
@@ -141,7 +146,7 @@ final class Notifier: @unchecked Sendable {
         state.notifyAll()
         publication.close()
         worker.join()
-        noteFired()
+        noteFired(waits: false)
         writeMarks()
         if hasLooked, index.onceCount > 0, unnoted.isEmpty {
             _ = try? write((position, 0), for: Actor(user: "", device: ""))
@@ -277,7 +282,7 @@ final class Notifier: @unchecked Sendable {
             }
             return try trees.delivery(to: 0)?.through ?? 0
         }
-        for one in unnoted { index.remove(one.entry.key, savedBefore: one.version) }
+        for one in unnoted { index.remove(one.fired.entry.key, savedBefore: one.fired.version) }
         isLoaded = true
         guard position == 0 else { return }
         let end = snapshot.offset
@@ -327,11 +332,12 @@ final class Notifier: @unchecked Sendable {
         case .subscriptionSaved(let event):
             let entry = SubscriptionIndex.Entry(event, happening.version)
             try index.insert(entry, in: trees)
-            if isPlayed { unnoted.removeAll { $0.entry.key == entry.key } }
+            if isNotedByOthers { forget(entry.key) }
         case .subscriptionDeleted(let event):
             let key = SubscriptionIndex.Key(database: event.database, user: event.user, id: ExactName(text: event.id))
             index.remove(key)
-            if isPlayed { unnoted.removeAll { $0.entry.key == key } }
+            if isNotedByOthers { forget(key) }
+            ended.append(key)
         default:
             try matching.forEachPush(for: happening, in: index) { push, origin in
                 for box in boxes[ExactName(text: push.user)] ?? [] where box.actor != origin { box.offer(push) }
@@ -341,24 +347,48 @@ final class Notifier: @unchecked Sendable {
 
     // MARK: Notes in the log
 
+    /// True if the log gets notes about subscriptions that do not come from here: a log that is played back has them
+    /// later on, and a shared one has those of other processes.
+    private var isNotedByOthers: Bool { isPlayed || log.isShared }
+
+    private func forget(_ key: SubscriptionIndex.Key) {
+        unnoted.removeAll { $0.fired.entry.key == key }
+        ended.removeAll { $0 == key }
+    }
+
     /// Ends subscriptions that fired and fire only once, even if that cannot be noted now.
     private func end(_ fired: [Matching.Fired]) {
-        for one in fired { index.remove(one.entry.key, savedBefore: one.version) }
-        unnoted += fired
+        defer { ended = [] }
+        for one in fired {
+            index.remove(one.entry.key, savedBefore: one.version)
+            if log.isShared, ended.contains(one.entry.key) { continue }
+            unnoted.append((one, log.isOwn(one.version.offset) ? nil : pipeline.platform.time.nowMicroseconds()))
+        }
         noteFired()
     }
 
-    private func noteFired() {
+    /// - Parameter waits: false to note also what another process is expected to note.
+    private func noteFired(waits: Bool = true) {
         // The log that is played back has this note later on.
         if isPlayed { return }
-        while let one = unnoted.first {
+        let now = pipeline.platform.time.nowMicroseconds()
+        var left: [(fired: Matching.Fired, since: Int64?)] = []
+        defer { unnoted = left }
+        for (place, (one, since)) in unnoted.enumerated() {
+            // A clock that was set back does not make it wait longer.
+            if waits, let since, (0..<Self.othersMicroseconds).contains(now - since) {
+                left.append((one, since))
+                continue
+            }
             let request = Request(
                 database: DatabaseID(one.scope, owner: one.scope == .public ? "" : one.user),
                 .notify(
                     NotifyRequest(user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
             // This is retried later; a subscription that has already ended is then left alone.
-            do { _ = try pipeline.submit(request, as: .service, OperationInfo()) } catch { return }
-            unnoted.removeFirst()
+            do { _ = try pipeline.submit(request, as: .service, OperationInfo()) } catch {
+                left += unnoted[place...]
+                return
+            }
         }
     }
 

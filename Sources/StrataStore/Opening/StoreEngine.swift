@@ -30,6 +30,8 @@ final class StoreEngine: Sendable {
     var hasResumedErasure: Bool { resumedErasure.withLock(\.self) }
     /// Held during an erasure, and while the log is compacted; counts the erasures.
     let erasures = Lock(0)
+    /// Carries out the erasures of other processes.
+    let eraser = ErasureFollower()
 
     var views: Views { pipeline.views }
     var keys: KeyRing { reader.context.keys }
@@ -87,6 +89,7 @@ final class StoreEngine: Sendable {
             assets: try home?.assets(options, platform)
                 ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
+        try followErasures()
     }
 
     /// Creates an engine for the past of one whose views are in memory.
@@ -152,10 +155,13 @@ final class StoreEngine: Sendable {
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
             // Keys that cannot be cleaned up now are when the next one is made or destroyed.
             try? engine.keys.clean()
-            do { try engine.finishErasures() } catch let error as StrataError {
+            do {
+                if try engine.finishErasures() { engine.resumedErasure.withLock { $0 = true } }
+            } catch let error as StrataError {
                 // A full disk does not prevent opening the store; the next opening tries again.
                 engine.found.withLock { $0?.reasons.append(error) }
             }
+            try engine.followErasures()
             try segments.startSealing { [weak engine] key in try engine?.name(of: key) }
             try engine.compactor?.start()
             return engine
@@ -189,6 +195,7 @@ final class StoreEngine: Sendable {
         // The log has everything, so a checkpoint that fails only costs time at the next opening.
         var failure: (any Error)?
         // A running erasure or compaction first ends or fails; then no other thread touches the files.
+        eraser.stop()
         erasures.withLock { _ in }
         do {
             try pipeline.checkpointer?.stop()

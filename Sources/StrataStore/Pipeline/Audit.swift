@@ -62,6 +62,11 @@ struct AuditQueue {
         return waiting
     }
 
+    /// Removes the audits that contain requests.
+    mutating func removeRequests() {
+        add(take().filter { ![.requestRefused, .nothingToDelete].contains($0.event.kind) })
+    }
+
     /// Puts back audits that did not reach the log, before newer ones. If the log keeps accepting none, the oldest are
     /// lost.
     mutating func putBack(_ audits: [Audit]) {

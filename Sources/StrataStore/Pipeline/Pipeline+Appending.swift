@@ -38,6 +38,7 @@ extension Pipeline {
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {
             if let rebuilt = rebuilt(after: error) { return rebuilt }
+            if isShared, let error = error as? StrataError, error.code == .newerFormat { return stop(before: error) }
             // The commits are in the log, but no state shows them, so nothing can be validated any more.
             refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             return views.pages.snapshot()
@@ -95,6 +96,11 @@ extension Pipeline {
                 state.endTime = time ?? state.endTime
             }
         }
+        return try show(bytes, over: before)
+    }
+
+    /// Shows what was folded from the log.
+    func show(_ bytes: Int, over before: Snapshot) throws -> Snapshot {
         let snapshot = views.pages.snapshot()
         reader.newestReaders.take(snapshot)
         let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)

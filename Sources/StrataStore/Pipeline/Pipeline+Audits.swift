@@ -62,6 +62,8 @@ extension Pipeline {
     ///
     /// - Parameter always: true to add them even if there is no commit to join.
     func addAudits(to batch: inout Batch, always: Bool = false) {
+        // Other copies may have carried out an erasure when these come.
+        if isShared, log.segments?.isErasing == true { dropRequestAudits() }
         let audits = state.withLock { state in
             guard state.refusal == nil, always || !batch.commits.isEmpty || state.audits.isFull else {
                 return [Audit]()
@@ -99,6 +101,9 @@ extension Pipeline {
         batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
         batch.byteCount += payload.count
     }
+
+    /// Drops the waiting audits that contain what requests would have saved.
+    func dropRequestAudits() { state.withLock { $0.audits.removeRequests() } }
 
     /// Puts back the audits of a batch that did not reach the log. If it is unknown which did, nothing more is written.
     func putBackAudits(of batch: inout Batch, written: Int) {

@@ -81,6 +81,7 @@ extension Pipeline {
     }
 
     private func unavailable(_ error: StrataError) -> Refusal {
+        if error.code == .newerFormat { return Refusal(.serviceUnavailable, "Nothing was written: \(error)") }
         guard state.withLock({ $0.isUnsettled }) else {
             return Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
         }

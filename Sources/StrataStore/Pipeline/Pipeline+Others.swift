@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataRules
 import StrataTree
 import StrataViews
@@ -61,6 +62,24 @@ extension Pipeline {
         let snapshot = following { try recover(from: nil) }
         publication.announce(snapshot.foldedOffset(ViewTree.records))
         reader.context.replacements?.forgetUnused()
+    }
+
+    /// Shows the state before a commit that only a later release can read, and follows no further. The caller has the
+    /// turn to append.
+    func stop(before error: StrataError) -> Snapshot {
+        let before = views.pages.snapshot()
+        var (last, bytes) = (before.foldedOffset(ViewTree.records), 0)
+        // One after the other: nothing shows the commits that were folded together with that one.
+        while last < log.end.offset, let more = try? Replay(log: log, pages: views.pages).run(upTo: last + 1) {
+            (last, bytes) = (last + 1, bytes + more)
+        }
+        let failure = StrataError(
+            .newerFormat,
+            "A later release wrote a commit; this one follows no further and takes no writes: update the program.",
+            .init(offset: last + 1, found: error.context.found), cause: error)
+        refuse(failure)
+        (log as? ReplicatedLog)?.stop(because: failure)
+        return (try? show(bytes, over: before)) ?? views.pages.snapshot()
     }
 
     /// Applies everything that was acknowledged to anyone before the call.

@@ -22,6 +22,9 @@ protocol Command: Sendable {
     /// ``AddressCopy/directory`` then gets the directory of a copy.
     static var readsAddresses: Bool { get }
 
+    /// True for a command that gets addresses as they are, although it accepts ``AddressCopy/directory``.
+    static var connectsItself: Bool { get }
+
     /// The paths of stores in a command line.
     static func stores(_ arguments: Arguments) -> [String]
 
@@ -54,6 +57,7 @@ extension Command {
     static func showsProgress(_ arguments: Arguments) -> Bool { true }
 
     static var readsAddresses: Bool { false }
+    static var connectsItself: Bool { false }
 
     static func stores(_ arguments: Arguments) -> [String] {
         zip(operands, arguments.operands).filter { $0.0.name == Operand.store.name }.map(\.1)

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplication
 import StrataRules
 import StrataStore
 
@@ -9,43 +10,84 @@ enum EraseCommand: Command {
     static let details =
         "Removes every version of the records from the log and from the page file, and the asset files that no other "
         + "record has. Names of records remain, and offsets and change tokens stay valid. Copies of the store, and "
-        + "data that clients have fetched, are not affected. Without --apply nothing is changed. Exits with 1 and "
-        + "prints the reason if the log does not know a record, or if a record is the parent of one that is not named."
+        + "data that clients have fetched, are not affected. With the address of a sequencer, every copy that follows "
+        + "it erases the records from its own files; what is printed, also by 'strata info ADDRESS', says which have "
+        + "not done so, and which trim removes the data from the sequencer. Without --apply nothing is changed. Exits "
+        + "with 1 and prints the reason if the log does not know a record, or if a record is the parent of one that is "
+        + "not named."
+    static let readsAddresses = true
+    static let connectsItself = true
     static let operands = [
-        Operand.store, Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
+        Operand.storeOrAddress,
+        Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]
     static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [
         DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, reason, apply,
-        Option.json,
+        AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [
         "strata erase Notes.strata card --zone People --user anna",
         "strata erase Notes.strata card --zone People --user anna --reason 'asked for on 4 May' --apply",
+        "strata erase file:///shared/Notes.sequence card --user anna --reason 'asked for on 4 May' --apply",
     ]
 
     static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let isApplied = arguments[apply]
-        guard !isApplied || arguments.has(reason) else {
+        guard !arguments[apply] || arguments.has(reason) else {
             throw UsageError("--apply needs --reason TEXT, which is kept in the log")
         }
+        guard SequencerAddress.isMeant(by: arguments.store) else {
+            try StoreAccess.requireDirectory(arguments.store)
+            return try run(arguments, output, Target(path: arguments.store))
+        }
+        let address = try SequencerAddress(arguments.store).withFiles(of: arguments)
+        func erase(_ path: String) throws -> ExitCode {
+            let isKept = arguments.has(AddressCopy.directory)
+            return try run(arguments, output, Target(path: path, address: address, isKept: isKept))
+        }
+        return try arguments[AddressCopy.directory].map(erase) ?? AddressCopy.withTemporaryPath(erase)
+    }
+
+    /// A store to erase from.
+    private struct Target {
+        /// Its directory, or that of a copy.
+        let path: String
+        /// The address of the sequencer that the copy follows; nil for a store that has none.
+        var address: SequencerAddress?
+        var isKept = false
+
+        func open() throws -> Store {
+            if let address { return try JoinedCopy.update(path, address, isKept: isKept).store }
+            var options = StoreOptions.embedded
+            options.createsStore = false
+            return try Store.open(at: path, options: options)
+        }
+
+        /// Returns how far the last erasure is in other places.
+        func progress() throws -> ErasureProgress? { try address.flatMap { try SequencerInfo($0).erasure } }
+    }
+
+    private static func run(_ arguments: Arguments, _ output: Output, _ target: Target) throws -> ExitCode {
+        let isApplied = arguments[apply]
         let named = try DatabaseOptions(arguments)
-        try StoreAccess.requireDirectory(arguments.store)
         let zone = named.zone ?? .default
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }
         // The service erases, and it has no database of its own, so the owner must be named.
         let database = DatabaseID(named.database.scope, owner: named.ownerName)
         do {
             let plan =
-                try isApplied
-                ? erase(ids, in: database, arguments) : plan(ids, in: database, arguments.store)
+                try isApplied ? erase(ids, in: database, arguments, target) : plan(ids, in: database, target)
+            let progress = isApplied ? try target.progress() : nil
             if arguments[Option.json] {
-                for entry in plan.records { try output.writeJSON((entry, isApplied), as: shape) }
+                for entry in plan.records { try output.writeJSON((entry, isApplied, progress), as: shape) }
             } else {
-                try write(plan, isApplied, output)
+                try write(plan, isApplied, output, advice: target.address == nil ? "copy the store, then " : "")
+                if let progress, let address = target.address {
+                    try progress.write(to: output, address.place.address)
+                }
             }
             return .success
         } catch let refusal as Refusal {
@@ -53,7 +95,7 @@ enum EraseCommand: Command {
                 Diagnostics.report(refusal.message, by: name)
                 return .no
             }
-            try reportUnknown(ids, in: named, of: arguments.store, refusal)
+            try reportUnknown(ids, in: named, of: target.path, refusal)
             return .no
         }
     }
@@ -79,18 +121,16 @@ enum EraseCommand: Command {
         Diagnostics.report(refusal.message, by: name)
     }
 
-    private static func plan(_ ids: [RecordID], in database: DatabaseID, _ path: String) throws -> ErasurePlan {
-        let store = try Store.openForReading(at: path)
+    private static func plan(_ ids: [RecordID], in database: DatabaseID, _ target: Target) throws -> ErasurePlan {
+        let store = try target.address == nil ? Store.openForReading(at: target.path) : target.open()
         defer { try? store.close() }
         return try store.erasurePlan(ids, in: database)
     }
 
     private static func erase(
-        _ ids: [RecordID], in database: DatabaseID, _ arguments: Arguments
+        _ ids: [RecordID], in database: DatabaseID, _ arguments: Arguments, _ target: Target
     ) throws -> ErasurePlan {
-        var options = StoreOptions.embedded
-        options.createsStore = false
-        let store = try Store.open(at: arguments.store, options: options)
+        let store = try target.open()
         let plan: ErasurePlan
         do {
             plan = try store.erasurePlan(ids, in: database)
@@ -103,7 +143,9 @@ enum EraseCommand: Command {
         return plan
     }
 
-    private static func write(_ plan: ErasurePlan, _ isApplied: Bool, _ output: Output) throws {
+    private static func write(
+        _ plan: ErasurePlan, _ isApplied: Bool, _ output: Output, advice: String
+    ) throws {
         for entry in plan.records {
             let versions = entry.versionCount.counted("version")
             output.write(
@@ -113,12 +155,12 @@ enum EraseCommand: Command {
             try output.endLine()
         }
         if !isApplied {
-            output.write("nothing was changed: copy the store, then run it again with --reason TEXT --apply")
+            output.write("nothing was changed: \(advice)run it again with --reason TEXT --apply")
             try output.endLine()
         }
     }
 
-    static let shape = Shape<(entry: ErasurePlan.Entry, isApplied: Bool)>(
+    static let shape = Shape<(entry: ErasurePlan.Entry, isApplied: Bool, progress: ErasureProgress?)>(
         "What `erase` prints", "An object for each record."
     ) {
         Key("record", "its name") { $0.entry.record.name }
@@ -127,5 +169,11 @@ enum EraseCommand: Command {
         Key("versions", "how many the log has") { $0.entry.versionCount }
         Key("there", "true if it exists now, false if it was deleted before") { $0.entry.isThere }
         Key("erased", "false without `--apply`") { $0.isApplied }
+        Key("trimBefore", "with an address: the sequencer has the data until it is trimmed before this commit") {
+            $0.progress?.trimBefore
+        }
+        Key("waiting", "with an address: directories of the copies that have not erased it; null if not known") {
+            $0.progress?.waitingPaths
+        }
     }
 }

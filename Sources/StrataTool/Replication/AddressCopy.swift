@@ -27,7 +27,9 @@ enum AddressCopy {
                 "'\(command.name)' reads a directory, and '\(word)' is an address; 'strata join' makes a copy of it")
         }
         let address = try SequencerAddress(word).withFiles(of: arguments)
-        guard command.options.contains(where: { $0.name == directory.name }) else { return try body(arguments) }
+        guard !command.connectsItself, command.options.contains(where: { $0.name == directory.name }) else {
+            return try body(arguments)
+        }
         return try reading(address, in: arguments[directory], follows: arguments[LogCommand.follow]) { path in
             try body(arguments.replacing(operand: index, by: path))
         }
@@ -67,15 +69,25 @@ enum AddressCopy {
     private static func reading<Result>(
         _ address: SequencerAddress, at path: String, follows: Bool, _ body: (String) throws -> Result
     ) throws -> Result {
-        let log = try ReplicatedLog.open(
+        var log = try open(address, at: path)
+        if try LogReader.isErasing(in: path, files: RealFileSystem()) {
+            // What is to be erased is neither shown nor kept.
+            try log.close()
+            _ = try JoinedCopy.update(path, address, isKept: false).close()
+            if follows { log = try open(address, at: path) }
+        }
+        // A copy that is not written any more is read as it is.
+        if follows { try log.follow {} } else { try log.close() }
+        defer { try? log.close() }
+        return try body(path)
+    }
+
+    private static func open(_ address: SequencerAddress, at path: String) throws -> ReplicatedLog {
+        try ReplicatedLog.open(
             at: path, sequencer: try address.open(),
             options: .init(
                 address: address.place.address, filesDirectory: address.place.filesDirectory, notesProgress: false,
                 givesIdentity: false),
             log: LogOptions(durability: .system, spaceStepBytes: 0))
-        // A copy that is not written any more is read as it is.
-        if follows { try log.follow {} } else { try log.close() }
-        defer { try? log.close() }
-        return try body(path)
     }
 }

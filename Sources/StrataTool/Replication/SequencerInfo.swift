@@ -14,6 +14,8 @@ struct SequencerInfo {
     let lastTime: Int64?
     /// The number of assets that the cluster keeps; nil unless the address says that it keeps them.
     let assets: Int?
+    /// The last erasure that the entries still have; nil if there is none.
+    let erasure: ErasureProgress?
 
     init(_ address: SequencerAddress) throws {
         self.address = address.place.address
@@ -23,11 +25,14 @@ struct SequencerInfo {
         } else {
             assets = nil
         }
-        (identity, first, last, end, lastTime) = try address.withSequencer { sequencer in
+        (identity, first, last, end, lastTime, erasure) = try address.withSequencer { sequencer in
             var history = try SequencedHistory(sequencer, in: address.place.filesDirectory)
             let last = try sequencer.last()
             while try history.next(through: last) != nil { Progress.note(history.number, of: last) }
-            return (history.identity, history.first, history.number, history.end, history.endTime)
+            return (
+                history.identity, history.first, history.number, history.end, history.endTime,
+                try ErasureProgress(history, in: address.place.filesDirectory)
+            )
         }
     }
 
@@ -44,7 +49,34 @@ struct SequencerInfo {
         if let lastTime { line("last", "\(Timestamp(microseconds: lastTime))") }
         output.write("end         \(end)")
         try output.endLine()
+        guard let erasure else { return }
+        output.write("erasure     commit \(erasure.offset)")
+        try output.endLine()
+        try erasure.write(to: output, address, indent: 12)
     }
+}
+
+extension ErasureProgress {
+    /// Writes which copies have not carried it out, and until when the sequencer has the data.
+    func write(to output: Output, _ address: String, indent: Int = 0) throws {
+        func line(_ text: String) throws {
+            output.write(String(repeating: " ", count: indent) + Printable.escaped(text))
+            try output.endLine()
+        }
+        if let waiting {
+            let erased = copyCount - waiting.count
+            try line("erased in \(erased) of \(copyCount.counted("copy", "copies")), as far as they have noted")
+            for copy in waiting {
+                try line("not yet: \(copy.path), last heard of at \(Timestamp(microseconds: copy.time))")
+            }
+        } else {
+            try line("the copies that have erased it are noted in the directory that --files names")
+        }
+        try line("the sequencer has the data until 'strata trim \(address) --before \(trimBefore)'")
+    }
+
+    /// The directories of the copies that have not carried it out; nil if they are not known.
+    var waitingPaths: [String]? { waiting?.map(\.path) }
 }
 
 extension SequencerInfo: Shaped {
@@ -59,5 +91,12 @@ extension SequencerInfo: Shaped {
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
         Key("lastTime", "time of the last commit; null if there is none") { $0.lastTime }
         Key("assets", "how many assets the cluster keeps; null unless the address says assets=cluster") { $0.assets }
+        Key("erasure", "the last commit that erases records, if the entries have one") { $0.erasure?.offset }
+        Key("trimBefore", "the sequencer has the data until it is trimmed before this commit") {
+            $0.erasure?.trimBefore
+        }
+        Key("waiting", "directories of the copies that have not erased it; null if they are not known") {
+            $0.erasure?.waitingPaths
+        }
     }
 }

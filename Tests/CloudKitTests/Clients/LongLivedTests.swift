@@ -73,6 +73,27 @@ struct LongLivedTests {
         try store.close()
     }
 
+    @Test("The same if another process that writes the store erases the record")
+    func erasedElsewhere() async throws {
+        let directory = try TestDirectory()
+        let place = CloudStore.LogPlace.directory(directory.path("Notes.sequence"))
+        let stores = try ["A", "B"].map {
+            try CloudStore(at: URL(fileURLWithPath: directory.path("\($0).strata")), log: place)
+        }
+        let (one, other) = (note("a"), note("b"))
+        for saved in [one, other] {
+            let operation = longLived(CKModifyRecordsOperation(recordsToSave: [saved]))
+            try await leave(operation, in: stores[0], committed: true)
+        }
+        try stores[1].console.erase([one.recordID], in: .private, of: "anna", reason: "asked for")
+        let phone = stores[0].container(user: "anna", device: "phone")
+        #expect(try await awaited { try await phone.allLongLivedOperationIDs().count == 1 })
+        let left = try #require(try await phone.allLongLivedOperationIDs().first)
+        let operation = try await phone.longLivedOperation(for: left)
+        #expect((operation as? CKModifyRecordsOperation)?.recordsToSave?.first?.recordID == other.recordID)
+        for store in stores { try store.close() }
+    }
+
     @Test("A process that died behind an erasure's commit has left none that would save the record")
     func erasedBehindCrash() async throws {
         let directory = try TestDirectory()

@@ -130,6 +130,29 @@ struct RewritingTests {
         #expect(thrownError { try log.rewrite(through: 1, lookup: { _ in nil }) { _, _ in nil } }?.code == .closed)
     }
 
+    @Test("An erasure that begins while another is carried out keeps the note, and those who wait hear of it")
+    func meanwhile() throws {
+        let log = try ErasureStore(count: 5).store.open()
+        let calls = Lock(0)
+        log.onErasure { calls.withLock { $0 += 1 } }
+        #expect(!log.isErasing)
+        try log.beginErasure()
+        let begun = log.begunErasures
+        try log.beginErasure {
+            let noted = try log.unfinishedErasures()
+            #expect(noted == 5)
+        }
+        #expect(try !log.endErasures(begun: begun) && log.unfinishedErasures() == 5 && log.isErasing)
+        #expect(try log.endErasures(begun: log.begunErasures) && log.unfinishedErasures() == nil && !log.isErasing)
+        #expect(calls.withLock { $0 } == 2)
+        // What cannot be appended leaves the note, and what it is for is looked for again.
+        #expect(throws: StrataError.self) {
+            try log.beginErasure { throw StrataError(.noSpace, "The disk is full.") }
+        }
+        #expect(try log.unfinishedErasures() == 5 && log.isErasing)
+        try log.close()
+    }
+
     @Test("The note of an erasure is there until it is done, and keeps the first offset")
     func note() throws {
         let made = try ErasureStore(count: 5)

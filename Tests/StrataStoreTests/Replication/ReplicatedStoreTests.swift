@@ -189,8 +189,5 @@ struct ReplicatedStoreTests {
         }
         let lost = try open(right.afterPowerLoss(seed: 1, keeping: .nothingUnsynced))
         #expect(try lost.store.snapshot().digests() == client.store.snapshot().digests())
-        #expect(throws: StrataError.self) {
-            try lost.store.erase([lost.id("note0-0")], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
-        }
     }
 }

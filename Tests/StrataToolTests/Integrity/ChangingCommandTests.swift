@@ -67,11 +67,11 @@ import Testing
         #expect(text.lines.last?.contains("--apply") == true)
         let json = try tool(
             "erase", "People.strata", "card", "other", "--zone", "People", "--user", "anna", "--json")
-        #expect(
-            json.lines == [
-                #"{"record":"card","zone":"People","type":"Card","versions":2,"there":true,"erased":false}"#,
-                #"{"record":"other","zone":"People","type":"Card","versions":1,"there":true,"erased":false}"#,
-            ], "\(json)")
+        let versions = [#"{"record":"card","zone":"People","type":"Card","versions":2,"#, #"{"record":"other","#]
+        // What concerns copies is known only of a store on a sequencer.
+        let rest = #""there":true,"erased":false,"trimBefore":null,"waiting":null}"#
+        #expect(json.lines.count == 2 && zip(json.lines, versions).allSatisfy { $0.hasPrefix($1) }, "\(json)")
+        #expect(json.lines.allSatisfy { $0.hasSuffix(rest) }, "\(json)")
         #expect(try contents() == before)
     }
 

@@ -52,10 +52,10 @@ final class SequencedStore {
         return try Store.open(at: path(name), options: options)
     }
 
-    func save(_ record: String, to store: Store) throws {
+    func save(_ record: String, to store: Store, title: String? = nil) throws {
         var request = RequestBuilder(DatabaseID(.public), policy: .allKeys)
         request.save(
-            RecordID(record, zone: ZoneID("_defaultZone")), type: "Item", fields: ["title": .string(record)])
+            RecordID(record, zone: ZoneID("_defaultZone")), type: "Item", fields: ["title": .string(title ?? record)])
         _ = try store.modify(request.request, as: Actor(user: "anna"))
     }
 
