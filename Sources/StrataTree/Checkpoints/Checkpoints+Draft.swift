@@ -43,10 +43,14 @@ extension Checkpoints {
     /// - Parameter moved: receives the pages that are now read from the file.
     func writePages(_ draft: inout CheckpointDraft, isPaced: Bool, _ moved: inout [MovedPage]) throws {
         try file.extend(toPages: draft.plan.pageCount)
+        let roomTaken = { [core, options] in
+            Double(core.withLedger { ($0.writableCount, []) }) / Double(max(1, options.maximumDirtyPages))
+        }
         let writer = SliceWriter(
             file: file.file, time: time, pace: { [self] slice in if isPaced { pause(after: slice) } },
-            roomTaken: { [core, options] in
-                Double(core.withLedger { ($0.writableCount, []) }) / Double(max(1, options.maximumDirtyPages))
+            roomTaken: roomTaken,
+            isInHurry: { [self] in
+                !isPaced || isHurried.load(ordering: .relaxed) || roomTaken() > CheckpointSlice.ampleFill
             })
         draft.header.record = try writer.write(
             CheckpointRecord(

@@ -1,8 +1,11 @@
 import StrataModel
 import StrataSystem
 
-/// Writes pages to the file in slices. While the disk takes one, the next is prepared and handed over, and only then is
-/// the first awaited: neither side idles, and the log finds at most two slices ahead of its own writes.
+/// Writes pages to the file in slices.
+///
+/// In a hurry, the next slice is prepared and handed over while the disk takes one, and only then is the first awaited:
+/// neither side idles, and the log finds at most two slices ahead of its own writes. Otherwise each slice is awaited
+/// before the pause, so that the pause leaves the disk to the log.
 struct SliceWriter {
     static let slicePages = 1_024
 
@@ -11,6 +14,7 @@ struct SliceWriter {
     let pace: @Sendable (CheckpointSlice) -> Void
     /// The part of the room for dirty pages that is taken.
     var roomTaken: () -> Double = { 0 }
+    var isInHurry: () -> Bool = { true }
 
     /// - Parameters:
     ///   - numbers: in ascending order.
@@ -32,8 +36,12 @@ struct SliceWriter {
             let written = try writeSlice(numbers[start..<end], buffer, fill)
             file.startWriteback(written)
             afterSlice(numbers[start..<end])
-            let microseconds = finish(pushed)
+            var microseconds = finish(pushed)
             pushed = written
+            if !isInHurry() {
+                microseconds += finish(pushed)
+                pushed = nil
+            }
             let byteCount = (end - start) * PageLayout.pageBytes
             start = end
             guard start < numbers.count || !isLast else { continue }
