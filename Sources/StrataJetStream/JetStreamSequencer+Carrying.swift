@@ -44,7 +44,9 @@ extension JetStreamSequencer: RequestCarrier {
         let (inbox, start) = (inbox(of: process), ContinuousClock.now)
         let isKnown = answered.withLock { $0?.process == process && start - ($0?.time ?? start) < Self.trustTime }
         // Nothing was sent to a process that gives no sign of life.
-        if !isKnown, (try? connection.request(inbox, [], milliseconds: Self.answerMilliseconds)) == nil {
+        if !isKnown || connection.needsRequest,
+            (try? connection.request(inbox, [], milliseconds: Self.answerMilliseconds)) == nil
+        {
             return .undelivered
         }
         do throws(NATSFailure) {

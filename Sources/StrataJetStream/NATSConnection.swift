@@ -9,6 +9,7 @@ package final class NATSConnection: @unchecked Sendable {
     /// it was handling.
     private let ended = Lock<[Int]>([])
 
+    private static let maximumEnded = 100
     private static let connected: Int32 = 2
     private static let closed: Int32 = 3
 
@@ -100,6 +101,9 @@ package final class NATSConnection: @unchecked Sendable {
         _ = library.unsubscribe(subscription)
         ended.withLock { $0.append(Int(bitPattern: subscription)) }
     }
+
+    /// True if a request should be made, so that subscriptions that have ended are destroyed.
+    var needsRequest: Bool { ended.withLock { $0.count > Self.maximumEnded } }
 
     private func takeEnded() -> [Int] {
         ended.withLock { ended in

@@ -7,7 +7,7 @@ import StrataSystem
 /// §6).
 ///
 /// Each process listens on channels with random names. A role learns the name of another process's channel from its
-/// entries, so only a role that can read them can send anything.
+/// entries, or from the server's statistics and logs; others cannot send it anything.
 final class PostgresMail: Sendable {
     typealias Serving = @Sendable ([UInt8], @escaping RequestCarrier.Answering) -> Void
 
@@ -93,7 +93,11 @@ final class PostgresMail: Sendable {
             defer { state.hasBegun = true }
             return !state.hasBegun && !state.isClosed
         }
-        if isFirst { try receiver.start(name: "strata-mail") { [self] in receive() } }
+        guard isFirst else { return }
+        do { try receiver.start(name: "strata-mail") { [self] in receive() } } catch {
+            state.withLock { $0.hasBegun = false }
+            throw error
+        }
     }
 
     private func receive() {
@@ -112,6 +116,8 @@ final class PostgresMail: Sendable {
             state.withLock { $0.heard = channels }
             state.notifyAll()
             receive(from: link)
+            // What was sent since the connection was lost did not come.
+            state.withLock { ($0.heard, $0.answered) = ([], nil) }
         }
     }
 
@@ -186,9 +192,9 @@ final class PostgresMail: Sendable {
             }
             guard !isThere(process, number, milliseconds: Self.signMilliseconds) else { continue }
             // The answer may have come just before the process ended.
-            return answer(number, milliseconds: 0).map { .answer($0) } ?? .unknown(silenceError)
+            break
         }
-        return .unknown(silenceError)
+        return answer(number, milliseconds: 0).map { .answer($0) } ?? .unknown(silenceError)
     }
 
     /// Waits until the server gives this process the answers to what it sends.

@@ -70,7 +70,7 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// can keep them, if `strata create` or `strata assets` prepared them.
     ///
     /// ```swift
-    /// options.place = place.withAssets(in: .cluster).withFiles(in: "/shared/Notes.keys")
+    /// options.place = place.withAssets(in: .cluster).withFiles(in: "/shared/Notes.files")
     /// ```
     /// The keys of encrypted values, and the bases of a trimmed sequencer, are in the directory of ``withFiles(in:)``
     /// all the same. All processes must have the same place for assets.

@@ -222,8 +222,11 @@ package final class ObjectStore: Sendable {
         for upload in uploads {
             let words = upload.split(separator: ".")
             let message = try newest("\(words[0]).\(Self.wholeName)")
-            let whole = try message.map { try WholeObject(decoding: $0.bytes) }
-            if let whole, whole.upload.description == words[1] { continue }
+            if let message {
+                // One that is damaged does not say which pieces it has, so all are kept.
+                guard let whole = try? WholeObject(decoding: message.bytes) else { continue }
+                if whole.upload.description == words[1] { continue }
+            }
             try keeper.remove(below: String(upload))
             count += 1
         }

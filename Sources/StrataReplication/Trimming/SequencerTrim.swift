@@ -83,7 +83,7 @@ package struct SequencerTrim {
                 .invalidArgument, "A copy has not read all entries that would be removed; open it, or ignore copies.",
                 .init(path: slowest.path, expected: "entry \(number)", found: "entry \(slowest.number)"))
         }
-        // Otherwise nothing would say afterwards that the copy has them to do.
+        // After the trim, nothing would show that the copy still has to erase them.
         if let late = live.first(where: { $0.erased.map { $0 < horizon.offset } ?? false }) {
             throw StrataError(
                 .invalidArgument,

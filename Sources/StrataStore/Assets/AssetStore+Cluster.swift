@@ -56,6 +56,11 @@ extension AssetStore {
         var problem: StrataError?
         do {
             try objects.fetch(asset.hash) { bytes, position in
+                // An earlier upload, whose pieces came before, may have been longer.
+                if position == 0 { try file.truncate(to: 0) }
+                guard UInt64(position + bytes.count) <= asset.size else {
+                    throw StrataError(.malformed, "The object is longer than the asset.")
+                }
                 try file.write(bytes, at: position)
                 progress(position + bytes.count)
             }

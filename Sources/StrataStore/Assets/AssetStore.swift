@@ -122,7 +122,7 @@ final class AssetStore: Sendable {
     }
 
     /// True if other processes remove files from the same directory.
-    private var isShared: Bool {
+    var isShared: Bool {
         if case .shared = place { true } else { false }
     }
 

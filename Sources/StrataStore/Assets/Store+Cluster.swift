@@ -22,7 +22,7 @@ extension Store {
     /// - Parameters:
     ///   - fetches: true to keep the files in the copy's own directory.
     ///   - removesUnused: true to remove the objects that no commit names, and the pieces of uploads that were cut off.
-    ///     No process may write the store meanwhile.
+    ///     No other process may have the store open meanwhile, since it may be about to name one of them.
     /// - Throws: `.invalidArgument` if the cluster does not keep the store's assets, if this copy does not have all
     ///   history, or if the store is written meanwhile.
     package func checkCluster(fetches: Bool, removesUnused: Bool) throws -> ClusterReport {
@@ -62,7 +62,9 @@ extension Store {
     }
 
     private func isThere(_ asset: FieldValue.Asset, _ objects: ObjectStore, fetches: Bool) throws -> Bool {
-        guard fetches else { return try objects.contains(asset.hash) }
+        // Always asked of the cluster: the copy's own file may be the last one that is whole.
+        guard try objects.contains(asset.hash) else { return false }
+        guard fetches else { return true }
         do {
             try requireAsset(asset)
             return true

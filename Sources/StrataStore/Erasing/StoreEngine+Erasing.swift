@@ -98,7 +98,7 @@ extension StoreEngine {
         pasts.forget()
         try pipeline.renewViews(options.pages)
         // The files that all processes share are collected later, too, and the sequencer may not answer now.
-        if log.isShared { assets.collectSoon() } else { _ = try assets.collect() }
+        if assets.isShared { assets.collectSoon() } else { _ = try assets.collect() }
     }
 
     private func rewriteBase(_ eraser: RecordEraser) throws {

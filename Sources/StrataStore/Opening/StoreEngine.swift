@@ -186,6 +186,9 @@ final class StoreEngine: Sendable {
         log.segments?.stopSealing()
         notifier.stop()
         pipeline.close()
+        // A running erasure first ends or fails; then no other thread touches the files.
+        eraser.stop()
+        erasures.withLock { _ in }
         if path != nil || !(log is any ReadOnlyLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
@@ -194,9 +197,6 @@ final class StoreEngine: Sendable {
         pastLog.withLock { $0 = nil }
         // The log has everything, so a checkpoint that fails only costs time at the next opening.
         var failure: (any Error)?
-        // A running erasure or compaction first ends or fails; then no other thread touches the files.
-        eraser.stop()
-        erasures.withLock { _ in }
         do {
             try pipeline.checkpointer?.stop()
             // Gives back the space of large zones that are gone. If that fails, the file is still valid.

@@ -94,10 +94,11 @@ extension Pipeline {
         guard publication.offset < offset else { return }
         if log.end.offset < offset { _ = try log.confirmEnd() }
         while !claimTurns() {
-            let (isClosed, refusal) = state.withLock { ($0.isClosed, $0.refusal) }
+            let (isClosed, refusal, isUnsettled) = state.withLock { ($0.isClosed, $0.refusal, $0.isUnsettled) }
             if isClosed { throw StoreGate.error }
             // One that is gone again was of an append whose outcome has become known.
             guard let refusal else { continue }
+            guard isUnsettled else { throw refusal }
             throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
         }
         defer { returnTurns() }

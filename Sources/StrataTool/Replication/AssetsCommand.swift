@@ -12,7 +12,7 @@ enum AssetsCommand: Command {
         + "files of assets in a directory there, which is a store's or the one that its processes shared until now, "
         + "and makes the cluster the place of the store's assets: stop its processes before, and give them "
         + "assets=cluster afterwards. --copy keeps the copy that is read, with the file of every asset. "
-        + "--remove-unused removes what no commit names: no process may write the store meanwhile. Exits with 1 if an "
+        + "--remove-unused removes what no commit names: no process may have the store open. Exits with 1 if an "
         + "asset is missing or damaged, or if the command is refused."
     static let operands = [
         Operand(
@@ -23,7 +23,7 @@ enum AssetsCommand: Command {
     static let copy = Option.text(
         "--copy", "DIR", help: "keep the copy that is read in this directory, with the files of all assets")
     static let removesUnused = Option.flag(
-        "--remove-unused", help: "remove what no commit names, while no process writes the store")
+        "--remove-unused", help: "remove what no commit names, while no process has the store open")
     static let options: [any OptionDescription] = [add, copy, removesUnused, SequencerAddress.files, Option.json]
     static let examples = [
         "strata assets 'nats://host:4222/notes?assets=cluster'",
@@ -77,7 +77,7 @@ struct AssetsReport {
 
     func write(asJSON: Bool, to output: Output) throws {
         if asJSON { return try output.writeJSON(self) }
-        if added > 0 { output.write("\(added.counted("file")) came to the cluster\n") }
+        if added > 0 { output.write("\(added.counted("file")) added to the cluster\n") }
         let verb = found.assetCount == 1 ? "is" : "are"
         output.write("\(found.assetCount.counted("asset")) of \(found.byteCount.counted("byte")) \(verb) whole")
         if found.unusedCount > 0 {
@@ -97,7 +97,7 @@ extension AssetsReport: Shaped {
     static let shape = Shape<Self>("What `assets` prints") {
         Key("target", "the sequencer's address without passwords") { $0.address }
         Key("storeID", "id of the store") { $0.storeID }
-        Key("added", "how many files came to the cluster before the check") { $0.added }
+        Key("added", "how many files were added to the cluster before the check") { $0.added }
         Key("assets", "how many assets that commits name are whole") { $0.found.assetCount }
         Key("bytes", "how many bytes these have") { $0.found.byteCount }
         Key("problems", "hashes of the assets that are missing or damaged") { $0.found.problems.map(\.description) }

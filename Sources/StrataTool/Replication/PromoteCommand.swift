@@ -48,9 +48,17 @@ enum PromoteCommand: Command {
     }
 
     private static func promote(_ path: String, to target: SequencerAddress?) throws -> ReplicationReport {
+        let origin = try CopyAddress.read(at: path)
+        var notes: [String] = []
+        if let origin, try SequencerAddress(origin).place.assets == .cluster {
+            notes.append(
+                "the copy has only the assets that it has read: 'strata assets \(origin) --copy \(path)' before this "
+                    + "brings all, as long as the cluster answers")
+        }
         guard let target else {
             let result = try CopyMove.detach(at: path)
-            return ReplicationReport(target: path, identity: result.identity, commits: 0, end: result.end)
+            return ReplicationReport(
+                target: path, identity: result.identity, commits: 0, end: result.end, notes: notes)
         }
         try target.prepare()
         if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
@@ -59,7 +67,7 @@ enum PromoteCommand: Command {
         let result = try target.withSequencer { try CopyMove.attach(at: path, to: $0, address: target.place.address) }
         return ReplicationReport(
             target: path, identity: result.identity, commits: 0, end: result.end,
-            notes: try ReplicationReport.notes(on: path, toSequencer: true, and: target))
+            notes: try notes + ReplicationReport.notes(on: path, toSequencer: true, and: target))
     }
 
     /// - Throws: `.invalidArgument` unless the copy's sequencer is known to be gone.

@@ -21,7 +21,8 @@ struct SequencerInfo {
         self.address = address.place.address
         if address.place.assets == .cluster, let objects = try address.place.objects(Platform()) {
             defer { objects.close() }
-            assets = try objects.list().count
+            // What is known of the entries is wanted most when the cluster has a problem.
+            assets = try? objects.list().count
         } else {
             assets = nil
         }
@@ -72,7 +73,9 @@ extension ErasureProgress {
         } else {
             try line("the copies that have erased it are noted in the directory that --files names")
         }
-        try line("the sequencer has the data until 'strata trim \(address) --before \(trimBefore)'")
+        // A trim needs the directory that all processes share, which only the address of a directory implies.
+        let files = address.hasPrefix("file:") ? "" : " --files DIRECTORY"
+        try line("the sequencer has the data until 'strata trim \(address) --before \(trimBefore)\(files)'")
     }
 
     /// The directories of the copies that have not carried it out; nil if they are not known.

@@ -64,6 +64,7 @@ final class FaultSchedule {
             usleep(UInt32(min(microseconds, 100_000)))
         }
         undo { _ in true }
+        if !upgrades.isEmpty { tally.violation("\(upgrades.count) servers were not upgraded") }
     }
 
     private func random(_ range: Range<Int>) -> Int { range.lowerBound + generator.next(below: range.count) }

@@ -80,7 +80,7 @@ struct AssetsCommandTests {
         #expect(damaged.code == 1 && damaged.output.contains("missing or damaged: \(hash)"))
         // The backup has the file of every asset.
         let added = try store.succeed("assets", cluster, "--add", store.path("Backup.strata"))
-        #expect(added == "2 files came to the cluster\n2 assets of 11 bytes are whole\n")
+        #expect(added == "2 files added to the cluster\n2 assets of 11 bytes are whole\n")
     }
 
     @Test("A store moves its assets from a directory; processes that name another place are refused")
@@ -95,7 +95,7 @@ struct AssetsCommandTests {
         try save("one", "first", to: directory)
         try directory.close()
         let moved = try store.succeed("assets", cluster, "--add", store.path("files"))
-        #expect(moved == "1 file came to the cluster\n1 asset of 5 bytes is whole\n")
+        #expect(moved == "1 file added to the cluster\n1 asset of 5 bytes is whole\n")
         #expect(throws: StrataError.self) { try Store.open(at: store.path("Copy.strata"), options: options) }
         let copy = try open("Copy.strata", at: cluster)
         try copy.requireAsset(FieldValue.Asset(hash: save("one", "first", to: copy), size: 5))
