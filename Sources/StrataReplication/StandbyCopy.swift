@@ -55,8 +55,8 @@ package final class StandbyCopy {
 }
 
 extension SegmentedLog {
-    /// Appends commits that another log has at the end, without syncing them. What they erase is noted first, so that
-    /// the next writer of the directory erases it there.
+    /// Appends commits that another log has at the end, without syncing them. Notes erasures first, so that the
+    /// next writer of the directory carries them out.
     func appendAll(_ commits: [NewCommit]) throws -> [Position] {
         guard commits.contains(where: { Envelope.erases($0.payload) }) else { return try appendWithoutSync(commits) }
         var positions: [Position] = []

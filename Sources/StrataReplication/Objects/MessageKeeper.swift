@@ -21,9 +21,9 @@ package protocol MessageKeeper: AnyObject, Sendable {
     /// - Throws: `.unreachable` if the servers do not answer.
     func message(_ name: String) throws -> KeptMessage?
 
-    /// Makes sure that what is read from now on includes all that was acknowledged to anyone before the call.
+    /// Makes sure that later reads include every message that was acknowledged to anyone before the call.
     ///
-    /// - Throws: `.unreachable` if the servers do not know that.
+    /// - Throws: `.unreachable` if the servers cannot confirm it.
     func confirm() throws
 
     /// Returns the names that match a pattern, in which `*` stands for any word.

@@ -41,7 +41,7 @@ extension Envelope {
     /// Returns true for a payload with an event that erases a record.
     static func erases(_ payload: ArraySlice<UInt8>) -> Bool {
         payload.withUnsafeBytes { bytes in
-            // What is no envelope erases nothing.
+            // Bytes that are not an envelope erase nothing.
             guard var walker = try? EventWalker(bytes) else { return false }
             while let event = try? walker.next() { if event.kind == .recordErased { return true } }
             return false

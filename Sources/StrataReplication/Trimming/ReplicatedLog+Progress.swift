@@ -22,8 +22,8 @@ extension ReplicatedLog {
         return passed >= (number > shared.number ? Self.pauseMicroseconds : Self.silenceMicroseconds)
     }
 
-    /// Notes that the copy needs no entry again up to that of the mark, and how far it has erased what is to be erased.
-    /// A failure only means that a trim waits longer, or that the copy cannot follow after one.
+    /// Notes that the copy needs no entry again up to that of the mark, and the offset up to which it has carried out
+    /// erasures. A failure only means that a trim waits longer, or that the copy cannot follow after one.
     func share(_ mark: CopyMark) {
         guard let notes else { return }
         // IMPORTANT: read after the mark, whose commits may have begun an erasure.

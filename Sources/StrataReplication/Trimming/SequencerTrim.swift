@@ -49,7 +49,7 @@ package struct SequencerTrim {
         bases = SharedBases(in: directory, files)
         var history = try SequencedHistory(sequencer, in: directory, files)
         if history.first > 1 {
-            // What an interrupted trim left. No more is removed: the first entry was trimmed long ago.
+            // Removes the rest that an interrupted trim left; entry 1 itself was trimmed before.
             try bases.remove(before: sequencer.trim(through: 1))
         }
         let last = try sequencer.last()
@@ -87,7 +87,7 @@ package struct SequencerTrim {
         if let late = live.first(where: { $0.erased.map { $0 < horizon.offset } ?? false }) {
             throw StrataError(
                 .invalidArgument,
-                "A copy has not yet erased what was to be erased before that commit; open it, or ignore copies.",
+                "A copy has not carried out an erasure before that commit; open it, or ignore copies.",
                 .init(path: late.path, expected: "up to offset \(horizon.offset)", found: "\(late.erased ?? 0)"))
         }
     }
