@@ -61,7 +61,7 @@ final class AssetStore: Sendable {
     let unusedSeconds: Int
     let state = Lock(State())
     private let collector = WorkerHandle()
-    private let collections = Monitor((isDue: false, isOver: false))
+    private let collections = WorkSignal(hasWork: false)
 
     init(_ place: Place, _ platform: Platform, unusedSeconds: Int = StoreOptions.daySeconds) {
         self.place = place
@@ -89,7 +89,7 @@ final class AssetStore: Sendable {
         try collector.start(name: "strata-assets") { [self] in
             WorkerThread.lowerPriority()
             if !names.isEmpty { _ = try? collect() }
-            while isShared, awaitCollection() { _ = try? collect() }
+            while isShared, collections.wait(milliseconds: collectionPause) { _ = try? collect() }
         }
     }
 
@@ -97,27 +97,17 @@ final class AssetStore: Sendable {
     func collectSoon() {
         _ = try? collect()
         guard state.withLock({ $0.hasYoung }) else { return }
-        collections.withLock { $0.isDue = true }
-        collections.notifyAll()
+        collections.wake()
     }
 
-    /// Returns once files are to be collected again; false if they are not.
-    private func awaitCollection() -> Bool {
-        func next(_ state: inout (isDue: Bool, isOver: Bool)) -> Bool? {
-            if state.isOver { return false }
-            defer { state.isDue = false }
-            return state.isDue ? true : nil
-        }
-        guard state.withLock({ $0.hasYoung }) else { return collections.wait { next(&$0) } }
-        return collections.wait(milliseconds: Self.youngMilliseconds) { next(&$0) } ?? true
-    }
+    /// The time after which files are collected again; nil if none were too young.
+    private var collectionPause: Int? { state.withLock { $0.hasYoung ? Self.youngMilliseconds : nil } }
 
     /// Stops collecting. Files that are open for reading stay open.
     func end() {
         state.withLock { $0.pipeline = nil }
         if case .cluster(_, let objects, _) = place { objects.close() }
-        collections.withLock { $0.isOver = true }
-        collections.notifyAll()
+        collections.end()
         collector.join()
     }
 

@@ -6,21 +6,16 @@ final class ErasureFollower: Sendable {
     private static let retryMilliseconds = 500
     private static let maximumDoublings = 7
 
-    private struct State {
-        var isDue = true
-        var isStopping = false
-        /// Called after erasures were carried out.
-        var watchers: [@Sendable () -> Void] = []
-    }
-
-    private let state = Monitor(State())
+    private let signal = WorkSignal(hasWork: true)
+    /// Called after erasures were carried out.
+    private let watchers = Lock<[@Sendable () -> Void]>([])
     private let worker = WorkerHandle()
 
-    /// - Parameter work: carries out what there is to do.
+    /// - Parameter work: carries out the erasures that are due.
     func start(_ work: @escaping @Sendable () throws -> Void) throws {
         try worker.start(name: "strata-erase") { [self] in
             var failures = 0
-            while awaitWork(after: failures) {
+            while signal.wait(milliseconds: Self.pause(after: failures)) {
                 do {
                     try work()
                     failures = 0
@@ -29,32 +24,21 @@ final class ErasureFollower: Sendable {
         }
     }
 
-    /// Returns false once the store closes.
-    private func awaitWork(after failures: Int) -> Bool {
-        func next(_ state: inout State) -> Bool? {
-            if state.isStopping { return false }
-            defer { state.isDue = false }
-            return state.isDue ? true : nil
-        }
-        if failures == 0 { return state.wait { next(&$0) } }
-        let pause = Self.retryMilliseconds << min(failures - 1, Self.maximumDoublings)
-        return state.wait(milliseconds: pause) { next(&$0) } ?? true
+    /// Returns the time after which failed work is tried again; nil if none has failed.
+    private static func pause(after failures: Int) -> Int? {
+        failures == 0 ? nil : retryMilliseconds << min(failures - 1, maximumDoublings)
     }
 
-    func wake() {
-        state.withLock { $0.isDue = true }
-        state.notifyAll()
-    }
+    func wake() { signal.wake() }
 
-    func watch(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.watchers.append(body) } }
+    func watch(_ body: @escaping @Sendable () -> Void) { watchers.withLock { $0.append(body) } }
 
-    /// Tells those who watch that erasures were carried out.
-    func announce() { for body in state.withLock({ $0.watchers }) { body() } }
+    /// Calls the watchers.
+    func announce() { for body in watchers.withLock({ $0 }) { body() } }
 
-    /// Waits for what is being carried out; the next opening of the store does the rest.
+    /// Waits until a running erasure has ended. The next opening of the store does the rest.
     func stop() {
-        state.withLock { $0.isStopping = true }
-        state.notifyAll()
+        signal.end()
         worker.join()
     }
 }

@@ -64,12 +64,12 @@ extension StoreEngine {
         segments.onErasure { [eraser] in eraser.wake() }
     }
 
-    /// Carries out all erasures after an offset, also those that come meanwhile.
+    /// Carries out all erasures after an offset, including those that arrive meanwhile.
     private func carryOutErasures(after offset: UInt64) throws {
         var start = offset
         while true {
             let (begun, end) = (log.segments?.begunErasures, log.end.offset)
-            // The names of what is to be erased may be new.
+            // The erasure may name records that this state does not have yet.
             if log.isShared { try pipeline.apply(through: end) }
             try carryOutErasures(after: start, through: end)
             if try log.segments?.endErasures(begun: begun) ?? true { break }
@@ -97,7 +97,7 @@ extension StoreEngine {
         try rewriteBase(eraser)
         pasts.forget()
         try pipeline.renewViews(options.pages)
-        // The files that all processes share are collected later, too, and the sequencer may not answer now.
+        // A shared directory is collected again later; this attempt may fail, for example without the sequencer.
         if assets.isShared { assets.collectSoon() } else { _ = try assets.collect() }
     }
 
