@@ -39,8 +39,7 @@ package final class HostileKeeper: MessageKeeper {
 
     private struct State {
         var calls = 0
-        /// Messages that are on their way, and the number of calls until they arrive.
-        var late: [(message: Message, calls: UInt64)] = []
+        var late = LateArrivals<Message>()
         var isConfirmed = false
     }
 
@@ -61,9 +60,7 @@ package final class HostileKeeper: MessageKeeper {
 
     package func maximumMessageBytes() throws -> Int { inner.maximumMessageBytes() }
 
-    private func happens(_ perThousand: Int) -> Bool {
-        perThousand > 0 && random.next(below: 1_000) < UInt64(perThousand)
-    }
+    private func happens(_ perThousand: Int) -> Bool { random.happens(perThousand) }
 
     private static let lost = StrataError(.unreachable, "The answer was lost, as configured.")
 
@@ -79,7 +76,7 @@ package final class HostileKeeper: MessageKeeper {
         if happens(faults.lies) { return .accepted(.max) }
         if happens(faults.lateMessages) {
             let message = Message(bytes: bytes, name: name, expecting: expecting)
-            state.withLock { $0.late.append((message, random.next(below: 6))) }
+            state.withLock { $0.late.add(message, random) }
             return .unknown(Self.lost)
         }
         let answer = inner.keep(bytes, as: name, expecting: expecting)
@@ -88,11 +85,7 @@ package final class HostileKeeper: MessageKeeper {
     }
 
     private func deliverLate() {
-        let arrived = state.withLock { state in
-            for index in state.late.indices { state.late[index].calls -= min(1, state.late[index].calls) }
-            defer { state.late.removeAll { $0.calls == 0 } }
-            return state.late.filter { $0.calls == 0 }.map(\.message)
-        }
+        let arrived = state.withLock { $0.late.next() }
         for message in arrived { _ = inner.keep(message.bytes, as: message.name, expecting: message.expecting) }
     }
 

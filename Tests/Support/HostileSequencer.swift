@@ -45,8 +45,7 @@ package final class HostileSequencer: Sequencer {
     }
 
     private struct State {
-        /// Entries that are on their way, and the number of appends until they arrive.
-        var late: [(entry: [UInt8], calls: UInt64)] = []
+        var late = LateArrivals<[UInt8]>()
         var isTroubled = true
     }
 
@@ -69,8 +68,7 @@ package final class HostileSequencer: Sequencer {
     package func calm() {
         let late = state.withLock { state in
             state.isTroubled = false
-            defer { state.late = [] }
-            return state.late.map(\.entry)
+            return state.late.takeAll()
         }
         for entry in late { _ = sequence.force(entry) }
     }
@@ -78,7 +76,7 @@ package final class HostileSequencer: Sequencer {
     package var maximumEntryBytes: Int { inner.maximumEntryBytes }
 
     private func happens(_ perThousand: Int) -> Bool {
-        perThousand > 0 && state.withLock(\.isTroubled) && random.next(below: 1_000) < UInt64(perThousand)
+        state.withLock(\.isTroubled) && random.happens(perThousand)
     }
 
     private static let lost = StrataError(.outcomeUnknown, "The answer was lost, as configured.")
@@ -93,7 +91,7 @@ package final class HostileSequencer: Sequencer {
         }
         if happens(faults.lostEntries) { return .unknown(Self.lost) }
         if happens(faults.lateEntries) {
-            state.withLock { $0.late.append((entry, random.next(below: 6))) }
+            state.withLock { $0.late.add(entry, random) }
             return .unknown(Self.lost)
         }
         let answer: SequencerAnswer
@@ -107,11 +105,7 @@ package final class HostileSequencer: Sequencer {
     }
 
     private func deliverLate() {
-        let arrived = state.withLock { state in
-            for index in state.late.indices { state.late[index].calls -= min(1, state.late[index].calls) }
-            defer { state.late.removeAll { $0.calls == 0 } }
-            return state.late.filter { $0.calls == 0 }.map(\.entry)
-        }
+        let arrived = state.withLock { $0.late.next() }
         for entry in arrived { _ = sequence.force(entry) }
     }
 

@@ -109,6 +109,27 @@ struct CheckpointProgressTests {
         #expect(sizes.reduce(0, +) == numbers.count && sizes.allSatisfy { $0 <= 4 })
     }
 
+    @Test("With time left, a slice is awaited before the pause, and none is on its way during it")
+    func pauses() throws {
+        let file = NotingFile(try SimulatedDisk().open("/views", .create))
+        let atPauses = Lock<[[NotingFile.Call]]>([])
+        var writer = SliceWriter(
+            file: file, time: ManualTime(microseconds: 5),
+            pace: { _ in atPauses.withLock { $0.append(file.calls.withLock { $0 }) } })
+        writer.isInHurry = { false }
+        let slice = SliceWriter.slicePages
+        try writer.write((0..<3 * slice).map { PageNumber(2 + $0) }) { _, target in
+            target.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.pageBytes)
+        }
+        let pauses = atPauses.withLock { $0 }
+        #expect(pauses.count == 2)
+        for (index, calls) in pauses.enumerated() {
+            let handed = calls.filter { if case .write = $0 { false } else { true } }
+            let slices = (0...index).map { 2 + $0 * slice..<2 + ($0 + 1) * slice }
+            #expect(handed == slices.flatMap { [.start(pages: $0), .finish(pages: $0)] })
+        }
+    }
+
     @Test("A file that is read keeps its pages in memory until the checkpoint is over")
     func readAccess() throws {
         let looks = try looks(access: .read(cachedPages: 100))
