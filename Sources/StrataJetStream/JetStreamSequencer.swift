@@ -28,8 +28,7 @@ package final class JetStreamSequencer: Sequencer {
     let reader = Lock<OrderedConsumer?>(nil)
     /// Takes the requests of other processes.
     let server = WorkerHandle()
-    /// The process that answered last, and when.
-    let answered = Lock<(process: Identifier, time: ContinuousClock.Instant)?>(nil)
+    let questions = CarriedQuestions()
 
     /// The time in which a server answers a question.
     static let answerMilliseconds = 2_000

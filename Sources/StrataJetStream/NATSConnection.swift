@@ -1,10 +1,10 @@
 import StrataSystem
 
 /// A connection to one of several servers, which the library restores by itself. Any thread may use it.
-// @unchecked: the pointer never changes, and the library locks the object behind it.
+// @unchecked: the handle never changes, and the library locks the object behind it.
 package final class NATSConnection: @unchecked Sendable {
     private let library: NATSLibrary
-    private let pointer: OpaquePointer
+    private let handle: NATSHandle
     /// The addresses of subscriptions that have ended, and that the library's thread may still use for the message that
     /// it was handling.
     private let ended = Lock<[Int]>([])
@@ -17,31 +17,22 @@ package final class NATSConnection: @unchecked Sendable {
     package init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
         self.library = library
         let options = try NATSOptions(library, options)
-        pointer = try options.withPointer { options throws(NATSFailure) in
+        let pointer = try options.handle.withPointer { options throws(NATSFailure) in
             try library.make { library.connect($0, options) }
         }
+        handle = NATSHandle(owning: pointer, library.destroyConnection)
     }
 
     deinit {
         // Waits for the library's thread to end.
-        library.close(pointer)
+        handle.withPointer { library.close($0) }
         destroy(takeEnded())
-        library.destroyConnection(pointer)
     }
 
-    /// Calls `body` with the pointer. All use of it goes through here: this object destroys the connection, and could
-    /// otherwise be released after the pointer was read and before the library uses it.
-    private func withPointer<Result, Failure: Error>(
-        _ body: (OpaquePointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(self) {} }
-        return try body(pointer)
-    }
-
-    var isConnected: Bool { withPointer { library.status($0) == Self.connected } }
+    var isConnected: Bool { handle.withPointer { library.status($0) == Self.connected } }
     /// True if the library will not restore the connection.
-    var isClosed: Bool { withPointer { library.status($0) == Self.closed } }
-    var maximumPayloadBytes: Int { withPointer { Int(library.maximumPayload($0)) } }
+    var isClosed: Bool { handle.withPointer { library.status($0) == Self.closed } }
+    var maximumPayloadBytes: Int { handle.withPointer { Int(library.maximumPayload($0)) } }
 
     /// The number of times that the connection was restored.
     var reconnects: UInt64 {
@@ -49,7 +40,7 @@ package final class NATSConnection: @unchecked Sendable {
         defer { library.destroyStatistics(statistics) }
         var count: UInt64 = 0
         let ok = NATSFailure.Status.ok.rawValue
-        guard withPointer({ library.statistics($0, statistics) }) == ok,
+        guard handle.withPointer({ library.statistics($0, statistics) }) == ok,
             library.counts(statistics, nil, nil, nil, nil, &count) == ok
         else { return 0 }
         return count
@@ -58,7 +49,7 @@ package final class NATSConnection: @unchecked Sendable {
     /// Returns true if the server's greeting had an older version; nil where the library does not say.
     func isServerOlder(than version: ServerVersion) -> Bool? {
         library.serverIsAtLeast.map { isAtLeast in
-            withPointer { !isAtLeast($0, Int32(version.major), Int32(version.minor), 0) }
+            handle.withPointer { !isAtLeast($0, Int32(version.major), Int32(version.minor), 0) }
         }
     }
 
@@ -74,8 +65,8 @@ package final class NATSConnection: @unchecked Sendable {
             // One thread handles what the server sends, in order: it is done with what came before the answer.
             if isAnswered { destroy(finished) } else { ended.withLock { $0 += finished } }
         }
-        let answer = try withPointer { connection throws(NATSFailure) in
-            try message.withPointer { message throws(NATSFailure) in
+        let answer = try handle.withPointer { connection throws(NATSFailure) in
+            try message.handle.withPointer { message throws(NATSFailure) in
                 try library.make { library.request($0, connection, message, Int64(milliseconds)) }
             }
         }
@@ -85,14 +76,14 @@ package final class NATSConnection: @unchecked Sendable {
 
     /// Sends an empty message for which there is no answer.
     func publish(to subject: String) throws(NATSFailure) {
-        try library.check(withPointer { library.publish($0, subject, nil, 0) })
+        try library.check(handle.withPointer { library.publish($0, subject, nil, 0) })
     }
 
     /// Sends a message, with the subject for answers if there may be any.
     func publish(_ bytes: [UInt8], to subject: String, reply: String?) throws(NATSFailure) {
         let message = try NATSMessage(library, to: subject, bytes, reply: reply)
         try library.check(
-            withPointer { connection in message.withPointer { library.publishMessage(connection, $0) } })
+            handle.withPointer { connection in message.handle.withPointer { library.publishMessage(connection, $0) } })
     }
 
     /// Ends a subscription, and destroys it once the library's thread does not use it any more: libnats 3.4 does not
@@ -117,7 +108,7 @@ package final class NATSConnection: @unchecked Sendable {
     }
 
     func subscribe(to subject: String) throws(NATSFailure) -> NATSSubscription {
-        let subscription = try withPointer { connection throws(NATSFailure) in
+        let subscription = try handle.withPointer { connection throws(NATSFailure) in
             try library.make { library.subscribe($0, connection, subject) }
         }
         return NATSSubscription(library, self, owning: subscription)
@@ -132,5 +123,5 @@ package final class NATSConnection: @unchecked Sendable {
     }
 
     /// Ends the connection and wakes the threads that wait for a message or an answer.
-    package func close() { withPointer { library.close($0) } }
+    package func close() { handle.withPointer { library.close($0) } }
 }

@@ -1,7 +1,7 @@
 /// The options of a connection, in the library's form.
 final class NATSOptions {
     private let library: NATSLibrary
-    private let pointer: OpaquePointer
+    let handle: NATSHandle
 
     /// A message that the connection could not send is not kept: it would arrive after its sender has given up. The
     /// library takes zero for its own limit.
@@ -13,8 +13,9 @@ final class NATSOptions {
     /// - Throws: ``NATSFailure`` if a file of the options cannot be read.
     init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
         self.library = library
-        pointer = try library.make { library.createOptions($0) }
-        try setUrls(options.urls)
+        let pointer = try library.make { library.createOptions($0) }
+        handle = NATSHandle(owning: pointer, library.destroyOptions)
+        try setUrls(options.urls, of: pointer)
         try library.check(library.setSendAsap(pointer, true))
         try library.check(library.setFailRequests(pointer, true))
         // Other servers of the cluster may have addresses that are not this machine's.
@@ -35,17 +36,7 @@ final class NATSOptions {
         if let authority = options.authority { try library.check(library.setAuthority(pointer, authority)) }
     }
 
-    deinit { library.destroyOptions(pointer) }
-
-    /// Calls `body` with the pointer, and keeps this object, which destroys the options, until it has returned.
-    func withPointer<Result, Failure: Error>(
-        _ body: (OpaquePointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(self) {} }
-        return try body(pointer)
-    }
-
-    private func setUrls(_ urls: [String]) throws(NATSFailure) {
+    private func setUrls(_ urls: [String], of pointer: OpaquePointer) throws(NATSFailure) {
         // The texts and the list of their addresses live until the library has copied them.
         let texts = urls.map { text in
             let bytes = text.utf8CString

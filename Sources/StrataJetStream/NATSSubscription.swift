@@ -13,6 +13,7 @@ final class NATSSubscription {
     deinit { connection.end(pointer) }
 
     func limit(bytes: Int) throws(NATSFailure) {
+        // The library uses the subscription, which ends with this object.
         defer { withExtendedLifetime(self) {} }
         try library.check(library.setLimits(pointer, -1, Int32(clamping: bytes)))
     }

@@ -21,8 +21,6 @@ final class PostgresMail: Sendable {
         var lastNumber: UInt64 = 0
         var hasBegun = false
         var isClosed = false
-        /// The process that answered last.
-        var answered: (process: Identifier, time: ContinuousClock.Instant)?
     }
 
     private struct Wait {
@@ -43,10 +41,6 @@ final class PostgresMail: Sendable {
     private static let firstSignMilliseconds = 300
     /// The same after it was sent one, whose outcome is unknown without it.
     private static let signMilliseconds = 2_000
-    /// The time without an answer after which the other process is asked whether it still runs.
-    private static let patienceMilliseconds = 1_000
-    /// The time after an answer in which the process that gave it is taken to run still.
-    private static let trustTime = Duration.seconds(1)
     private static let pauseMilliseconds = 100
 
     private let options: PostgresOptions
@@ -59,6 +53,7 @@ final class PostgresMail: Sendable {
     private let sending: Lock<PostgresLink>
     private let state: Monitor<State>
     private let receiver = WorkerHandle()
+    private let questions = CarriedQuestions()
 
     init(_ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal) throws {
         (self.options, self.library, self.closing) = (options, library, closing)
@@ -116,8 +111,9 @@ final class PostgresMail: Sendable {
             state.withLock { $0.heard = channels }
             state.notifyAll()
             receive(from: link)
-            // What was sent since the connection was lost did not come.
-            state.withLock { ($0.heard, $0.answered) = ([], nil) }
+            // Messages that others sent since the connection was lost did not arrive.
+            state.withLock { $0.heard = [] }
+            questions.forget()
         }
     }
 
@@ -128,7 +124,9 @@ final class PostgresMail: Sendable {
             for text in link.notifications() {
                 if let message = collector.take(text) { take(message) }
             }
-            _ = link.waitForInput(or: [change], until: .now + Self.answerTime)
+            guard link.waitForInput(or: [change], until: .now + Self.answerTime) == .timeout else { continue }
+            // A primary that another one replaced while it stood still sends nothing, and does not end the connection.
+            guard (try? link.ask(.standbys, until: .now + Self.answerTime)) != nil else { return }
         }
     }
 
@@ -173,28 +171,19 @@ final class PostgresMail: Sendable {
 
     func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
         guard (try? begin()) != nil, isListening() else { return .undelivered }
-        let start = ContinuousClock.now
-        let (number, isKnown) = state.withLock { state in
+        let number = state.withLock { state in
             state.lastNumber += 1
             state.waits[state.lastNumber] = Wait()
-            let isKnown = state.answered.map { $0.process == process && start - $0.time < Self.trustTime } ?? false
-            return (state.lastNumber, isKnown)
+            return state.lastNumber
         }
         defer { state.withLock { $0.waits[number] = nil } }
-        // Nothing was sent to a process that gives no sign of life.
-        guard isKnown || isThere(process, number, milliseconds: Self.firstSignMilliseconds) else { return .undelivered }
-        let request = PostgresMessage(kind: .request, number: number, sender: own, bytes: message)
-        if send(request, to: process) == .failed { return .undelivered }
-        while start.duration(to: .now) < .milliseconds(milliseconds) {
-            if let bytes = answer(number, milliseconds: Self.patienceMilliseconds) {
-                state.withLock { $0.answered = (process, .now) }
-                return .answer(bytes)
-            }
-            guard !isThere(process, number, milliseconds: Self.signMilliseconds) else { continue }
-            // The answer may have come just before the process ended.
-            break
+        return questions.ask(process, milliseconds: milliseconds, silence: silenceError) { isFirst in
+            isThere(process, number, milliseconds: isFirst ? Self.firstSignMilliseconds : Self.signMilliseconds)
+        } send: {
+            send(PostgresMessage(kind: .request, number: number, sender: own, bytes: message), to: process) != .failed
+        } receive: { milliseconds in
+            answer(number, milliseconds: milliseconds).map { .answer($0) }
         }
-        return answer(number, milliseconds: 0).map { .answer($0) } ?? .unknown(silenceError)
     }
 
     /// Waits until the server gives this process the answers to what it sends.

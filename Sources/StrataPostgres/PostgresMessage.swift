@@ -39,7 +39,7 @@ struct PostgresMessage {
         private var message: PostgresMessage?
         private var next = 0
 
-        /// Returns the message that a notification completes. What does not fit to the parts before it is dropped.
+        /// Returns the message that a notification completes. Drops a part that does not follow the one before.
         mutating func take(_ text: String) -> PostgresMessage? {
             let words = text.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 6, let kind = Kind(rawValue: String(words[0])), let number = UInt64(words[1]),

@@ -138,8 +138,8 @@ extension SegmentedLog {
 
     /// Notes, durably, that an erasure begins, which the next commits describe.
     ///
-    /// - Parameter append: appends such commits, as a rule those of another process. None of the erasures that are
-    ///   carried out meanwhile counts as the end of these.
+    /// - Parameter append: appends the commits that erase. An erasure that ends meanwhile does not count as the end
+    ///   of theirs.
     package func beginErasure(_ append: () throws -> Void = {}) throws {
         try catalog.requireOpen()
         let watcher = try pendingErasures.withLock { pending in

@@ -367,7 +367,7 @@ final class Notifier: @unchecked Sendable {
         noteFired()
     }
 
-    /// - Parameter waits: false to note also what another process is expected to note.
+    /// - Parameter waits: false to note at once, even if another process is expected to.
     private func noteFired(waits: Bool = true) {
         // The log that is played back has this note later on.
         if isPlayed { return }

@@ -99,7 +99,7 @@ extension Pipeline {
         return try show(bytes, over: before)
     }
 
-    /// Shows what was folded from the log.
+    /// Publishes the state that was folded from the log.
     func show(_ bytes: Int, over before: Snapshot) throws -> Snapshot {
         let snapshot = views.pages.snapshot()
         reader.newestReaders.take(snapshot)

@@ -62,7 +62,7 @@ extension Pipeline {
     ///
     /// - Parameter always: true to add them even if there is no commit to join.
     func addAudits(to batch: inout Batch, always: Bool = false) {
-        // Other copies may have carried out an erasure when these come.
+        // These would arrive in other copies after an erasure that they have carried out.
         if isShared, log.segments?.isErasing == true { dropRequestAudits() }
         let audits = state.withLock { state in
             guard state.refusal == nil, always || !batch.commits.isEmpty || state.audits.isFull else {

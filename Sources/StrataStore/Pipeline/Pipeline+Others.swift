@@ -69,7 +69,7 @@ extension Pipeline {
     func stop(before error: StrataError) -> Snapshot {
         let before = views.pages.snapshot()
         var (last, bytes) = (before.foldedOffset(ViewTree.records), 0)
-        // One after the other: nothing shows the commits that were folded together with that one.
+        // One commit at a time: the fold that failed published none of them.
         while last < log.end.offset, let more = try? Replay(log: log, pages: views.pages).run(upTo: last + 1) {
             (last, bytes) = (last + 1, bytes + more)
         }
@@ -96,7 +96,7 @@ extension Pipeline {
         while !claimTurns() {
             let (isClosed, refusal, isUnsettled) = state.withLock { ($0.isClosed, $0.refusal, $0.isUnsettled) }
             if isClosed { throw StoreGate.error }
-            // One that is gone again was of an append whose outcome has become known.
+            // Settled in between: the outcome of the append is known now.
             guard let refusal else { continue }
             guard isUnsettled else { throw refusal }
             throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)

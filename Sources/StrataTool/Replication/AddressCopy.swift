@@ -71,7 +71,7 @@ enum AddressCopy {
     ) throws -> Result {
         var log = try open(address, at: path)
         if try LogReader.isErasing(in: path, files: RealFileSystem()) {
-            // What is to be erased is neither shown nor kept.
+            // Erases first: the command must neither show nor keep erased data.
             try log.close()
             _ = try JoinedCopy.update(path, address, isKept: false).close()
             if follows { log = try open(address, at: path) }

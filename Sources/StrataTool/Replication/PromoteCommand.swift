@@ -52,8 +52,8 @@ enum PromoteCommand: Command {
         var notes: [String] = []
         if let origin, try SequencerAddress(origin).place.assets == .cluster {
             notes.append(
-                "the copy has only the assets that it has read: 'strata assets \(origin) --copy \(path)' before this "
-                    + "brings all, as long as the cluster answers")
+                "the store has only the asset files that the copy had read; while the cluster answers, "
+                    + "'strata assets \(origin) --copy DIR' fetches all: copy them from the folder 'assets' of DIR")
         }
         guard let target else {
             let result = try CopyMove.detach(at: path)

@@ -21,7 +21,7 @@ struct SequencerInfo {
         self.address = address.place.address
         if address.place.assets == .cluster, let objects = try address.place.objects(Platform()) {
             defer { objects.close() }
-            // What is known of the entries is wanted most when the cluster has a problem.
+            // A cluster with a problem must not hide the facts about the entries.
             assets = try? objects.list().count
         } else {
             assets = nil
