@@ -30,10 +30,14 @@ package final class ReplicatedLog: EventLog {
         package var notesProgress: Bool
         /// True if the first opener of an empty sequencer gives the store its identity; false if that is an error.
         package var givesIdentity: Bool
+        /// The number of entries from which a new copy is opened before it has them all; ``awaitOpening()`` must
+        /// follow. Meanwhile its commits can be read as they come, and the log must not be used otherwise.
+        package var earlyEntries: UInt64
 
         package init(
             outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000, terms: String = "", address: String? = nil,
-            filesDirectory: String? = nil, notesProgress: Bool = true, givesIdentity: Bool = true
+            filesDirectory: String? = nil, notesProgress: Bool = true, givesIdentity: Bool = true,
+            earlyEntries: UInt64 = .max
         ) {
             self.outcomeMilliseconds = outcomeMilliseconds
             self.notedEntries = notedEntries
@@ -42,7 +46,13 @@ package final class ReplicatedLog: EventLog {
             self.filesDirectory = filesDirectory
             self.notesProgress = notesProgress
             self.givesIdentity = givesIdentity
+            self.earlyEntries = earlyEntries
         }
+    }
+
+    enum Opening {
+        case running
+        case ended(Result<Void, any Error>)
     }
 
     /// The position in the sequence, and what else changes with it.
@@ -57,6 +67,8 @@ package final class ReplicatedLog: EventLog {
         var writers: [Identifier: ContinuousClock.Instant] = [:]
         /// True once all entries were read that were there when the log was opened.
         var hasBegun = false
+        /// The outcome of getting these entries, if the log was opened before it had them.
+        var opening = Opening.ended(.success(()))
         /// The parts of large commits that came after that entry.
         var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
@@ -101,6 +113,8 @@ package final class ReplicatedLog: EventLog {
     /// Held while the mark of the copy is written.
     private let noting = Lock(true)
     private let follower = WorkerHandle()
+    /// Gets the entries of a new copy that is opened early.
+    private let opener = WorkerHandle()
 
     private init(
         _ copy: SegmentedLog, _ identity: StoreIdentity, _ sequencer: any Sequencer, at path: String,
@@ -152,10 +166,12 @@ package final class ReplicatedLog: EventLog {
             if known == nil { try noted.write(paths, copy.platform.files, store: identity.storeID) }
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
             do {
-                replicated.share(mark)
-                try replicated.begin(mustFence: known?.isOpen ?? (copy.end != .start))
-                if start.isBegin(of: mark, copy) { try replicated.require(start) }
-                try replicated.note(sharesNow: true)
+                let mustFence = known?.isOpen ?? (end != .start)
+                if try end == .start && replicated.isFarBehind() {
+                    try replicated.beginEarly(start, from: mark, mustFence: mustFence)
+                } else {
+                    try replicated.begin(start, from: mark, mustFence: mustFence)
+                }
             } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
                 replicated.state.withLock { $0.isClosed = true }
@@ -171,7 +187,8 @@ package final class ReplicatedLog: EventLog {
     }
 
     /// Reads all entries, and checks that the copy has just their commits and all that it had once.
-    private func begin(mustFence: Bool) throws {
+    private func begin(_ start: SequenceStart, from mark: CopyMark, mustFence: Bool) throws {
+        share(mark)
         _ = try confirmEnd()
         let position = state.withLock { $0.position }
         guard position == copy.end else {
@@ -183,6 +200,49 @@ package final class ReplicatedLog: EventLog {
         if let address = options.address { try CopyAddress.write(address, paths, copy.platform.files) }
         state.withLock { $0.hasBegun = true }
         if mustFence { try fence() }
+        if start.isBegin(of: mark, copy) { try require(start) }
+        try note(sharesNow: true)
+    }
+
+    private func isFarBehind() throws -> Bool {
+        guard options.earlyEntries < .max else { return false }
+        return try sequencer.last() >= options.earlyEntries + state.withLock { $0.number }
+    }
+
+    /// Begins on a thread of its own, and returns once there is a commit to read.
+    private func beginEarly(_ start: SequenceStart, from mark: CopyMark, mustFence: Bool) throws {
+        state.withLock { $0.opening = .running }
+        // The thread keeps the log until it has ended; `close` waits for it.
+        try opener.start(name: "strata-opening") { [self] in
+            let result = Result { try begin(start, from: mark, mustFence: mustFence) }
+            state.withLock { $0.opening = .ended(result) }
+            state.notifyAll()
+        }
+        state.wait { state -> Void? in
+            if case .running = state.opening, state.position == .start { return nil }
+            return ()
+        }
+    }
+
+    /// Waits until a new copy has all entries that were there when it was opened.
+    ///
+    /// - Throws: ``StrataError`` if it cannot get them; then the log can only be closed.
+    package func awaitOpening() throws {
+        _ = try awaitCommits(after: .max)
+        opener.join()
+    }
+
+    /// Waits until a new copy has commits after `offset`; returns false if it has all that were there when it was
+    /// opened.
+    func awaitCommits(after offset: UInt64) throws -> Bool {
+        try state.wait { state -> Bool? in
+            switch state.opening {
+            case .ended(let result):
+                try result.get()
+                return false
+            case .running: return state.position.offset > offset ? true : nil
+            }
+        }
     }
 
     /// Checks that the sequencer has the mark of the base from which the copy begins.
@@ -226,6 +286,7 @@ package final class ReplicatedLog: EventLog {
         if wasClosed { return }
         sequencer.close()
         state.notifyAll()
+        opener.join()
         follower.join()
         // A thread that is reading ends first.
         state.wait { $0.isReading ? nil : () }
@@ -297,7 +358,10 @@ package final class ReplicatedLog: EventLog {
     }
 
     package func commit(at offset: UInt64) throws -> Commit? { try copy.commit(at: offset) }
-    package func read(from offset: UInt64) throws -> any CommitCursor { try copy.read(from: offset) }
+    package func read(from offset: UInt64) throws -> any CommitCursor {
+        let cursor = try copy.read(from: offset)
+        return state.withLock { $0.hasBegun } ? cursor : GrowingCursor(cursor, of: self, from: offset)
+    }
     package func chain(at offset: UInt64) throws -> UInt32 { try copy.chain(at: offset) }
     package func firstOffset(notBefore time: Int64) throws -> UInt64? { try copy.firstOffset(notBefore: time) }
     package func readBase() throws -> BaseReader? { try copy.readBase() }

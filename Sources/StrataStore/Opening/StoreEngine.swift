@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplication
 import StrataSystem
 import StrataTree
 import StrataViews
@@ -134,6 +135,7 @@ final class StoreEngine: Sendable {
             let opened = try Views.open(
                 log, store: storeID, in: path, platform: platform, options: options.pages,
                 progress: progress)
+            try (log as? ReplicatedLog)?.awaitOpening()
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
             let snapshot = opened.views.pages.snapshot()
             let catalog = try IndexCatalog(snapshot)

@@ -128,6 +128,9 @@ public struct StoreOptions: Sendable {
             containerIdentifier: containerIdentifier, createsStore: createsStore)
     }
 
+    /// The number of entries from which a new copy folds commits while the others come.
+    private static let earlyEntries: UInt64 = 64
+
     /// Opens the log in a store's directory, or creates the store; `segments` are those of the log.
     func openLog(at path: String, _ platform: Platform) throws -> (log: any EventLog, segments: SegmentedLog) {
         guard let sequencer = try place.sequencer(platform) else {
@@ -151,11 +154,13 @@ public struct StoreOptions: Sendable {
             let log = try SegmentedLog.open(at: path, options: log, platform: platform)
             return (log, log)
         }
+        // A page file may have a checkpoint of commits that the copy lost; it is good once the copy has them again.
+        let hasPages = try PageStore.hasFile(in: path, files: platform.files)
         let log = try ReplicatedLog.open(
             at: path, sequencer: sequencer,
             options: .init(
                 terms: statesRules ? terms : "", address: place.address, filesDirectory: place.filesDirectory,
-                notesProgress: notesProgress),
+                notesProgress: notesProgress, earlyEntries: hasPages ? .max : Self.earlyEntries),
             log: log, platform: platform)
         return (log, log.copy)
     }

@@ -1,0 +1,83 @@
+import StrataLog
+import StrataModel
+import StrataReplication
+import StrataSystem
+import StrataViews
+import TestSupport
+import Testing
+
+@testable import StrataStore
+
+@Suite("A new copy that folds commits while others come", .timeLimit(.minutes(2)))
+struct EarlyFoldTests {
+    private static let path = "/Notes.strata"
+    private let sequence = MemorySequencer.Sequence()
+
+    /// Gives the last entries only once the copy's page file exists, which is made when the fold begins.
+    private final class FoldFirst: Sequencer {
+        private let inner: MemorySequencer
+        private let disk: SimulatedDisk
+        private let rest: UInt64
+
+        init(_ sequence: MemorySequencer.Sequence, _ disk: SimulatedDisk, rest: UInt64) {
+            inner = MemorySequencer(sequence)
+            (self.disk, self.rest) = (disk, rest)
+        }
+
+        var maximumEntryBytes: Int { inner.maximumEntryBytes }
+        func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
+            inner.append(entry, id: id, expecting: expecting)
+        }
+        func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
+            let (entries, first) = try (
+                inner.entries(after: number, waitingMilliseconds: milliseconds), inner.last() - rest
+            )
+            if number < first { return Array(entries.prefix(Int(first - number))) }
+            return try disk.exists(EarlyFoldTests.path + "/views") ? entries : []
+        }
+        func last() throws -> UInt64 { try inner.last() }
+        func trim(through number: UInt64) throws -> UInt64 { 0 }
+        func close() { inner.close() }
+    }
+
+    private func open(_ sequencer: any Sequencer, _ disk: SimulatedDisk) throws -> Client {
+        var options = StoreOptions.service
+        options.place = LogPlace(address: "memory") { _ in sequencer }
+        let store = try Store.open(at: Self.path, options: options, platform: Platform(files: disk))
+        return Client(of: store).with { $0.zone = "Notes" }
+    }
+
+    @Test("It has everything when it opens, and its state is that of a copy that read everything first")
+    func folding() throws {
+        let writer = try open(MemorySequencer(sequence), SimulatedDisk())
+        #expect(writer.zones(save: ["Notes"]) == [nil])
+        for number in 0..<100 as Range<Int64> { try writer.save("note\(number)", ["number": .int64(number)]) }
+        #expect(writer.modify(deletes: ["note7"]).codes == [nil])
+        let disk = SimulatedDisk()
+        let copy = try open(FoldFirst(sequence, disk, rest: 20), disk)
+        #expect(copy.store.offset == writer.store.offset)
+        #expect(try copy.fields("note99") == ["number": .int64(99)])
+        #expect(try copy.store.snapshot().digests() == writer.store.snapshot().digests())
+        // It writes, and follows, as any other.
+        let version = try copy.save("another")
+        try writer.save("another", ["number": .int64(1)], base: version)
+        _ = try copy.store.confirm()
+        #expect(try copy.fields("another") == ["number": .int64(1)])
+        try copy.store.close()
+        try writer.store.close()
+    }
+
+    @Test("One with a page file first gets the commits that it lost, and keeps its checkpoint")
+    func lostLog() throws {
+        let writer = try open(MemorySequencer(sequence), SimulatedDisk())
+        #expect(writer.zones(save: ["Notes"]) == [nil])
+        for number in 0..<100 as Range<Int64> { try writer.save("note\(number)", ["number": .int64(number)]) }
+        let disk = SimulatedDisk()
+        try open(MemorySequencer(sequence), disk).store.close()
+        for name in try disk.list(Self.path + "/log") { try disk.remove(Self.path + "/log/" + name) }
+        let copy = try open(MemorySequencer(sequence), disk)
+        #expect(copy.store.opening?.views == .whole && copy.store.offset == writer.store.offset)
+        try copy.store.close()
+        try writer.store.close()
+    }
+}
