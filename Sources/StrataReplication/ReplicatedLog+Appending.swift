@@ -88,7 +88,8 @@ extension ReplicatedLog {
             }
         } catch {
             throw StrataError(
-                .unreachable, "What an earlier opening of the copy sent cannot be found out; open the store again.",
+                .unreachable,
+                "It is unknown whether an entry sent when this copy was last open was accepted; reopen the store.",
                 .init(path: paths.store), cause: error)
         }
     }

@@ -137,10 +137,13 @@ extension ReplicatedLog {
         switch code {
         case .outOfRange: "The sequencer was trimmed past what the copy has read; make a new copy."
         case .newerFormat where isFinal:
-            "A later release wrote an entry; this one follows no further and takes no writes: update the program."
+            """
+            A later release wrote an entry. This release has stopped following the log and accepting writes: update \
+            the program.
+            """
         default:
             isFinal
-                ? "The copy cannot follow the sequencer any further; it takes no writes."
+                ? "The copy can no longer follow the sequencer, and accepts no writes."
                 : "The copy cannot follow the sequencer at present."
         }
     }

@@ -201,7 +201,8 @@ extension SequencedEntry {
         let flags = try reader.read(UInt8.self, "the flags")
         guard version == Self.version, flags == 0, let kind = Kind(rawValue: number) else {
             throw StrataError(
-                .newerFormat, "A later release wrote an entry of the log; update this one to follow the log further.",
+                .newerFormat,
+                "A later release wrote an entry of the log; update this program to continue following the log.",
                 .init(
                     expected: "version \(Self.version) and a known kind",
                     found: "version \(version), kind \(number), flags \(flags)"))

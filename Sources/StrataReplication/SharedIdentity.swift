@@ -132,7 +132,7 @@ struct SharedIdentity {
                 differing.map { "\($0) \(values[$0] ?? "")" }.joined(separator: ", ")
             }
             throw StrataError(
-                .invalidArgument, "The store was created with other options; all its processes must have the same.",
+                .invalidArgument, "The store was created with other options; every process must use the same options.",
                 .init(path: paths.store, expected: described(theirs), found: described(own)))
         }
     }

@@ -135,7 +135,7 @@ extension OperationRun {
 
 extension CKError {
     /// The error for items that a canceled operation did not process.
-    static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was cancelled.") }
+    static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was canceled.") }
 }
 
 extension QualityOfService {

@@ -83,7 +83,7 @@ package final class ObjectStore: Sendable {
             try? keeper.remove(below: "\(hash).\(upload)")
             found = try newest(name)
         }
-        throw StrataError(.unreachable, "Other uploads of the same bytes are always first.")
+        throw StrataError(.unreachable, "Other processes keep uploading the same bytes first; try again.")
     }
 
     /// Sends all bytes of a file but the last ones, and returns what makes the object whole.

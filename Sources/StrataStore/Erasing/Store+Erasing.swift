@@ -59,7 +59,7 @@ extension Store {
             }
             guard let type = try current ?? lastType(of: Array(id.name.utf8), in: zone) else {
                 throw Refusal(
-                    .unknownItem, "There is no record '\(id.name)', and was none.", rule: .administration)
+                    .unknownItem, "No record named '\(id.name)' exists or ever existed.", rule: .administration)
             }
             return try newest.names.text(.recordType, type, in: trees)
         }

@@ -88,7 +88,7 @@ struct FilesHome: Sendable {
         { isElsewhere = false }
         guard !isElsewhere else {
             throw StrataError(
-                .invalidArgument, "The other processes of the store have their assets in its cluster; do so here too.",
+                .invalidArgument, "This store's assets are in the cluster; add assets=cluster to the address.",
                 .init(path: place.address, expected: "assets=cluster", found: "assets=directory"))
         }
     }

@@ -133,13 +133,13 @@ public struct StoreOptions: Sendable {
         guard let sequencer = try place.sequencer(platform) else {
             guard place.writes == .anywhere else {
                 throw StrataError(
-                    .invalidArgument, "A store without a sequencer has one writer; leave out the home writer.",
+                    .invalidArgument, "A store without a sequencer has one writer; remove writing(.home).",
                     .init(path: path))
             }
             guard place.filesDirectory == nil, place.assets == .directory else {
                 throw StrataError(
                     .invalidArgument,
-                    "A store without a sequencer keeps assets and keys in its own directory; leave the other out.",
+                    "A store without a sequencer keeps assets and keys in its own directory; remove the other place.",
                     .init(path: path, found: place.filesDirectory ?? "assets=cluster"))
             }
             guard try !platform.files.exists(StorePaths(path).replica) else {

@@ -202,7 +202,8 @@ extension Pipeline {
             return Result {
                 guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
                     throw Refusal(
-                        .serverRejectedRequest, "The request came before, and what it did is not kept any more.")
+                        .serverRejectedRequest,
+                        "This request was applied earlier, but its result is no longer in the log.")
                 }
                 return Answer(
                     result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))

@@ -42,7 +42,7 @@ extension Pipeline {
                 guard payload.count <= log.maximumCommitBytes else {
                     throw Refusal(
                         .limitExceeded,
-                        "What the request changes takes \(payload.count) bytes, more than a commit may have.")
+                        "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
                 return try add(decision, payload, at: time, on: line, to: &batch)
             }

@@ -75,7 +75,10 @@ extension Pipeline {
         }
         let failure = StrataError(
             .newerFormat,
-            "A later release wrote a commit; this one follows no further and takes no writes: update the program.",
+            """
+            A later release wrote this commit. This release has stopped following the log and accepting writes: update \
+            the program.
+            """,
             .init(offset: last + 1, found: error.context.found), cause: error)
         refuse(failure)
         (log as? ReplicatedLog)?.stop(because: failure)
