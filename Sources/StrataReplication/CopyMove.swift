@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Changes what a store's directory is: a store by itself, or a copy of one that a sequencer orders.
+/// Changes what a store's directory is: an independent store, or a copy of one that a sequencer orders.
 package enum CopyMove {
     /// The state of a directory after it was changed.
     package struct Result: Sendable {
@@ -21,7 +21,7 @@ package enum CopyMove {
             .init(path: path))
     }
 
-    /// Makes a copy a store by itself, which only its own directory orders from now on.
+    /// Turns a copy into an independent store, which only its own directory orders from now on.
     package static func detach(at path: String, platform: Platform = Platform()) throws -> Result {
         try open(path, platform) { log, paths, files in
             // First the file that makes the directory a copy: an address alone means nothing.

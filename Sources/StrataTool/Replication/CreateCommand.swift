@@ -15,7 +15,7 @@ enum CreateCommand: Command {
         + "than an entry may be; the sequencer then has no entry. If the address says assets=cluster, the servers keep "
         + "assets too, and get those of --from."
     static let operands = [SequencerAddress.operand]
-    static let from = Option.text("--from", "STORE", help: "the directory of a store whose history the sequencer gets")
+    static let from = Option.text("--from", "STORE", help: "the directory of a store to move to the sequencer")
     static let container = Option.text(
         "--container", "ID", help: "the container identifier; \(LogOptions().containerIdentifier) if none is given")
     static let options: [any OptionDescription] = [from, container, Option.json]
