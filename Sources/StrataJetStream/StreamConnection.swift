@@ -29,7 +29,7 @@ final class StreamConnection: Sendable {
 
     deinit { close() }
 
-    /// True once nothing may use the connection any more.
+    /// True once nothing may use the connection.
     var isClosed: Bool { state.withLock { $0.isClosed } }
     /// The greatest number that the stream was reported to begin with.
     var first: UInt64 { state.withLock { $0.first } }

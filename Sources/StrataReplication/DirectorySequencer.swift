@@ -35,7 +35,7 @@ package final class DirectorySequencer: Sequencer {
     private static let folderEntries: UInt64 = 4_096
     /// The digits of the name of an entry, or of a folder.
     private static let digits = 20
-    /// The age from which a draft belongs to no writer any more.
+    /// The age from which a draft no longer belongs to a writer.
     private static let draftSeconds = 86_400
     private static let pageBytes = 16 << 20
     /// The length up to which entries are read, whatever their writers' limit was.

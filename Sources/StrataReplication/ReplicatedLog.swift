@@ -159,7 +159,7 @@ package final class ReplicatedLog: EventLog {
             } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
                 replicated.state.withLock { $0.isClosed = true }
-                // A store that was one by itself stays one.
+                // An independent store stays independent.
                 if !wasCopy, end != .start, copy.end == end { try? copy.platform.files.remove(paths.replica) }
                 throw error
             }

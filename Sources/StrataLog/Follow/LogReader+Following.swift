@@ -18,7 +18,7 @@ extension LogReader {
         }
     }
 
-    /// Returns once there is a commit after `offset`, ``stopWaiting()`` was called, or the task is cancelled. The
+    /// Returns once there is a commit after `offset`, ``stopWaiting()`` was called, or the task is canceled. The
     /// waiting is done on a thread of the reader's own.
     ///
     /// ```swift
@@ -53,7 +53,7 @@ extension LogReader {
     package func follow(from offset: UInt64) -> LogFollower { LogFollower(reader: self, first: max(offset, 1)) }
 }
 
-/// The commits of a log that another process may be writing, as they are appended. Ends when its task is cancelled or
+/// The commits of a log that another process may be writing, as they are appended. Ends when its task is canceled or
 /// the reader stops waiting.
 ///
 /// It continues by offset: meanwhile, segments may be closed, sealed, and discarded.

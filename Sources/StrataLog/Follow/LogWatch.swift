@@ -17,7 +17,7 @@ final class LogWatch: Sendable {
     private let state = Monitor(State())
     private let waiters = EndWaiters()
 
-    /// Returns once a commit after `offset` is seen, waiting was stopped, or the task is cancelled.
+    /// Returns once a commit after `offset` is seen, waiting was stopped, or the task is canceled.
     ///
     /// - Parameters:
     ///   - end: The offset of the last commit that the reader sees.

@@ -5,8 +5,8 @@ import StrataModel
 /// An entry is: offset minus the previous one (varint), event index (varint), kind (1 byte), type (varint), key
 /// (string).
 struct ChangeList: Sendable {
-    /// The approximate size of a chunk. A search reads at most one chunk in vain, and no chunk is copied in order to
-    /// grow.
+    /// The approximate size of a chunk. A search reads at most one chunk that it does not need, and no chunk is
+    /// copied in order to grow.
     private static let chunkBytes = 4_096
     /// The maximum size of an entry without its key: four numbers of ten bytes each, and the kind.
     private static let maximumFixedBytes = 41

@@ -44,11 +44,11 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// - Parameter body: called after others' commits were added, on any thread.
     func follow(_ body: @escaping @Sendable () -> Void) throws
 
-    /// Returns true for a commit that this process appended; false if that is not known any more.
+    /// Returns true for a commit that this process appended; false if that is no longer known.
     func isOwn(_ offset: UInt64) -> Bool
 
-    /// Does the work on a commit that needs no place in the log, on the caller's thread. Without this call,
-    /// ``append(_:expecting:)`` does it.
+    /// Does the work on a commit that does not depend on its place in the log, such as compression, on the caller's
+    /// thread. This is optional: ``append(_:expecting:)`` does it for commits that were not prepared.
     func prepare(_ commit: inout NewCommit) throws
 
     /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
@@ -67,7 +67,7 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Returns once everything up to the present end is durable.
     func sync() throws
 
-    /// Returns once the end is after `offset`, the log is closed, or the task is cancelled.
+    /// Returns once the end is after `offset`, the log is closed, or the task is canceled.
     func waitForEnd(past offset: UInt64) async
 
     /// Returns the position up to which a compaction replaced history by complete state; nil if history goes back to
@@ -88,7 +88,7 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws
 
-    /// Ends all use. Accepted commits are durable afterwards.
+    /// Ends all use. Accepted commits are then durable.
     func close() throws
 }
 
@@ -119,7 +119,7 @@ extension EventLog {
     }
 }
 
-/// Returns another payload for the commit at an offset; nil if it stays as it is.
+/// Returns the new payload of the commit at an offset; nil if the payload does not change.
 package typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
 /// The result of a successful append.

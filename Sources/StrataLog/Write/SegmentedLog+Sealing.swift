@@ -40,7 +40,7 @@ extension SegmentedLog {
     /// The number of segments that are to be sealed.
     package var waitingCount: Int { catalog.read { $0.unsealed.count } }
 
-    /// The number of waiting segments from which on closing waits for the one that is being sealed.
+    /// If more than this many segments wait, closing waits for the segment that is being sealed.
     private static let overdueSegments = 32
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.

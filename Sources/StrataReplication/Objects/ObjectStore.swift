@@ -74,7 +74,7 @@ package final class ObjectStore: Sendable {
             let kept = try replace(found?.number ?? 0, of: name, with: whole.encoded())
             let winner = try? WholeObject(decoding: kept.bytes).upload
             if winner == upload {
-                // Nothing names the pieces of the damaged object any more.
+                // Nothing names the pieces of the damaged object now.
                 let damaged = found.flatMap { try? WholeObject(decoding: $0.bytes).upload }
                 if let damaged { try? keeper.remove(below: "\(hash).\(damaged)") }
                 return

@@ -99,7 +99,7 @@ struct ZonesJudge: RequestJudge {
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
             throw Refusal(
-                .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.",
+                .invalidArguments, "The encryption scope of zone '\(zone.name)' can no longer change.",
                 rule: .zoneKeys)
         }
         return row.version

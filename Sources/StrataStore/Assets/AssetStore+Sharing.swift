@@ -135,7 +135,7 @@ extension AssetStore {
                     }
                     try files.rename(file, to: aside)
                 }
-                // IMPORTANT: looked at again, now that a process that touches the file does not find it any more.
+                // IMPORTANT: Check again, now that a process that touches the file no longer finds it.
                 if try isNeeded || !isOld(aside) {
                     try linkBack(hash, paths)
                     try files.remove(aside)

@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.
+    /// Returns true once the state is past `offset`; false if the store was closed or the task was canceled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
             if engine.lastingOffset(of: snapshot().trees) > offset { return true }

@@ -132,7 +132,7 @@ final class SharedKeyFile: KeyStorage {
         let status = try file.status()
         guard status.isOlder(than: draftSeconds, at: platform.time) else { return }
         try files.remove(path)
-        // Without this name it cannot become a generation any more, unless it already is one.
+        // Without this name it can no longer become a generation, unless it already is one.
         let linked = try files.list(directory).filter { Self.number(of: $0) != nil }.contains {
             try identity(of: directory + "/" + $0) == status.identity
         }

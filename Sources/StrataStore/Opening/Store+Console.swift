@@ -102,7 +102,7 @@ extension Store {
     /// B154; docs/encryption.md).
     ///
     /// Both are durable on return. If a reset was interrupted, calling this again completes it, even if no zone is
-    /// left. Values that the user encrypts afterwards get a new key. Records of the default zone stay, but their
+    /// left. Values that the user encrypts later get a new key. Records of the default zone stay, but their
     /// encrypted values can no longer be opened.
     public func resetEncryptedData(of user: String) throws {
         try requireWritable()

@@ -32,8 +32,9 @@ public final class Store: Sendable {
     public var sharedIdentity: any AnyObject & Sendable { engine }
     /// The result of opening the store for writing; nil if it is only read, or in memory.
     public var opening: Opening? { engine.opening }
-    /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
+    /// The store's ID.
     package var storeID: Identifier { engine.storeID }
+    /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
     package var log: any EventLog { engine.log }
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }
@@ -206,7 +207,7 @@ public final class Store: Sendable {
     }
 
     /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait
-    /// meanwhile.
+    /// until this finishes.
     ///
     /// ```swift
     /// try store.rebuildViews()

@@ -34,12 +34,13 @@ extension Pipeline {
         return answers(batch, positions, failure, standing, showing: snapshot)
     }
 
-    /// Returns the state that the body publishes, or the newest one if it fails.
+    /// Returns the state that the body publishes. If the body fails, rebuilds the views; if that fails too, stops
+    /// accepting writes and returns the newest state.
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {
             if let rebuilt = rebuilt(after: error) { return rebuilt }
             if isShared, let error = error as? StrataError, error.code == .newerFormat { return stop(before: error) }
-            // The commits are in the log, but no state shows them, so nothing can be validated any more.
+            // The commits are in the log, but no state shows them, so no request can be decided.
             refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             return views.pages.snapshot()
         }

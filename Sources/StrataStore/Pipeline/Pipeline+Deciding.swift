@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Validates waiting requests. The caller has the turn to decide.
+/// Decides waiting requests. The caller has the turn to decide.
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for submission in submissions {

@@ -129,7 +129,7 @@ extension Pipeline {
         return .outdated(isConfirmed: true)
     }
 
-    /// Makes batches smaller if other processes always append first, and larger again afterwards.
+    /// Makes batches smaller if other processes always append first, and larger again after that.
     func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
         if batch.isLazy, failure == nil { noteHome() }
         guard !batch.isLazy else { return }

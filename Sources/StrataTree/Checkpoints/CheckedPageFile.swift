@@ -4,7 +4,7 @@ import StrataSystem
 /// The checkpoints of a page file with their trees, for checks. Takes no lock and creates or writes nothing.
 ///
 /// Meanwhile, a writer may reuse the pages of a checkpoint. What was read of a checkpoint counts only if
-/// ``isThere(_:)`` returns true afterwards.
+/// ``isThere(_:)`` returns true afterward.
 ///
 /// ```swift
 /// guard let file = try CheckedPageFile.open(in: path, store: id, files: files, isValid: log.has) else { return }

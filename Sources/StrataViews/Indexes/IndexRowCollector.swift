@@ -9,7 +9,7 @@ struct IndexRowCollector {
 
     private var maker: IndexRowMaker
     private var indexes: [IndexID]
-    /// Nil if they are not complete any more.
+    /// Nil if they are no longer complete.
     private var changes: IndexRowChanges? = IndexRowChanges()
     private var start: TreeIdentity
     /// The catalog that named the indexes.
