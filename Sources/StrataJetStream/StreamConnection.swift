@@ -98,7 +98,7 @@ final class StreamConnection: Sendable {
         }
     }
 
-    /// Returns the connection, after a check if it was restored meanwhile.
+    /// Returns the connection, after a check if it was restored in the meantime.
     func checkedConnection() throws -> NATSConnection {
         let connection = try connection()
         let reconnects = connection.reconnects

@@ -66,7 +66,7 @@ package enum CopyMove {
         }
     }
 
-    /// Opens a store's log, so that no program writes it meanwhile.
+    /// Opens a store's log, so that no program writes it while `body` runs.
     private static func open(
         _ path: String, _ platform: Platform, _ body: (SegmentedLog, StorePaths, any FileSystem) throws -> Result
     ) throws -> Result {
@@ -99,7 +99,7 @@ extension StoreIdentity {
         try check()
         let first = try SharedIdentity.offer(self, to: sequencer, platform, milliseconds: 10_000)
         guard case .identity(self, _) = first.content else {
-            throw StrataError(.alreadyExists, "Another process created a store in the sequencer meanwhile.")
+            throw StrataError(.alreadyExists, "Another process has created a store in the sequencer.")
         }
     }
 }

@@ -78,7 +78,7 @@ package final class DirectorySequencer: Sequencer {
         }
         try files.makeDirectory(path)
         let foreign = try files.list(path).filter { !Self.ownNames.contains($0) }.min()
-        // Another process may have made it meanwhile, and begun to write.
+        // Another process may have made it in the meantime and begun to write.
         if let foreign, try !files.exists(drafts) {
             throw StrataError(
                 .alreadyExists, "The directory has other files, so no sequencer can be made there.",
@@ -129,7 +129,7 @@ package final class DirectorySequencer: Sequencer {
         do {
             try files.hardLink(draft, to: path(of: number))
             try syncNames(of: number)
-            // If a trim went past the number meanwhile, others had entries there.
+            // If a trim has gone past the number, others had entries there.
             guard try floor() < number else {
                 try files.remove(path(of: number))
                 return .taken
@@ -194,7 +194,7 @@ package final class DirectorySequencer: Sequencer {
             let bytes: [UInt8]
             do { bytes = try files.readAll(path(of: next), atMost: Self.readableBytes) } catch let error as StrataError
                 where error.code == .notFound
-            { break }  // It was trimmed meanwhile.
+            { break }  // A trim has removed it.
             byteCount += bytes.count
             entries.append(bytes)
             next += 1
@@ -224,7 +224,7 @@ package final class DirectorySequencer: Sequencer {
         while true {
             let floor = try floor()
             let last = try last(after: floor)
-            // A trim meanwhile may have removed what was looked for.
+            // A trim may have removed it in the meantime.
             if try self.floor() == floor { return last }
         }
     }

@@ -25,7 +25,7 @@ extension ReplicatedLog {
 
     /// Returns the number of the sequencer's last entry, and notices a sequencer that lost entries.
     func checkedLast() throws -> UInt64 {
-        // IMPORTANT: read first, because another thread may read further entries meanwhile.
+        // IMPORTANT: Read this first, because another thread may read further entries at any time.
         let number = state.withLock { $0.number }
         let last = try sequencer.last()
         return try state.withLock { state in
@@ -241,7 +241,7 @@ extension ReplicatedLog {
         guard entry.position.offset >= copy.floor.offset else { return }
         let chain: UInt32
         do { chain = entry.position.offset == 0 ? 0 : try copy.chain(at: entry.position.offset) } catch {
-            // The copy was compacted meanwhile.
+            // The copy was compacted in the meantime.
             if entry.position.offset < copy.floor.offset { return }
             throw error
         }

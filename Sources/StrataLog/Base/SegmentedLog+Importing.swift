@@ -51,7 +51,7 @@ extension SegmentedLog {
         try files.makeDirectory(paths.store)
         let lock = try StoreLock(paths, files)
         defer { lock.release() }
-        // Another process may have made it meanwhile.
+        // Another process may have made it in the meantime.
         if try files.exists(paths.identity) { return }
         if try !files.exists(paths.joining) {
             if let foreign = try files.list(paths.store).filter({ $0 != "LOCK" }).min() {

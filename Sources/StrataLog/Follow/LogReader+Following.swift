@@ -56,7 +56,7 @@ extension LogReader {
 /// The commits of a log that another process may be writing, as they are appended. Ends when its task is canceled or
 /// the reader stops waiting.
 ///
-/// It continues by offset: meanwhile, segments may be closed, sealed, and discarded.
+/// It continues by offset, because segments may be closed, sealed and discarded while it waits.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")

@@ -11,7 +11,7 @@ final class LogWatch: Sendable {
         var isStopping = false
     }
 
-    /// The maximum duration of one look by the thread, which keeps the reader alive meanwhile.
+    /// The maximum time for which the thread looks once. It keeps the reader alive for that time.
     private static let lookMilliseconds = 250
 
     private let state = Monitor(State())

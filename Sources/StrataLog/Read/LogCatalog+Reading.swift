@@ -163,10 +163,10 @@ extension LogCatalog {
         return try list?.collect(of: name, after: offset, limit: limit, into: &touches) ?? true
     }
 
-    /// The number of attempts to read a segment that is rewritten meanwhile.
+    /// The number of attempts to read a segment that is rewritten at the same time.
     private static let replacements = 8
 
-    /// Runs `body` with a segment as it is now: this process or another may meanwhile rewrite or discard it.
+    /// Runs `body` with a segment as it is now: this process or another may rewrite or discard it at the same time.
     func reading<Result>(_ segment: SegmentFile, _ body: (SegmentFile) throws -> Result) throws -> Result {
         var segment = segment
         for _ in 1..<Self.replacements {
@@ -179,8 +179,8 @@ extension LogCatalog {
         return try explainingAbsence(of: segment) { try body(segment) }
     }
 
-    /// Runs `body`. If the segment's file is gone because its history was discarded meanwhile, by this process or
-    /// another, the error says so.
+    /// Runs `body`. If the segment's file is gone because its history has been discarded, by this process or another,
+    /// the error says so.
     private func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .notFound {
             guard let floor = try? FloorMark.read(paths, files), floor.position.offset >= segment.firstOffset else {

@@ -72,7 +72,7 @@ struct DamageScan {
     static func run(
         at paths: StorePaths, _ files: any FileSystem, _ progress: (Int, Int) -> Void
     ) throws -> DamageScan {
-        // A trim, or a program that begins the next segment, may remove a file meanwhile.
+        // A trim, or a program that begins the next segment, may remove a file during the scan.
         try LogReader.retrying(.notFound) {
             var survey = DamageScan(paths, files)
             try survey.run(progress)

@@ -42,7 +42,7 @@ extension SegmentedLog {
     private static func refuseForeignContent(of paths: StorePaths, _ files: any FileSystem) throws {
         let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
         guard let foreign = try files.list(paths.store).filter({ !own.contains($0) }).min() else { return }
-        // Another process may have created the store meanwhile.
+        // Another process may have created the store in the meantime.
         if try files.exists(paths.identity) { return }
         // Segments without a `STORE` still belong to a store: the next steps report what is missing.
         let names = (try? files.list(paths.log)) ?? []

@@ -37,7 +37,7 @@ public struct Minimization {
     fileprivate let store: Store
     fileprivate let question: BisectionQuestion
 
-    /// - Parameter store: is only read, and must not be compacted meanwhile.
+    /// - Parameter store: is only read, and must not be compacted while this runs.
     public init(of store: Store, _ question: BisectionQuestion) {
         (self.store, self.question) = (store, question)
         rules = store.rules

@@ -30,7 +30,7 @@ public struct Rerun {
     package var progress: @Sendable (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
     private let store: Store
 
-    /// - Parameter store: is only read. It may be written to meanwhile; later commits are ignored.
+    /// - Parameter store: is only read. It may be written to while this runs; later commits are ignored.
     public init(of store: Store, changes: [RerunChange] = []) {
         self.store = store
         self.changes = changes

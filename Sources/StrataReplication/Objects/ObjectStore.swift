@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     private static let pauseMilliseconds = 20
     private static let ownerName = "owner"
     private static let wholeName = "whole"
-    /// Another process may replace a damaged object meanwhile.
+    /// Another process may replace a damaged object at the same time.
     private static let maximumTries = 4
 
     private let keeper: any MessageKeeper

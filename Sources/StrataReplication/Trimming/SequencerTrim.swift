@@ -113,8 +113,8 @@ package struct SequencerTrim {
     /// Removes the entries that a base replaces, and older bases.
     ///
     /// - Returns: the number of the last entry that the sequencer no longer has.
-    /// - Throws: `.invalidArgument` if a copy that has not read them came meanwhile; an error of the base if it is not
-    ///   what its mark states.
+    /// - Throws: `.invalidArgument` if a copy that has not read them has appeared in the meantime; an error of the base
+    ///   if it is not what its mark states.
     package func finish(_ mark: BaseMark) throws -> UInt64 {
         _ = try bases.open(mark)
         try checkCopies()

@@ -15,7 +15,7 @@ extension AssetStore {
             where error.code == .notFound
         {
             if let file = try? files.open(paths.aside(of: hash), .read) { return file }
-            // It may have been linked back meanwhile.
+            // Another process may have linked it back.
             return try files.open(paths.file(of: hash), .read)
         }
     }

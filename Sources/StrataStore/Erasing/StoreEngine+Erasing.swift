@@ -64,7 +64,7 @@ extension StoreEngine {
         segments.onErasure { [eraser] in eraser.wake() }
     }
 
-    /// Carries out all erasures after an offset, including those that arrive meanwhile.
+    /// Carries out all erasures after an offset, including those that arrive while it runs.
     private func carryOutErasures(after offset: UInt64) throws {
         var start = offset
         while true {

@@ -5,8 +5,8 @@ import StrataSystem
 /// The keys of a store that several processes write: a directory with a file for each *generation* of the keys.
 ///
 /// The newest file counts. A process that changes the keys links a whole file to the next number, which only one
-/// process can do, and then empties the older files. The last of these keeps its name, so that a process that
-/// lists the directory meanwhile finds a number.
+/// process can do, and then empties the older files. The last of these keeps its name, so that a process that lists the
+/// directory at the same time finds a number.
 final class SharedKeyFile: KeyStorage {
     private struct State {
         /// The generation that was read last; 0 if there was none.

@@ -61,7 +61,7 @@ extension StoreEngine {
         } catch let error as StrataError
             where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
         {
-            // A page is damaged, or a writer removed commits meanwhile. Opening the whole state deals with both.
+            // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
     }

@@ -47,7 +47,7 @@ enum AddressCopy {
     ///
     /// - Parameters:
     ///   - directory: where the copy is kept; nil for a temporary one.
-    ///   - follows: true to keep the copy up to date meanwhile.
+    ///   - follows: true to keep the copy up to date while it is used.
     static func reading<Result>(
         _ address: SequencerAddress, in directory: String?, follows: Bool = false, _ body: (String) throws -> Result
     ) throws -> Result {

@@ -124,7 +124,7 @@ package final class CheckedPageFile: Sendable {
 }
 
 extension PageStoreOptions {
-    /// Options for reading whole trees: a file that is truncated meanwhile causes an error and nothing worse.
+    /// Options for reading whole trees: a file that is truncated while it is read causes an error and nothing worse.
     fileprivate static let checking: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 8_192)
         options.access = .read(cachedPages: 1_024)

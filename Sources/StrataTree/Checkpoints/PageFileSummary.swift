@@ -95,7 +95,7 @@ extension PageStore {
 }
 
 extension PageStoreOptions {
-    /// Options for reading a few pages: a file that is truncated meanwhile causes an error and nothing worse.
+    /// Options for reading a few pages: a file that is truncated while it is read causes an error and nothing worse.
     static let glance: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 1_024)
         options.access = .read(cachedPages: 256)

@@ -23,7 +23,7 @@ package final class IndexBuild {
         case reading
         /// Loading rows; counts rows.
         case loading
-        /// Applying the records that changed meanwhile, whose number is not known in advance.
+        /// Applying the records that changed during the build, whose number is not known in advance.
         case following
     }
 

@@ -100,7 +100,7 @@ package final class Checkpointer: Sendable {
     }
 
     /// Returns true if a limit of the policy is reached. This is checked again after each checkpoint, which has written
-    /// many of the pages that were dirty meanwhile.
+    /// many of the pages that were dirty in the meantime.
     ///
     /// - Parameter patience: the factor by which the limits may be exceeded.
     private func isDue(_ state: State, patience: Int = 1) -> Bool {
