@@ -46,8 +46,8 @@ final class StreamConnection: Sendable {
 
     /// Connects and checks the stream, again and again until the deadline; returns the stream's state.
     ///
-    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not keep
-    ///   what a store needs.
+    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not meet a
+    ///   store's requirements.
     func open() throws -> (info: StreamInfo, maximumPayloadBytes: Int) {
         let attempts = Attempts(milliseconds: options.openMilliseconds)
         var silent: ContinuousClock.Instant?

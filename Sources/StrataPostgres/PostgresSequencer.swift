@@ -141,7 +141,7 @@ package final class PostgresSequencer: RequestCarrier {
     }
 
     /// Waits further for the answer to an earlier append. A statement that waits for standbys is never canceled, since
-    /// it would be executed without them, and another one beside it would only wait too.
+    /// it would be executed without them, and a second one would only wait too.
     ///
     /// Returns nil if the entry is to be sent.
     private func answer(

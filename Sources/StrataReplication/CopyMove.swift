@@ -24,7 +24,7 @@ package enum CopyMove {
     /// Turns a copy into an independent store, which only its own directory orders from now on.
     package static func detach(at path: String, platform: Platform = Platform()) throws -> Result {
         try open(path, platform) { log, paths, files in
-            // First the file that makes the directory a copy: an address alone means nothing.
+            // Removes the file that makes the directory a copy first, because an address alone means nothing.
             for file in [paths.replica, paths.sequencer] where try files.exists(file) { try files.remove(file) }
             try files.syncDirectory(paths.store)
             return Result(identity: log.identity, end: log.end)
@@ -90,7 +90,7 @@ extension StoreIdentity {
         in sequencer: any Sequencer, _ platform: Platform = Platform(), check: () throws -> Void = {}
     ) throws {
         if try sequencer.last() > 0 {
-            // A trimmed sequencer does not say which.
+            // A trimmed sequencer does not say which store it has.
             let found = try? SequencedHistory(sequencer).identity
             throw StrataError(
                 .alreadyExists, "The sequencer has a store already; 'strata join' makes a copy of it.",

@@ -13,7 +13,7 @@ import StrataSystem
 /// it is acknowledged or given to anyone.
 package final class DirectorySequencer: Sequencer {
     private struct State {
-        /// An entry that is there, and all before it from the floor on.
+        /// The number of an entry that exists; all entries from the floor up to it exist too.
         var known: UInt64
         /// The entries up to here have durable names.
         var durable: UInt64 = 0
@@ -64,7 +64,7 @@ package final class DirectorySequencer: Sequencer {
 
     private func prepare(creates: Bool) throws {
         if try !files.exists(drafts) { try make(creates: creates) }
-        // Another process may have made the directory, and not synced its name.
+        // Another process may have made the directory without syncing its name.
         do { try files.syncDirectory(StorePaths(path).parent) } catch let error as StrataError
             where error.code == .permissionDenied
         {}
@@ -199,7 +199,7 @@ package final class DirectorySequencer: Sequencer {
             entries.append(bytes)
             next += 1
         }
-        // IMPORTANT: after reading, because a trimmed number may be linked once more before its writer notices.
+        // IMPORTANT: Check this after reading, because a trimmed number may be linked again before its writer notices.
         let floor = try floor()
         guard floor <= number else {
             throw StrataError(
@@ -212,8 +212,8 @@ package final class DirectorySequencer: Sequencer {
         return entries
     }
 
-    /// Syncs the names of entries of one folder that another process may not have synced. What is acted on must not be
-    /// lost with that process's machine.
+    /// Syncs the names of entries of one folder that another process may not have synced. Entries that this process
+    /// acts on must not be lost if that process's machine fails.
     private func makeDurable(through number: UInt64) throws {
         guard state.withLock({ $0.durable < number }) else { return }
         try syncNames(of: number)

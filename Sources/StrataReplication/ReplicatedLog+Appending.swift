@@ -32,7 +32,7 @@ extension ReplicatedLog {
         }
     }
 
-    /// Settles the append before, if it is not.
+    /// Settles the previous append, if it is not settled yet.
     func finishFlight(milliseconds: Int) throws(AppendFailure) {
         guard state.withLock({ $0.flight != nil }) else { return }
         _ = try outcome(milliseconds: milliseconds)
@@ -149,7 +149,7 @@ extension ReplicatedLog {
                 state.withLock { $0.flight = nil }
                 throw .notWritten(end)
             }
-            // Each part has the time of an entry.
+            // Each part may take as long as an entry.
             if parts > partsBefore { (start, partsBefore) = (.now, parts) }
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
             if left <= 0 {

@@ -58,7 +58,7 @@ extension ReplicatedLog {
         return true
     }
 
-    /// The errors of the copy's files that may not come again.
+    /// The errors of the copy's files that may be temporary.
     private static let passing: Set<StrataError.Code> = [.noSpace, .inputOutput, .interrupted, .permissionDenied]
 
     private enum Step {
@@ -102,8 +102,8 @@ extension ReplicatedLog {
         do {
             for bytes in try sequencer.entries(after: number, waitingMilliseconds: milliseconds) {
                 isFinal = true
-                // The own entry, which comes most often, need not be checked and unpacked. One that came in parts is
-                // checked like those of others: late parts may have taken the place of its own.
+                // This process's own entry, the most frequent one, need not be checked and unpacked. If it came in
+                // parts, it is checked like those of others, because late parts may have replaced its own.
                 let own = state.withLock { state in
                     state.flight.flatMap { $0.pieces.isOne && $0.bytes == bytes ? $0.entry : nil }
                 }
@@ -148,13 +148,13 @@ extension ReplicatedLog {
         }
     }
 
-    /// Follows no further and takes no writes: this process cannot use what the log has.
+    /// Stops following the log and accepting writes, because this process cannot use the log's next entry.
     package func stop(because error: StrataError) {
         state.withLock { $0.failure = $0.failure ?? error }
         state.notifyAll()
     }
 
-    /// Takes one entry; returns true if it added commits that another process decided.
+    /// Processes one entry; returns true if it added commits that another process decided.
     private func take(
         _ entry: SequencedEntry, _ bytes: [UInt8], _ number: UInt64, _ state: inout State
     ) throws -> Bool {

@@ -72,7 +72,7 @@ package final class ReplicatedLog: EventLog {
         var noted: UInt64
         /// The batches of this opening that were appended.
         var appended: UInt64 = 0
-        /// The batches of this opening that another process's came before.
+        /// The batches of this opening that came second to another process's batch.
         var lost: UInt64 = 0
         /// The valid entries of publishers that this opening has read.
         var published: Set<Identifier> = []
@@ -274,14 +274,14 @@ package final class ReplicatedLog: EventLog {
                 state.number
             )
         }
-        // IMPORTANT: the mark comes after the sync, and was read before it.
+        // IMPORTANT: Write the mark after the sync. It was read before the sync, so it names only what is now durable.
         try copy.sync()
         try mark.write(paths, copy.platform.files, store: identity.storeID)
         state.withLock { $0.noted = max($0.noted, number) }
         if sharesNow || isSharingDue { share(mark) }
     }
 
-    /// Notes it, or leaves that to a later time: it only costs reading entries again.
+    /// Notes the progress; a failure only means that entries are read again.
     func noteIfPossible() {
         let number = state.withLock { $0.number }
         do { try note() } catch { state.withLock { $0.noted = max($0.noted, number) } }

@@ -63,7 +63,7 @@ extension SequencedEntry {
         case whole = 5
     }
 
-    /// The writer of an entry whose commits a log had before they came to the sequencer.
+    /// The writer of an entry with commits that a log had before the sequencer got them.
     static let publisher = Identifier.zero
     static let magic: UInt32 = 0x6E45_7453  // "StEn" in the order of the bytes
     static let version: UInt16 = 1

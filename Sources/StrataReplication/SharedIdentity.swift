@@ -53,7 +53,7 @@ struct SharedIdentity {
             own, terms: options.terms, to: sequencer, platform, milliseconds: options.outcomeMilliseconds)
     }
 
-    /// Returns the first entry that the sequencer has, which must not be given one.
+    /// Returns the first entry of a sequencer that must already have one.
     private func existing(_ local: StoreIdentity?) throws -> SequencedEntry {
         let start = ContinuousClock.now
         while true {

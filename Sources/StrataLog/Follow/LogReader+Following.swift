@@ -2,7 +2,7 @@ import StrataModel
 
 extension LogReader {
     /// Waits on the calling thread until there is a commit after `offset`, at most for the given time and at most for a
-    /// day. Returns true if there is one. Beside a live writer this does not poll: the writer wakes the reader.
+    /// day. Returns true if there is one. With a live writer this does not poll: the writer wakes the reader.
     ///
     /// ```swift
     /// while try !reader.wait(past: seen, milliseconds: 1_000) { print("nothing new") }

@@ -50,7 +50,7 @@ struct DamageScan {
     /// The last commit before the cut.
     var keptEnd: Position = .start
     var floor: FloorMark?
-    /// The files beside the log that prove how far it reached.
+    /// The files outside the log that prove how far it reached.
     var witnesses: [EndWitness] = []
 
     var extent = DamageExtent()

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// An append-only sequence of commits: the only truth of a store.
+/// An append-only sequence of commits: the only source of truth of a store.
 ///
 /// Offsets grow, and may leave gaps. Every implementation passes the same contract suite, and may at any time accept
 /// only a prefix of the given commits, report a conflict, or leave the outcome of an append unknown.
@@ -81,7 +81,7 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// on return no file of the log contains the old payloads. It can be repeated.
     ///
     /// - Parameters:
-    ///   - lookup: returns names that the log stores beside the commits that use them.
+    ///   - lookup: returns names that the log stores with the commits that use them.
     ///   - rewritten: returns payloads with the same touches. It may be called more than once for a commit, and for
     ///     commits that no longer need to be replaced.
     func rewrite(

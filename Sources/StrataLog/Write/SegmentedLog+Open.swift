@@ -6,8 +6,8 @@ extension SegmentedLog {
     ///
     /// - Parameters:
     ///   - path: the store's directory; its parent must exist.
-    ///   - original: the identity of the store of which this is a copy. Commits at the end that files beside the log
-    ///     record may then be missing; ``RecoveryReport/missingEnd`` reports them. Nil for the store itself.
+    ///   - original: the identity of the store of which this is a copy. Commits at the end that other files record may
+    ///     then be missing; ``RecoveryReport/missingEnd`` reports them. Nil for the store itself.
     ///   - touches: finds the touches of a payload; by default, payloads are envelopes.
     /// - Throws: ``StrataError``; damage is never truncated here.
     package static func open(
@@ -113,7 +113,7 @@ private struct LogOpener {
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
         let previous = segments.dropLast().last?.frameBytes ?? 0
         let limitBytes = options.segmentLimit(after: previous)
-        // Asked first: an error after the next line would leave a thread without an owner.
+        // Checked first: an error after the next line would leave a thread without an owner.
         let filled = max(try file.size(), found.position)
         let space = try SegmentPreallocator(paths: paths, files: files, stepBytes: stepBytes)
         space.begin(
@@ -175,7 +175,7 @@ private struct LogOpener {
     ) throws {
         try directory.checkEnd(end, paths)
         if original != nil {
-            // The others have what is missing.
+            // Other copies, or the sequencer, have the missing commits.
             let missing = witnesses.beyond(end.offset, of: directory.identity.storeID).map(\.position)
             report.missingEnd = missing.max { $0.offset < $1.offset }
             return

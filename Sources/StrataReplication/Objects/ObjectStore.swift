@@ -215,7 +215,8 @@ package final class ObjectStore: Sendable {
     /// Removes an object. No process may be about to name it.
     package func remove(_ hash: ContentHash) throws { try keeper.remove(below: "\(hash)") }
 
-    /// Removes the pieces of uploads that were cut off, and returns the number of these uploads. None may be under way.
+    /// Removes the pieces of uploads that were cut off, and returns the number of these uploads. No upload may be under
+    /// way.
     package func removeLeftovers() throws -> Int {
         let uploads = Set(try keeper.names("*.*.*").map { $0.prefix(upTo: $0.lastIndex(of: ".") ?? $0.endIndex) })
         var count = 0
@@ -223,7 +224,7 @@ package final class ObjectStore: Sendable {
             let words = upload.split(separator: ".")
             let message = try newest("\(words[0]).\(Self.wholeName)")
             if let message {
-                // One that is damaged does not say which pieces it has, so all are kept.
+                // A damaged message does not say which pieces its object has, so all are kept.
                 guard let whole = try? WholeObject(decoding: message.bytes) else { continue }
                 if whole.upload.description == words[1] { continue }
             }

@@ -107,7 +107,7 @@ package struct SequencerTrim {
             hash: file.hash, identity: log.identity, terms: terms)
     }
 
-    /// Appends the mark of a base to the sequencer, and gives it a name beside the base.
+    /// Appends the mark of a base to the sequencer, and keeps a copy of it next to the base.
     package func append(_ mark: BaseMark) throws { try bases.write(mark, in: log.append(mark)) }
 
     /// Removes the entries that a base replaces, and older bases.

@@ -176,8 +176,7 @@ final class KeyRing: Sendable {
         return result
     }
 
-    /// Changes the keys; they stay as they are if the body returns false. It is called again if another process was
-    /// faster.
+    /// Changes the keys; nothing changes if the body returns false. It is called again if another process was faster.
     private func change(_ state: inout State, _ body: (inout KeyBook) -> Bool) throws {
         while true {
             var book = try book(&state)

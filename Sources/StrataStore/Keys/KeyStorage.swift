@@ -27,7 +27,7 @@ extension KeyStorage {
 struct MissingKeys: KeyStorage {
     let error: StrataError
 
-    /// Requests with encrypted values are refused, because the keys are looked at.
+    /// True, so that requests with encrypted values look at the keys and are refused.
     var isShared: Bool { true }
     func read() throws -> KeyBook { throw error }
     func replace(with book: KeyBook) throws -> Bool { throw error }

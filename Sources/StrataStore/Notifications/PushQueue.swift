@@ -100,7 +100,7 @@ public final class PushQueue: Sendable {
         }
     }
 
-    /// Sets the number that the next push counts on from.
+    /// Sets the number from which the next push continues to count.
     func setBadge(_ badge: UInt64) {
         change { state in
             state.badge = badge

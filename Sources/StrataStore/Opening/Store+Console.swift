@@ -49,7 +49,7 @@ extension Store {
 
     /// Sets the names and the addresses of a user, who need not have written anything; roles and discoverability stay.
     ///
-    /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for what is no address.
+    /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for an invalid address.
     package func setPerson(_ person: Person, of user: String) throws {
         try administer(.setPerson(person, user: user))
     }

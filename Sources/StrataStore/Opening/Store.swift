@@ -117,7 +117,7 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Validates a request and commits its accepted items; returns once they are as durable as the store promises.
+    /// Judges a request and commits its accepted items; returns once they are as durable as the store promises.
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     @discardableResult
@@ -173,7 +173,7 @@ public final class Store: Sendable {
     /// Applies the commits that another process has written since the store was opened for reading; returns true if
     /// there were any. A store that this process writes is always up to date.
     ///
-    /// - Throws: ``StrataError`` if the log cannot be read; the state stays as it was.
+    /// - Throws: ``StrataError`` if the log cannot be read; the state is then unchanged.
     @discardableResult
     public func refresh() throws -> Bool {
         try gate.requireOpen()

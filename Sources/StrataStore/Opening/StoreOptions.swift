@@ -107,7 +107,7 @@ public struct StoreOptions: Sendable {
 
     /// The options that decide how requests are judged, a line for each: all processes of a store must have the same.
     ///
-    /// The text is kept as long as the store: a changed name or value is another option to it.
+    /// The store keeps this text, so a changed name or value counts as another option.
     var terms: String {
         """
         limits.itemsPerRequest \(limits.itemsPerRequest)

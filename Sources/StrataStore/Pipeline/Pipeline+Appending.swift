@@ -183,7 +183,7 @@ extension Pipeline {
     /// Puts back requests to be judged again, here or at the home writer.
     private func putBack(_ submissions: [Submission]) {
         var submissions = submissions
-        // A request that stayed here and lost need not stay: others may append first without end.
+        // A request that was kept here and lost may go to the home writer: others might append first forever.
         for index in submissions.indices where !submissions[index].isForwarded { submissions[index].isKept = false }
         let isAnyForwarded = state.withLock { [submissions] state in
             let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }

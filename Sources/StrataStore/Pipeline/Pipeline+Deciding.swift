@@ -75,7 +75,7 @@ extension Pipeline {
         batch.eventCount += decision.eventCount
         batch.byteCount += payload.count
         var answered = decision
-        // They are needed no more, and a batch may wait for some time.
+        // They are no longer needed, and a batch may wait for some time.
         answered.found = FoundStates()
         return .commit(batch.commits.count - 1, answered)
     }

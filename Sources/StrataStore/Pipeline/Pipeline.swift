@@ -64,7 +64,7 @@ final class Pipeline: @unchecked Sendable {
         var refusal: StrataError?
         /// True while the refusal is an append to a shared log whose outcome is being found out.
         var isUnsettled = false
-        /// True while that waits before the next attempt.
+        /// True during the pause before the next attempt to find it out.
         var isSettlingPaused = false
         /// The last commit of another process that a shared log reported.
         var reportedOffset: UInt64 = 0
@@ -74,7 +74,7 @@ final class Pipeline: @unchecked Sendable {
         var home: Identifier?
         /// True if all requests are to be sent to it.
         let sendsAll: Bool
-        /// Decides if requests are to be sent to it otherwise.
+        /// Decides if requests are to be sent to it when `sendsAll` is false.
         var contention = Contention()
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
@@ -100,7 +100,7 @@ final class Pipeline: @unchecked Sendable {
         /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
             turns.isAppending = false
-            // Evaluated every time, or it would not notice that they were not due in between.
+            // Evaluated every time; otherwise it would miss that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
                 || haveBecomeDue || audits.isDue || isBehind || mustSettle
@@ -253,7 +253,7 @@ final class Pipeline: @unchecked Sendable {
         }
         for admission in admissions { admission.open() }
         state.notifyAll()
-        // What the home writer answers is applied while there are workers.
+        // The home writer's last answers are applied by the workers, which must still exist.
         for worker in forwarders { worker.join() }
         state.withLock { $0.isClosed = true }
         builds.beginStopping()

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The description of a share that a user gets who has its URL, before and after joining.
+/// The description of a share for a user who has its URL, before and after joining.
 package struct ShareMetadata: Sendable {
     /// The share's record.
     package var record: Record

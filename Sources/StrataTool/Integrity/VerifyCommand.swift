@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata verify`: checks every byte of a store's log, and with `--deep` the files beside it.
+/// `strata verify`: checks every byte of a store's log, and with `--deep` the page file and the assets.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"

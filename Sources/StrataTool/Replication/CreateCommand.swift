@@ -69,7 +69,7 @@ enum CreateCommand: Command {
                 .invalidArgument, "The store is a copy already; 'strata promote --to' moves it to another sequencer.",
                 .init(path: path))
         }
-        // Asked before the sequencer is made, which should not be left behind for a mistyped path.
+        // Checked before the sequencer is made, so that a mistyped path leaves none behind.
         _ = try StoreAccess(path)
         try address.prepare()
         // Before the entries that name them.

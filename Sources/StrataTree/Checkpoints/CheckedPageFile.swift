@@ -3,7 +3,7 @@ import StrataSystem
 
 /// The checkpoints of a page file with their trees, for checks. Takes no lock and creates or writes nothing.
 ///
-/// Meanwhile, a writer may reuse the pages of a checkpoint. What was read of a checkpoint counts only if
+/// A writer may reuse the pages of a checkpoint at any time. The data read from a checkpoint counts only if
 /// ``isThere(_:)`` returns true afterward.
 ///
 /// ```swift

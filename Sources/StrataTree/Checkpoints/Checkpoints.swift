@@ -15,7 +15,7 @@ final class Checkpoints: Sendable {
     let state: Lock<CheckpointSlots>
     /// True while a checkpoint is being written.
     private let turn = Monitor(false)
-    /// True if checkpoints pause no more, because a thread waits for their end.
+    /// True if checkpoints no longer pause, because a thread waits for their end.
     let isHurried = Atomic(false)
 
     init(

@@ -4,8 +4,8 @@ import StrataTree
 
 /// Builds indexes in bulk, all of them in one pass over the records.
 ///
-/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made
-/// meanwhile are applied as a catch-up. Only one thread at a time may call it.
+/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made in
+/// the meantime are applied as a catch-up. Only one thread at a time may call it.
 ///
 /// ```swift
 /// let build = IndexBuild(catalog.building, from: keeper.base, sorter)

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// Collects the changes of index rows while records are folded into one fork. What it has collected lives and dies with
+/// Collects the changes of index rows while records are folded into one fork. The collected changes are dropped with
 /// that fork.
 struct IndexRowCollector {
     /// The maximum size of what is collected in one fork.

@@ -63,7 +63,7 @@ package final class Views: Sendable {
             snapshot, at: try position(offset), opaque: try Self.note(snapshot.digests()), platform: platform)
     }
 
-    /// Encodes the data that a checkpoint stores beside the trees: the form and both digests.
+    /// Encodes the data that a checkpoint stores with the trees: the form and both digests.
     static func note(_ digests: Digests) -> [UInt8] {
         var writer = ByteWriter(reserving: 40)
         writer.appendVarint(form)
