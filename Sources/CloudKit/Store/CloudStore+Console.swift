@@ -153,7 +153,7 @@ extension CloudStore {
             }
         }
 
-        // MARK: Bad luck
+        // MARK: Failures
 
         /// Makes upcoming requests fail.
         ///

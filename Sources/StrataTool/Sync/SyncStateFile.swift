@@ -53,7 +53,7 @@ struct SyncStateFile {
         if let damage {
             if damage.code == .newerFormat { return damage.located(path: path) }
             return StrataError(
-                .malformed, "The file's sync engine state is damaged or not recognized.",
+                .malformed, "The state of a sync engine in the file is damaged or not recognized.",
                 .init(path: path), cause: damage)
         }
         return StrataError(
