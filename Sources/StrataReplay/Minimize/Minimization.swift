@@ -228,7 +228,7 @@ final class MinimizationRun {
             || matcher.holds(for: trial.records, in: trial.timeline)
     }
 
-    /// Begins a history on the base, whose own state stays as it is, or on the empty state.
+    /// Begins a history on the base, whose own state does not change, or on the empty state.
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
         let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
         let time = base == nil ? Int64.min : startTime

@@ -142,7 +142,7 @@ package final class Checkpointer: Sendable {
 
     /// Ends the thread, after a last checkpoint if there are new changes that are not left to the next opening.
     ///
-    /// - Throws: the error that prevented the last checkpoint; the log is complete all the same.
+    /// - Throws: the error that prevented the last checkpoint; the log is complete nevertheless.
     package func stop() throws {
         views.pages.hurryCheckpoints()
         state.withLock { $0.isStopping = true }
