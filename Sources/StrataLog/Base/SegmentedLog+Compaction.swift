@@ -179,7 +179,7 @@ extension FileSystem {
 }
 
 extension LogReader {
-    /// As ``SegmentedLog/storedSegments()``.
+    /// Like ``SegmentedLog/storedSegments()``.
     package func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 }
 

@@ -83,7 +83,7 @@ extension SegmentedLog {
             file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: horizon, time: time)
         while let payload = try next() { try base.append(payload) }
         try base.finish()
-        // IMPORTANT: in the order of a compaction, so that nothing is named before it is durable.
+        // IMPORTANT: Keep the order of a compaction, so that nothing is named before it is durable.
         try files.rename(paths.baseDraft, to: paths.base(horizon.offset))
         try files.syncDirectory(paths.log)
         let floor = FloorMark(storeID: identity.storeID, position: horizon, time: time, hasBase: true)

@@ -79,7 +79,7 @@ struct ChangeList: Sendable {
         return true
     }
 
-    /// As ``collect(of:after:limit:into:)``, for one piece.
+    /// Like ``collect(of:after:limit:into:)``, for one piece.
     static func collect(
         _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, behind offsetBefore: UInt64, after offset: UInt64,
         limit: Int, into touches: inout [ZoneTouch]

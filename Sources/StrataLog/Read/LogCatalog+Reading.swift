@@ -73,7 +73,7 @@ extension LogCatalog {
         return low
     }
 
-    /// As ``EventLog/touches(zone:after:limit:)``; with a name, as ``EventLog/touches(record:in:after:limit:)``. Of
+    /// Like ``EventLog/touches(zone:after:limit:)``; with a name, like ``EventLog/touches(record:in:after:limit:)``. Of
     /// sealed segments that do not have the record, mostly only the filter is read.
     func touches(record name: [UInt8]? = nil, zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
@@ -95,7 +95,7 @@ extension LogCatalog {
         return page
     }
 
-    /// As ``LogReader/lastTouches(record:in:through:limit:)``.
+    /// Like ``LogReader/lastTouches(record:in:through:limit:)``.
     func lastTouches(record name: [UInt8], zone: UInt64, through last: UInt64, limit: Int) throws -> LastTouches {
         let floor = read { $0.floor.position.offset }
         let (segments, end) = try segmentsWithTouches(after: floor, limit: limit)
@@ -149,7 +149,7 @@ extension LogCatalog {
         return (segments, end)
     }
 
-    /// As ``ChangeList/collect(of:after:limit:into:)``, for one zone in one segment.
+    /// Like ``ChangeList/collect(of:after:limit:into:)``, for one zone in one segment.
     private func collect(
         _ zone: UInt64, of name: [UInt8]?, in segment: SegmentFile, after offset: UInt64, limit: Int,
         into touches: inout [ZoneTouch]

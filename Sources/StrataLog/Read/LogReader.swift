@@ -152,7 +152,7 @@ package final class LogReader: HistoryLog, Sendable {
         }
     }
 
-    /// As ``EventLog/base()``.
+    /// Like ``EventLog/base()``.
     package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
     package func readBase() throws -> BaseReader? { try catalog.readBase() }
 
@@ -192,7 +192,7 @@ package final class LogReader: HistoryLog, Sendable {
     @discardableResult
     package func refresh() throws -> Bool { try look().hasMoved }
 
-    /// As ``refresh()``; also returns the outlook by which to wait for more.
+    /// Like ``refresh()``; also returns the outlook by which to wait for more.
     func look() throws -> (hasMoved: Bool, outlook: TailStatus) {
         let (before, outlook) = try looks.withLock { count in
             count += 1

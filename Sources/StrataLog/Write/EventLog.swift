@@ -60,8 +60,8 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// outcome was unknown is safe.
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
-    /// As ``append(_:expecting:)``, for commits that may be lost in a crash: returns before they are durable, whatever
-    /// else the log promises. The next durable append, or ``sync()``, makes them durable.
+    /// Like ``append(_:expecting:)``, for commits that may be lost in a crash: returns before they are durable,
+    /// whatever else the log promises. The next durable append, or ``sync()``, makes them durable.
     func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
     /// Returns once everything up to the present end is durable.

@@ -53,7 +53,7 @@ extension AssetStore {
             let status = try file.status()
             // Half of the time is left for the request.
             if status.isOlder(than: unusedSeconds / 2, at: time) { try touch(file, hash, status) }
-            // IMPORTANT: after the touch.
+            // IMPORTANT: Check this after the touch.
             if try isAtItsPath(status.identity, hash, paths) {
                 try makeDurable(file, hash, paths)
                 return true

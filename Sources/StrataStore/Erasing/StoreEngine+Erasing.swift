@@ -48,7 +48,7 @@ extension StoreEngine {
         try erasures.withLock { count in
             guard let segments = log.segments, let offset = try segments.unfinishedErasures() else { return false }
             count += 1
-            // One of an earlier opening has not begun in this one.
+            // An erasure from an earlier opening has not begun in this one.
             if !segments.isErasing { try segments.beginErasure() }
             do { try carryOutErasures(after: offset) } catch { throw explained(error, Self.unfinishedErasure) }
             return true

@@ -205,7 +205,7 @@ struct MemberFeed {
         _ phase: Phase, _ reading: inout Reading
     ) throws -> Bool {
         let name = event.record.name
-        // What went before the member joined was never visible.
+        // A record that left before the member joined was never visible.
         if event.isGone, version <= max(member.joined, reading.baseVersion) { return true }
         // In a share that is new to the member, only records that another share had shown can be known; at a base of 0
         // nothing had been shown.

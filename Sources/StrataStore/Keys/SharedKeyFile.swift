@@ -56,7 +56,8 @@ final class SharedKeyFile: KeyStorage {
     func isCurrent() throws -> Bool {
         let number = state.withLock { $0.number }
         if number == 0 { return try newest() == 0 }
-        // IMPORTANT: in this order. The names of the newest generation and of the one before it are there.
+        // IMPORTANT: Check the next generation first. The names of the newest generation and the one before it always
+        // exist.
         if try files.exists(path(of: number + 1)) { return false }
         return try files.exists(path(of: number))
     }
@@ -92,7 +93,7 @@ final class SharedKeyFile: KeyStorage {
         let draft = directory + "/" + Self.draftPrefix + platform.random.nextIdentifier().description
         let isFirst = try files.create(
             path(of: number), in: directory, with: book.encoded(), draft: draft, isPrivate: true)
-        // The number of a process that slept may have been used and removed; then there are later ones.
+        // While this process slept, others may have used and removed its number; then later numbers exist.
         guard isFirst, try newest() == number else { return false }
         state.withLock { ($0.number, $0.durable) = (number, number) }
         // The keys are already replaced. If the disk fails here, the next change empties the older files.
