@@ -1,7 +1,7 @@
 import CloudKit
 import ExampleArguments
 
-// A theatre that sells tickets at its door and in its office, and now and then loses one: docs/guide/lost-update.md
+// A theater that sells tickets at its door and in its office, and now and then loses one: docs/guide/lost-update.md
 // finds out why. Clock and random numbers are its own, so that every run makes the same store.
 
 /// Sells tickets from one device.
@@ -33,7 +33,7 @@ let directory = ExampleArguments.newDirectory(
 
         Makes a store in DIRECTORY in which a sale of tickets got lost: see docs/guide/lost-update.md.
 
-        example: lost-ticket Theatre.strata
+        example: lost-ticket Theater.strata
         """)
 let clock = CloudStore.ManualClock(Date(timeIntervalSince1970: 1_795_240_000))
 var options = CloudStore.Options.service

@@ -2,7 +2,7 @@
 //
 // The kernel says so with SIGBUS, while the instruction that needs the page waits. Within ranges that were registered
 // the handler puts a page of zeros in the place of the page that is missing and notes which it was; whoever reads there
-// looks at the note afterwards. Everything else goes to whatever handled the signal before.
+// looks at the note afterward. Everything else goes to whatever handled the signal before.
 #define _GNU_SOURCE
 #include "cstrata.h"
 

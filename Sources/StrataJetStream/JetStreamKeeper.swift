@@ -1,7 +1,8 @@
 import StrataModel
 import StrataReplication
 
-/// Messages in a stream beside that of a store's entries, each under a subject of its own: the store's assets.
+/// Messages in a stream of their own, separate from that of a store's entries, each under its own subject: the store's
+/// assets.
 ///
 /// It has a connection of its own, so that entries do not wait behind pieces of files. It connects when it is first
 /// used. All is read from the stream's leader.

@@ -16,7 +16,7 @@ package struct JetStreamOptions: Sendable, Hashable {
     package var openMilliseconds = 10_000
     /// The time in which a call waits for a connection to be restored, or for a leader to be elected.
     package var patienceMilliseconds = 8_000
-    /// True for the stream beside the one of the entries, which keeps assets.
+    /// True for the stream that keeps assets, which is separate from that of the entries.
     private(set) var keepsObjects = false
     /// True if the address says that the store's assets are in the cluster.
     package private(set) var hasAssets = false
@@ -33,7 +33,7 @@ package struct JetStreamOptions: Sendable, Hashable {
     /// The beginning of the subjects of objects, before their names.
     var objectsPrefix: String { "strata-assets.\(stream.dropLast(Self.objectsSuffix.count))." }
 
-    /// The options of the stream that keeps the store's assets, beside that of its entries.
+    /// The options of the stream that keeps the store's assets, which is separate from that of its entries.
     package var forObjects: JetStreamOptions {
         var options = self
         (options.stream, options.keepsObjects) = (stream + Self.objectsSuffix, true)

@@ -30,7 +30,7 @@ extension JetStreamSequencer {
         }
     }
 
-    /// - Throws: `.unsuitable` if the stream or the server that leads it does not keep what a store needs.
+    /// - Throws: `.unsuitable` if the stream or the server that leads it does not meet a store's requirements.
     static func check(_ settings: StreamSettings, _ options: JetStreamOptions, messageBytes: Int) throws {
         // Servers before 2.11 do not report their version here.
         guard let version = settings.version, version >= .minimum else {
@@ -43,7 +43,7 @@ extension JetStreamSequencer {
         let mismatches = settings.mismatches(options, messageBytes: messageBytes)
         guard mismatches.isEmpty else {
             throw StrataError(
-                .unsuitable, "The settings of the stream do not keep what a store needs; change them.",
+                .unsuitable, "The settings of the stream do not meet the store's requirements; change them.",
                 .init(
                     path: options.address,
                     expected: mismatches.map { "\($0.setting): \($0.expected)" }.joined(separator: ", "),

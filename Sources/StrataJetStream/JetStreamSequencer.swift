@@ -37,8 +37,8 @@ package final class JetStreamSequencer: Sequencer {
 
     /// Connects to the servers, and checks them and the stream.
     ///
-    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not keep
-    ///   what a store needs.
+    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not meet a
+    ///   store's requirements.
     package init(_ options: JetStreamOptions) throws {
         self.options = options
         stream = StreamConnection(options, try NATSLibrary.shared())

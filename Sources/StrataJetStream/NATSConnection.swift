@@ -86,7 +86,7 @@ package final class NATSConnection: @unchecked Sendable {
             handle.withPointer { connection in message.handle.withPointer { library.publishMessage(connection, $0) } })
     }
 
-    /// Ends a subscription, and destroys it once the library's thread does not use it any more: libnats 3.4 does not
+    /// Ends a subscription, and destroys it once the library's thread no longer uses it: libnats 3.4 does not
     /// wait for that.
     func end(_ subscription: OpaquePointer) {
         _ = library.unsubscribe(subscription)

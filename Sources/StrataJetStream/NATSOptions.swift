@@ -49,7 +49,7 @@ final class NATSOptions {
         try library.check(library.setServers(pointer, &addresses, Int32(addresses.count)))
     }
 
-    /// The pause after all servers were tried in vain: longer each time.
+    /// The delay after no server could be reached; it doubles up to 2 seconds.
     private static let delay: NATSLibrary.Delay = { _, attempts, _ in
         min(longestDelayMilliseconds, 50 << Int64(min(max(attempts - 1, 0), 10)))
     }

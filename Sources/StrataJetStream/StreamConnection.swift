@@ -29,7 +29,7 @@ final class StreamConnection: Sendable {
 
     deinit { close() }
 
-    /// True once nothing may use the connection any more.
+    /// True once nothing may use the connection.
     var isClosed: Bool { state.withLock { $0.isClosed } }
     /// The greatest number that the stream was reported to begin with.
     var first: UInt64 { state.withLock { $0.first } }
@@ -46,8 +46,8 @@ final class StreamConnection: Sendable {
 
     /// Connects and checks the stream, again and again until the deadline; returns the stream's state.
     ///
-    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not keep
-    ///   what a store needs.
+    /// - Throws: `.unreachable` if no server answers in time, `.unsuitable` if the servers or the stream do not meet a
+    ///   store's requirements.
     func open() throws -> (info: StreamInfo, maximumPayloadBytes: Int) {
         let attempts = Attempts(milliseconds: options.openMilliseconds)
         var silent: ContinuousClock.Instant?
@@ -98,7 +98,7 @@ final class StreamConnection: Sendable {
         }
     }
 
-    /// Returns the connection, after a check if it was restored meanwhile.
+    /// Returns the connection, after a check if it was restored in the meantime.
     func checkedConnection() throws -> NATSConnection {
         let connection = try connection()
         let reconnects = connection.reconnects

@@ -76,14 +76,14 @@ struct StreamSettings: Codable, Sendable {
     /// The version of the server that leads the stream.
     var version: ServerVersion? { metadata?["_nats.ver"].flatMap(ServerVersion.init) }
 
-    /// A setting that does not keep what a store needs.
+    /// A setting that does not meet a store's requirements.
     struct Mismatch: Equatable {
         let setting: String
         let expected: String
         let found: String
     }
 
-    /// Returns the settings that do not keep what a store needs.
+    /// Returns the settings that do not meet a store's requirements.
     ///
     /// - Parameter messageBytes: the length of the longest message that must fit.
     func mismatches(_ options: JetStreamOptions, messageBytes: Int) -> [Mismatch] {

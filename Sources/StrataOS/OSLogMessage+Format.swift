@@ -26,7 +26,7 @@ extension OSLogMessage {
         self.init(parts: parts)
     }
 
-    /// A conversion of a format, behind its `%`.
+    /// A conversion of a format, without its `%`.
     private struct Conversion {
         private static let kinds: Set<Character> = Set("@sSdDiuUxXoOfFeEgGaAcCp")
         private static let longestNumber = 3

@@ -203,7 +203,7 @@ final class PostgresLink {
             return .none
         }
         sent = nil
-        // A server that became read-only is not the primary any more.
+        // A server that became read-only is no longer the primary.
         if let failure = answer.failure, !failure.isOfStatement || failure.state == "25006" { drop() }
         return .answer(answer)
     }
@@ -262,6 +262,6 @@ final class PostgresLink {
         session?.connection.waitForInput(or: signals, until: deadline) ?? .socket
     }
 
-    /// Returns false if there is no connection any more.
+    /// Returns false if there is no longer a connection.
     func isConnected() -> Bool { session?.connection.isAlive() ?? false }
 }

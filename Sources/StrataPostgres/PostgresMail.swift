@@ -215,7 +215,7 @@ final class PostgresMail: Sendable {
 
     private var silenceError: StrataError {
         StrataError(
-            .unreachable, "The process that appends for all does not answer; the request may be applied.",
+            .unreachable, "The home writer does not answer; the request may have been applied.",
             .init(path: options.description))
     }
 }

@@ -141,7 +141,7 @@ package final class PostgresSequencer: RequestCarrier {
     }
 
     /// Waits further for the answer to an earlier append. A statement that waits for standbys is never canceled, since
-    /// it would be executed without them, and another one beside it would only wait too.
+    /// it would be executed without them, and a second one would only wait too.
     ///
     /// Returns nil if the entry is to be sent.
     private func answer(
@@ -314,7 +314,7 @@ package final class PostgresSequencer: RequestCarrier {
     }
 
     /// Returns the number of the last entry, once standbys have it. A primary that another one replaced cannot answer:
-    /// its standbys do not follow it any more.
+    /// its standbys no longer follow it.
     private func end(_ link: PostgresLink, until deadline: ContinuousClock.Instant) throws -> UInt64 {
         let answer = try link.ask(.confirm, until: deadline)
         guard let number = answer.number(0, 0), let standbys = answer.text(0, 1) else { throw lostError }

@@ -74,7 +74,8 @@ struct PostgresSettings: Sendable, Equatable {
     private static func require(_ name: String, _ value: String, among values: [String]) throws {
         guard !values.contains(value) else { return }
         throw StrataError(
-            .unsuitable, "A setting of the server does not keep what a store needs; set it for the store's role.",
+            .unsuitable,
+            "A setting of the server does not meet the store's durability requirements; set it for the store's role.",
             .init(expected: "\(name) = \(values.joined(separator: " or "))", found: "\(name) = \(value)"))
     }
 

@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Changes what a store's directory is: a store by itself, or a copy of one that a sequencer orders.
+/// Changes what a store's directory is: an independent store, or a copy of one that a sequencer orders.
 package enum CopyMove {
     /// The state of a directory after it was changed.
     package struct Result: Sendable {
@@ -21,10 +21,10 @@ package enum CopyMove {
             .init(path: path))
     }
 
-    /// Makes a copy a store by itself, which only its own directory orders from now on.
+    /// Turns a copy into an independent store, which only its own directory orders from now on.
     package static func detach(at path: String, platform: Platform = Platform()) throws -> Result {
         try open(path, platform) { log, paths, files in
-            // First the file that makes the directory a copy: an address alone means nothing.
+            // Removes the file that makes the directory a copy first, because an address alone means nothing.
             for file in [paths.replica, paths.sequencer] where try files.exists(file) { try files.remove(file) }
             try files.syncDirectory(paths.store)
             return Result(identity: log.identity, end: log.end)
@@ -66,7 +66,7 @@ package enum CopyMove {
         }
     }
 
-    /// Opens a store's log, so that no program writes it meanwhile.
+    /// Opens a store's log, so that no program writes it while `body` runs.
     private static func open(
         _ path: String, _ platform: Platform, _ body: (SegmentedLog, StorePaths, any FileSystem) throws -> Result
     ) throws -> Result {
@@ -90,7 +90,7 @@ extension StoreIdentity {
         in sequencer: any Sequencer, _ platform: Platform = Platform(), check: () throws -> Void = {}
     ) throws {
         if try sequencer.last() > 0 {
-            // A trimmed sequencer does not say which.
+            // A trimmed sequencer does not say which store it has.
             let found = try? SequencedHistory(sequencer).identity
             throw StrataError(
                 .alreadyExists, "The sequencer has a store already; 'strata join' makes a copy of it.",
@@ -99,7 +99,7 @@ extension StoreIdentity {
         try check()
         let first = try SharedIdentity.offer(self, to: sequencer, platform, milliseconds: 10_000)
         guard case .identity(self, _) = first.content else {
-            throw StrataError(.alreadyExists, "Another process created a store in the sequencer meanwhile.")
+            throw StrataError(.alreadyExists, "Another process has created a store in the sequencer.")
         }
     }
 }

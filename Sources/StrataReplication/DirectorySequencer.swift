@@ -13,7 +13,7 @@ import StrataSystem
 /// it is acknowledged or given to anyone.
 package final class DirectorySequencer: Sequencer {
     private struct State {
-        /// An entry that is there, and all before it from the floor on.
+        /// The number of an entry that exists; all entries from the floor up to it exist too.
         var known: UInt64
         /// The entries up to here have durable names.
         var durable: UInt64 = 0
@@ -35,7 +35,7 @@ package final class DirectorySequencer: Sequencer {
     private static let folderEntries: UInt64 = 4_096
     /// The digits of the name of an entry, or of a folder.
     private static let digits = 20
-    /// The age from which a draft belongs to no writer any more.
+    /// The age from which a draft no longer belongs to a writer.
     private static let draftSeconds = 86_400
     private static let pageBytes = 16 << 20
     /// The length up to which entries are read, whatever their writers' limit was.
@@ -64,7 +64,7 @@ package final class DirectorySequencer: Sequencer {
 
     private func prepare(creates: Bool) throws {
         if try !files.exists(drafts) { try make(creates: creates) }
-        // Another process may have made the directory, and not synced its name.
+        // Another process may have made the directory without syncing its name.
         do { try files.syncDirectory(StorePaths(path).parent) } catch let error as StrataError
             where error.code == .permissionDenied
         {}
@@ -78,7 +78,7 @@ package final class DirectorySequencer: Sequencer {
         }
         try files.makeDirectory(path)
         let foreign = try files.list(path).filter { !Self.ownNames.contains($0) }.min()
-        // Another process may have made it meanwhile, and begun to write.
+        // Another process may have made it in the meantime and begun to write.
         if let foreign, try !files.exists(drafts) {
             throw StrataError(
                 .alreadyExists, "The directory has other files, so no sequencer can be made there.",
@@ -129,7 +129,7 @@ package final class DirectorySequencer: Sequencer {
         do {
             try files.hardLink(draft, to: path(of: number))
             try syncNames(of: number)
-            // If a trim went past the number meanwhile, others had entries there.
+            // If a trim has gone past the number, others had entries there.
             guard try floor() < number else {
                 try files.remove(path(of: number))
                 return .taken
@@ -194,12 +194,12 @@ package final class DirectorySequencer: Sequencer {
             let bytes: [UInt8]
             do { bytes = try files.readAll(path(of: next), atMost: Self.readableBytes) } catch let error as StrataError
                 where error.code == .notFound
-            { break }  // It was trimmed meanwhile.
+            { break }  // A trim has removed it.
             byteCount += bytes.count
             entries.append(bytes)
             next += 1
         }
-        // IMPORTANT: after reading, because a trimmed number may be linked once more before its writer notices.
+        // IMPORTANT: Check this after reading, because a trimmed number may be linked again before its writer notices.
         let floor = try floor()
         guard floor <= number else {
             throw StrataError(
@@ -212,8 +212,8 @@ package final class DirectorySequencer: Sequencer {
         return entries
     }
 
-    /// Syncs the names of entries of one folder that another process may not have synced. What is acted on must not be
-    /// lost with that process's machine.
+    /// Syncs the names of entries of one folder that another process may not have synced. Entries that this process
+    /// acts on must not be lost if that process's machine fails.
     private func makeDurable(through number: UInt64) throws {
         guard state.withLock({ $0.durable < number }) else { return }
         try syncNames(of: number)
@@ -224,7 +224,7 @@ package final class DirectorySequencer: Sequencer {
         while true {
             let floor = try floor()
             let last = try last(after: floor)
-            // A trim meanwhile may have removed what was looked for.
+            // A trim may have removed it in the meantime.
             if try self.floor() == floor { return last }
         }
     }

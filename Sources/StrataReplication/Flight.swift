@@ -6,7 +6,7 @@ struct Flight {
     enum Outcome {
         /// The entry counts, and its commits have these positions.
         case appended([Position])
-        /// Another entry was valid first, so this one is void wherever it comes.
+        /// Another entry was valid first, so this one is void whatever number it gets.
         case lost
     }
 

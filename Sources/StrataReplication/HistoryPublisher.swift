@@ -66,8 +66,8 @@ package struct HistoryPublisher {
     /// Sends the commits after the last one that the sequencer has, and returns their number. All of them are checked
     /// before the first one is sent.
     ///
-    /// - Throws: ``PartedHistories`` if another process appends to the sequencer meanwhile; `.erased` and `.tooLarge`
-    ///   for a commit that cannot be sent.
+    /// - Throws: ``PartedHistories`` if another process appends to the sequencer at the same time; `.erased` and
+    ///   `.tooLarge` for a commit that cannot be sent.
     @discardableResult
     package mutating func publish() throws -> UInt64 {
         let (begin, last) = (history.end, source.end.offset)

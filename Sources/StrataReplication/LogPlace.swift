@@ -26,10 +26,11 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
 
     /// The processes that append commits.
     public enum Writes: Sendable {
-        /// Each process appends what it is asked to. One that always comes second sends its requests to another.
+        /// Each process appends its own requests. A process whose batches keep coming second sends its requests to
+        /// another one.
         case anywhere
-        /// Requests go to one process of those that append, so that busy processes do not conflict. If that one does
-        /// not answer, another process appends.
+        /// All requests go to one of the processes, so that busy processes do not conflict. If that process does not
+        /// answer, another one takes over.
         case home
     }
 
@@ -73,7 +74,7 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// options.place = place.withAssets(in: .cluster).withFiles(in: "/shared/Notes.files")
     /// ```
     /// The keys of encrypted values, and the bases of a trimmed sequencer, are in the directory of ``withFiles(in:)``
-    /// all the same. All processes must have the same place for assets.
+    /// in either case. All processes must have the same place for assets.
     public func withAssets(in assets: AssetPlace) -> LogPlace {
         LogPlace(
             address: address, filesDirectory: filesDirectory, writes: writes, assets: assets, keeper: keeper,
@@ -81,7 +82,7 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Returns the same place, with another choice of the processes that append commits. A store with ``Writes/home``
-    /// opens only where the sequencer carries requests between processes: JetStream does.
+    /// opens only where the sequencer carries requests between processes: JetStream and PostgreSQL do.
     ///
     /// ```swift
     /// options.place = place.writing(.home)
@@ -96,7 +97,8 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
     /// directories are.
     ///
     /// - Parameters:
-    ///   - keeper: returns what keeps assets beside the sequencer, without a connection yet; nil if nothing does.
+    ///   - keeper: returns the keeper of assets on the sequencer's servers, without a connection yet; nil if there is
+    ///     none.
     ///   - open: connects to the sequencer; called whenever a store is opened.
     package init(
         address: String, keeper: (@Sendable () throws -> any MessageKeeper)? = nil,

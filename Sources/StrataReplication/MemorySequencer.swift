@@ -29,7 +29,7 @@ package final class MemorySequencer: RequestCarrier {
 
         package var last: UInt64 { state.withLock { $0.last } }
 
-        /// Appends whatever the last number is.
+        /// Appends regardless of the last number.
         package func force(_ entry: [UInt8]) -> UInt64 {
             let number = state.withLock { state in
                 state.entries.append(entry)

@@ -32,7 +32,7 @@ extension ReplicatedLog {
         }
     }
 
-    /// Settles the append before, if it is not.
+    /// Settles the previous append, if it is not settled yet.
     func finishFlight(milliseconds: Int) throws(AppendFailure) {
         guard state.withLock({ $0.flight != nil }) else { return }
         _ = try outcome(milliseconds: milliseconds)
@@ -88,7 +88,8 @@ extension ReplicatedLog {
             }
         } catch {
             throw StrataError(
-                .unreachable, "What an earlier opening of the copy sent cannot be found out; open the store again.",
+                .unreachable,
+                "It is unknown whether an entry sent when this copy was last open was accepted; reopen the store.",
                 .init(path: paths.store), cause: error)
         }
     }
@@ -148,7 +149,7 @@ extension ReplicatedLog {
                 state.withLock { $0.flight = nil }
                 throw .notWritten(end)
             }
-            // Each part has the time of an entry.
+            // Each part may take as long as an entry.
             if parts > partsBefore { (start, partsBefore) = (.now, parts) }
             let left = milliseconds - Int(start.duration(to: .now) / .milliseconds(1))
             if left <= 0 {

@@ -25,7 +25,7 @@ extension ReplicatedLog {
 
     /// Returns the number of the sequencer's last entry, and notices a sequencer that lost entries.
     func checkedLast() throws -> UInt64 {
-        // IMPORTANT: read first, because another thread may read further entries meanwhile.
+        // IMPORTANT: Read this first, because another thread may read further entries at any time.
         let number = state.withLock { $0.number }
         let last = try sequencer.last()
         return try state.withLock { state in
@@ -58,7 +58,7 @@ extension ReplicatedLog {
         return true
     }
 
-    /// The errors of the copy's files that may not come again.
+    /// The errors of the copy's files that may be temporary.
     private static let passing: Set<StrataError.Code> = [.noSpace, .inputOutput, .interrupted, .permissionDenied]
 
     private enum Step {
@@ -102,8 +102,8 @@ extension ReplicatedLog {
         do {
             for bytes in try sequencer.entries(after: number, waitingMilliseconds: milliseconds) {
                 isFinal = true
-                // The own entry, which comes most often, need not be checked and unpacked. One that came in parts is
-                // checked like those of others: late parts may have taken the place of its own.
+                // This process's own entry, the most frequent one, need not be checked and unpacked. If it came in
+                // parts, it is checked like those of others, because late parts may have replaced its own.
                 let own = state.withLock { state in
                     state.flight.flatMap { $0.pieces.isOne && $0.bytes == bytes ? $0.entry : nil }
                 }
@@ -137,21 +137,24 @@ extension ReplicatedLog {
         switch code {
         case .outOfRange: "The sequencer was trimmed past what the copy has read; make a new copy."
         case .newerFormat where isFinal:
-            "A later release wrote an entry; this one follows no further and takes no writes: update the program."
+            """
+            A later release wrote an entry. This release has stopped following the log and accepting writes: update \
+            the program.
+            """
         default:
             isFinal
-                ? "The copy cannot follow the sequencer any further; it takes no writes."
+                ? "The copy can no longer follow the sequencer, and accepts no writes."
                 : "The copy cannot follow the sequencer at present."
         }
     }
 
-    /// Follows no further and takes no writes: this process cannot use what the log has.
+    /// Stops following the log and accepting writes, because this process cannot use the log's next entry.
     package func stop(because error: StrataError) {
         state.withLock { $0.failure = $0.failure ?? error }
         state.notifyAll()
     }
 
-    /// Takes one entry; returns true if it added commits that another process decided.
+    /// Processes one entry; returns true if it added commits that another process decided.
     private func take(
         _ entry: SequencedEntry, _ bytes: [UInt8], _ number: UInt64, _ state: inout State
     ) throws -> Bool {
@@ -238,7 +241,7 @@ extension ReplicatedLog {
         guard entry.position.offset >= copy.floor.offset else { return }
         let chain: UInt32
         do { chain = entry.position.offset == 0 ? 0 : try copy.chain(at: entry.position.offset) } catch {
-            // The copy was compacted meanwhile.
+            // The copy was compacted in the meantime.
             if entry.position.offset < copy.floor.offset { return }
             throw error
         }

@@ -84,7 +84,7 @@ package final class ReplicatedLog: EventLog {
         var noted: UInt64
         /// The batches of this opening that were appended.
         var appended: UInt64 = 0
-        /// The batches of this opening that another process's came before.
+        /// The batches of this opening that came second to another process's batch.
         var lost: UInt64 = 0
         /// The valid entries of publishers that this opening has read.
         var published: Set<Identifier> = []
@@ -175,7 +175,7 @@ package final class ReplicatedLog: EventLog {
             } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
                 replicated.state.withLock { $0.isClosed = true }
-                // A store that was one by itself stays one.
+                // An independent store stays independent.
                 if !wasCopy, end != .start, copy.end == end { try? copy.platform.files.remove(paths.replica) }
                 throw error
             }
@@ -335,14 +335,14 @@ package final class ReplicatedLog: EventLog {
                 state.number
             )
         }
-        // IMPORTANT: the mark comes after the sync, and was read before it.
+        // IMPORTANT: Write the mark after the sync. It was read before the sync, so it names only what is now durable.
         try copy.sync()
         try mark.write(paths, copy.platform.files, store: identity.storeID)
         state.withLock { $0.noted = max($0.noted, number) }
         if sharesNow || isSharingDue { share(mark) }
     }
 
-    /// Notes it, or leaves that to a later time: it only costs reading entries again.
+    /// Notes the progress; a failure only means that entries are read again.
     func noteIfPossible() {
         let number = state.withLock { $0.number }
         do { try note() } catch { state.withLock { $0.noted = max($0.noted, number) } }

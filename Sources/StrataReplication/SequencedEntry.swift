@@ -63,7 +63,7 @@ extension SequencedEntry {
         case whole = 5
     }
 
-    /// The writer of an entry whose commits a log had before they came to the sequencer.
+    /// The writer of an entry with commits that a log had before the sequencer got them.
     static let publisher = Identifier.zero
     static let magic: UInt32 = 0x6E45_7453  // "StEn" in the order of the bytes
     static let version: UInt16 = 1
@@ -201,7 +201,8 @@ extension SequencedEntry {
         let flags = try reader.read(UInt8.self, "the flags")
         guard version == Self.version, flags == 0, let kind = Kind(rawValue: number) else {
             throw StrataError(
-                .newerFormat, "A later release wrote an entry of the log; update this one to follow the log further.",
+                .newerFormat,
+                "A later release wrote an entry of the log; update this program to continue following the log.",
                 .init(
                     expected: "version \(Self.version) and a known kind",
                     found: "version \(version), kind \(number), flags \(flags)"))

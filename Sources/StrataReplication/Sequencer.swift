@@ -2,8 +2,8 @@ import StrataModel
 
 /// Puts entries of several writers into one order, and keeps them. Numbers begin at 1 and have no gaps.
 ///
-/// A log takes nothing but the order from it (docs/replication.md §3): it may lose answers, give them late, accept an
-/// entry twice or after another one than expected, and name an entry before anyone can read it. It must never give
+/// A log relies on it for nothing but the order (docs/replication.md §3): it may lose answers, give them late, accept
+/// an entry twice or after another one than expected, and name an entry before anyone can read it. It must never give
 /// another entry for a number, or lose one; a ``ReplicatedLog`` notices that and stops writing.
 package protocol Sequencer: AnyObject, Sendable {
     /// The maximum length of an entry.
@@ -47,6 +47,6 @@ package enum SequencerAnswer: Sendable {
 extension StrataError.Code {
     /// A server cannot be reached, or does not answer in time.
     public static let unreachable = Self(rawValue: "unreachable")
-    /// A server or its settings do not keep what a store needs.
+    /// A server or its settings do not meet a store's requirements.
     public static let unsuitable = Self(rawValue: "unsuitable")
 }

@@ -53,7 +53,7 @@ struct SharedIdentity {
             own, terms: options.terms, to: sequencer, platform, milliseconds: options.outcomeMilliseconds)
     }
 
-    /// Returns the first entry that the sequencer has, which must not be given one.
+    /// Returns the first entry of a sequencer that must already have one.
     private func existing(_ local: StoreIdentity?) throws -> SequencedEntry {
         let start = ContinuousClock.now
         while true {
@@ -132,7 +132,7 @@ struct SharedIdentity {
                 differing.map { "\($0) \(values[$0] ?? "")" }.joined(separator: ", ")
             }
             throw StrataError(
-                .invalidArgument, "The store was created with other options; all its processes must have the same.",
+                .invalidArgument, "The store was created with other options; every process must use the same options.",
                 .init(path: paths.store, expected: described(theirs), found: described(own)))
         }
     }

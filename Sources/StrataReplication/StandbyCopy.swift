@@ -23,7 +23,7 @@ package final class StandbyCopy {
             platform: platform)
     }
 
-    /// Appends what the source has more, syncs it, and returns the number of commits.
+    /// Appends the commits that the source has and this directory lacks, syncs them, and returns their number.
     ///
     /// - Throws: ``PartedHistories`` if the source does not continue this history.
     @discardableResult

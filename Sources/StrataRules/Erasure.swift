@@ -34,7 +34,8 @@ struct Erasure {
             return
         }
         guard let typeName, let type = try view.ordinal(of: .recordType(typeName)) else {
-            throw Refusal(.unknownItem, "There is no record '\(key.name)', and was none.", rule: .administration)
+            throw Refusal(
+                .unknownItem, "No record named '\(key.name)' exists or ever existed.", rule: .administration)
         }
         events.append(RecordErasedEvent(key, type: type, previous: nil, reason: reason))
     }

@@ -84,7 +84,8 @@ package enum ReadableRecords: Sendable, Hashable {
     package func requireAny(of type: String) throws {
         guard case .none = self else { return }
         throw Refusal(
-            .permissionFailure, "READ operation not permitted: the schema lets you read no records of type \(type).",
+            .permissionFailure,
+            "READ operation not permitted: the schema does not let you read records of type \(type).",
             rule: .readGrants)
     }
 }

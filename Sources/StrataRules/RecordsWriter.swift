@@ -287,7 +287,7 @@ extension RecordsJudge: RequestJudge {
             return decision
         } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "What the request changes is more than a commit has room for: \(error)",
+                .limitExceeded, "The changes of the request do not fit in a commit: \(error)",
                 rule: .commitLimit)
         }
     }

@@ -71,7 +71,9 @@ package struct ResolvedRequest {
     /// - Throws: ``Refusal`` for an ordinal without a name in the request.
     func zoneIndex(of ordinal: UInt64) throws -> Int {
         guard ordinal > 0, ordinal <= UInt64(zoneIndices.count) else {
-            throw Refusal(.invalidArguments, "The request names a zone that it has no name for.", rule: .requestNames)
+            throw Refusal(
+                .invalidArguments, "The request uses ordinal \(ordinal) as a zone but does not define it.",
+                rule: .requestNames)
         }
         return zoneIndices[Int(ordinal) - 1]
     }

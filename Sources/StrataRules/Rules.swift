@@ -56,7 +56,7 @@ package struct Rules: Sendable {
                 .permissionFailure, "Only the service administers zones, accounts and tokens.",
                 rule: .zonesTakenByService)
         case .notify where actor != .service:
-            throw Refusal(.permissionFailure, "Only the service notes what devices have been told.", rule: .notices)
+            throw Refusal(.permissionFailure, "Only the service records deliveries to devices.", rule: .notices)
         case .declareSchema where actor != .service:
             throw Refusal(.permissionFailure, "Only the service declares a schema.", rule: .serviceRequests)
         case .modifyRecords where actor == .service, .modifyZones where actor == .service,

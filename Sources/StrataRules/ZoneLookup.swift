@@ -48,8 +48,8 @@ package struct ZoneLookup: Sendable {
         case .purged: Refusal(.userDeletedZone, "The user deleted zone '\(name)'.", rule: .zonesTakenByService)
         case .encryptedDataReset:
             Refusal(
-                .zoneNotFound, "Zone '\(name)' went with its user's encrypted data.", rule: .zonesTakenByService,
-                didResetEncryptedData: true)
+                .zoneNotFound, "Zone '\(name)' was deleted when its user's encrypted data was reset.",
+                rule: .zonesTakenByService, didResetEncryptedData: true)
         case .deleted, nil: .missingZone(name)
         }
     }

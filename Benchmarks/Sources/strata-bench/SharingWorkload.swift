@@ -107,7 +107,7 @@ struct SharingWorkload: StoreFolderWorkload {
         let tokens = try shares.map { share in
             let id = RecordID("Share-\(share.root)", zone: zone(share.zone).own)
             let record = try store.snapshot().record(id, in: Self.privateDatabase, as: owner)
-            guard let state = try record.shareState else { throw BenchError(message: "\(id.name) is no share") }
+            guard let state = try record.shareState else { throw BenchError(message: "\(id.name) is not a share") }
             return state.urlToken
         }
         try modify(

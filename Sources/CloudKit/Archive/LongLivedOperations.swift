@@ -36,8 +36,7 @@ struct LongLivedOperation: Sendable {
     }
 }
 
-/// The unfinished long-lived operations of a store: a file for each, in a directory beside the log
-/// (docs/format.md §22).
+/// The unfinished long-lived operations of a store: a file for each, in a directory of the store (docs/format.md §22).
 final class LongLivedOperations: Sendable {
     /// The directory; nil for a store in memory, whose operations end with it.
     private let directory: String?

@@ -1,7 +1,7 @@
 import Foundation
 
 extension CKDatabase {
-    /// The changes to a zone.
+    /// A change in a database.
     public enum DatabaseChange {
         /// A zone that is new or was changed, or whose records have changes.
         public struct Modification: Sendable, Hashable {
@@ -32,7 +32,7 @@ extension CKDatabase {
         }
     }
 
-    /// The changes to a record.
+    /// A change in a zone.
     public enum RecordZoneChange {
         /// A record that is new or was changed.
         public struct Modification: Sendable, Hashable {
@@ -56,6 +56,11 @@ extension CKDatabase {
     /// for change in changes.modifications { outdated.insert(change.zoneID) }
     /// token = changes.changeToken
     /// ```
+    ///
+    /// Pass nil for all zones. If `moreComing` is true, call again with `changeToken`.
+    ///
+    /// - Throws: `changeTokenExpired`: forget the token and fetch from nil (B161); `badDatabase` in the public database
+    ///   (B150).
     @discardableResult
     public func databaseChanges(
         since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
@@ -97,6 +102,11 @@ extension CKDatabase {
     /// for deletion in changes.deletions { cache[deletion.recordID] = nil }
     /// token = changes.changeToken
     /// ```
+    ///
+    /// Pass nil for all records. If `moreComing` is true, call again with `changeToken`.
+    ///
+    /// - Throws: `changeTokenExpired`: discard the cache and fetch from nil (B161); `zoneNotFound` or `userDeletedZone`
+    ///   if the zone does not exist; `invalidArguments` for the default zone (B156).
     @discardableResult
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,

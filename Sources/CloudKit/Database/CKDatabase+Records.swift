@@ -28,8 +28,8 @@ extension CKDatabase {
         client.answer({ try await call.record(recordID) }, with: completionHandler)
     }
 
-    /// Saves a record if it has not been saved since it was fetched. Returns the stored record, with a new change tag.
-    /// The record that was passed gets the tag, the dates and the users too, but keeps its fields (B319).
+    /// Saves a record unless someone else has saved it since you fetched it. Returns the stored record, with a new
+    /// change tag. The record you pass is updated with the new tag, dates and users; its fields do not change (B319).
     ///
     /// ```swift
     /// do {

@@ -2,7 +2,7 @@ import Foundation
 
 /// Succeeds without effect: Strata does not keep which notifications an app has read.
 // @unchecked: like its superclass.
-@available(*, deprecated, message: "Notifications are not marked as read any more.")
+@available(*, deprecated, message: "Notifications are no longer marked as read.")
 public final class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
     /// The notifications to mark.
     public var notificationIDs: [CKNotification.ID]?

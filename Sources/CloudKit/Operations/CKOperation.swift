@@ -3,7 +3,7 @@ import StrataSystem
 
 /// The base class of all operations; use its subclasses.
 ///
-/// An operation copies its properties when it starts; changing them afterwards has no effect. Its blocks are called one
+/// An operation copies its properties when it starts; changing them afterward has no effect. Its blocks are called one
 /// at a time on the operation's own queue, never on the main queue. The result block is always called, once, after all
 /// others, followed by `completionBlock`. An operation can be added to a database, to a container, or to any
 /// `OperationQueue`.

@@ -20,7 +20,7 @@ final class OperationDeadline: Sendable {
 
     private static let shared = Lock(Shared())
 
-    // The source is created once and only scheduled afterwards, which is safe from every thread.
+    // The source is created once and only scheduled afterward, which is safe from every thread.
     nonisolated(unsafe) private static let timer: any DispatchSourceTimer = {
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "CloudKit.deadlines"))
         timer.setEventHandler { expireAll() }

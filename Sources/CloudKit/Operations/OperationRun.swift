@@ -21,7 +21,7 @@ protocol OperationRun: Sendable {
 /// Delivers the results that an operation has before it ends.
 struct OperationPieces: Sendable {
     /// Calls blocks on the operation's queue, and returns once they have returned; false if the operation has ended or
-    /// was canceled meanwhile. The blocks receive a closure that tells whether it was canceled.
+    /// was canceled in the meantime. The blocks receive a closure that tells whether it was canceled.
     let emit: @Sendable (_ blocks: @escaping @Sendable (_ isCancelled: () -> Bool) -> Void) async -> Bool
     /// Schedules a block on the operation's queue without waiting for it. The block is skipped if the operation is
     /// canceled or finished by then.
@@ -54,7 +54,7 @@ extension CKOperation {
             do {
                 if let keeper {
                     try keeper()
-                    // If the operation has timed out meanwhile, it has ended, and only this code removes what was kept.
+                    // If the operation has timed out, it has ended, and only this code removes what was kept.
                     guard report(persisted, on: queue) else { return forget() }
                 }
                 outcome = .success(try await run.perform(pieces(of: run, on: queue)))
@@ -135,7 +135,7 @@ extension OperationRun {
 
 extension CKError {
     /// The error for items that a canceled operation did not process.
-    static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was cancelled.") }
+    static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was canceled.") }
 }
 
 extension QualityOfService {

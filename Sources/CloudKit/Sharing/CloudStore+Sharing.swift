@@ -47,7 +47,7 @@ extension CloudStore.Console {
             let result: Result<CKShare, Error>
             do {
                 guard let saved = try await database.save(share) as? CKShare else {
-                    throw CKError(.internalError, message: "The saved record is no share.")
+                    throw CKError(.internalError, message: "The saved record is not a share.")
                 }
                 result = .success(saved)
             } catch { result = .failure(error) }

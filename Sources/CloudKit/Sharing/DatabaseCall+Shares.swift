@@ -43,7 +43,7 @@ extension DatabaseCall {
     private func share(_ found: ShareMetadata) throws -> CKShare {
         let record = try CKRecord.stored(found.record, id: CKRecordID(found.record.id), for: client)
         guard let share = record as? CKShare else {
-            throw CKError(.internalError, message: "The record of a share is none.")
+            throw CKError(.internalError, message: "The share's record is not a share.")
         }
         return share
     }

@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// The state of a share beside its record's fields, and the caller's changes since.
+/// The state of a share, which is separate from its record's fields, and the caller's changes since.
 struct ShareFields: Sendable {
     /// The state as it was fetched or saved, to tell what the caller changed.
     struct Original: Sendable {

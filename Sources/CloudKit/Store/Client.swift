@@ -36,7 +36,7 @@ final class Client: Sendable {
 
     func opened() throws(CKError) -> OpenedStore { try opening.get() }
 
-    /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of his names (B2).
+    /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of their names (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {
         // Most zone IDs leave the owner out.
         if zone.model.owner.isEmpty { return zone }

@@ -123,7 +123,7 @@ extension CloudStore {
         /// Compacts the history before an offset into its result: records, zones, subscriptions and all other state
         /// stay unchanged. Change tokens from before the last compacted commit are `changeTokenExpired` from now on.
         ///
-        /// The call returns when the compaction is complete; other callers can read and save meanwhile.
+        /// The call returns when the compaction is complete; other callers can read and save while it runs.
         ///
         /// ```swift
         /// let done = try store.console.compact(before: store.offset)
@@ -153,7 +153,7 @@ extension CloudStore {
             }
         }
 
-        // MARK: Bad luck
+        // MARK: Failures
 
         /// Makes upcoming requests fail.
         ///

@@ -42,7 +42,7 @@ extension CloudStore {
         public let freedBytes: Int
         /// The size in bytes of the base file, which contains the compacted state.
         public let baseBytes: Int
-        /// The number of removed asset files, to which no commit referred any more.
+        /// The number of removed asset files, to which no commit refers.
         public let assetCount: Int
 
         init(_ done: StrataStore.Compaction) {

@@ -18,7 +18,7 @@ extension CloudStore.Console {
     ///   - nameComponents: The name, without its phonetic representation; nil if it is not known.
     ///   - emails: E-mail addresses, compared regardless of the case of A to Z.
     ///   - phones: Phone numbers, of which only the digits are compared.
-    /// - Throws: `invalidArguments` for an address that another user has, for what is no address, and beyond 100
+    /// - Throws: `invalidArguments` for an address that another user has, for an invalid address, and beyond 100
     ///   addresses of a kind.
     public func addUser(
         _ user: String, nameComponents: PersonNameComponents? = nil, emails: [String] = [], phones: [String] = []

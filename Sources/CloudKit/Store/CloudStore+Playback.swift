@@ -119,7 +119,7 @@ extension CloudStore {
 
         /// Returns once everything has been played, ``close()`` was called, or the task is canceled.
         ///
-        /// - Throws: `CKError`: the error that ended ``play()``, such as history that was compacted meanwhile.
+        /// - Throws: `CKError`: the error that ended ``play()``, such as history that was compacted in the meantime.
         public func waitForEnd() async throws {
             do { try await reel.waitForEnd() } catch { throw CKError(engine: error) }
         }

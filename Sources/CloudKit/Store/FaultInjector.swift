@@ -183,11 +183,11 @@ final class FaultInjector: Sendable {
 
     // MARK: Notifications
 
-    /// Returns once the device can be notified, or no reader waits for it any more.
+    /// Returns once the device can be notified, or no reader waits for it.
     ///
     /// - Parameters:
     ///   - isReachable: A condition besides the network. Code that changes its outcome calls ``wakeAll()``.
-    ///   - isOver: Returns true if no reader waits any more.
+    ///   - isOver: Returns true if no reader waits.
     func awaitNetwork(
         of actor: Actor, and isReachable: @Sendable () -> Bool, unless isOver: @Sendable () -> Bool
     ) async {

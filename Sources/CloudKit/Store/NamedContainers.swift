@@ -10,7 +10,7 @@ extension NamedContainer where Self == CKContainer {
     ///
     /// Its store is `$STRATA_HOME/<identifier>.strata`, by default under the user's data directory. The user is
     /// `$STRATA_USER`, or else the login user. The device is `$STRATA_DEVICE`, or else a random name that is stored
-    /// beside the stores.
+    /// next to the stores.
     public init(identifier containerIdentifier: String) {
         self = NamedContainers.shared.container(containerIdentifier)
     }

@@ -29,7 +29,7 @@ final class OpenedStore: Sendable {
         }
     }
 
-    /// Removes what another process's erasure leaves in this one beside the store.
+    /// Removes erased data that this process keeps outside the store, after another process's erasure.
     private func removeErased() {
         try? longLived.removeErased(in: store, endsUnreadable: true)
         stagedAssets.removeRetired()

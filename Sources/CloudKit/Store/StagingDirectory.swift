@@ -3,7 +3,7 @@ import StrataSystem
 
 /// A temporary directory of this process.
 ///
-/// The process keeps a lock file beside it locked. A process that finds an unlocked lock file knows that its owner is
+/// The process keeps a lock file next to it locked. A process that finds an unlocked lock file knows that its owner is
 /// gone, and removes the leftovers.
 final class StagingDirectory: Sendable {
     static let shared = StagingDirectory(in: NSTemporaryDirectory())

@@ -210,7 +210,7 @@ final class SyncCore: Sendable {
         for run in runs { await run.wait() }
     }
 
-    /// Runs a call of the program. The work has a task of its own, since requests under way are not cancelled (B461).
+    /// Runs a call of the program. The work has a task of its own, since requests under way are not canceled (B461).
     private func perform(
         _ run: SyncRun, _ body: @escaping @Sendable (SyncRun) async throws(CKError) -> Void
     ) async throws {

@@ -6,7 +6,7 @@ final class SyncRun: Sendable {
         /// The zones of a fetch; nil for a send.
         var scope: CKSyncEngine.FetchChangesOptions.Scope?
         var isCancelled = false
-        /// True if the task of its call was cancelled, and nothing else.
+        /// True if the task of its call was canceled, and nothing else.
         var isAbandoned = false
         var result: Result<Void, CKError>?
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -42,9 +42,9 @@ final class SyncRun: Sendable {
         state.withLock { !$0.isCancelled && $0.result == nil && $0.scope?.covers(scope) == true }
     }
 
-    /// - Throws: `operationCancelled` if the run was cancelled.
+    /// - Throws: `operationCancelled` if the run was canceled.
     func requireNotCancelled() throws(CKError) {
-        if isCancelled { throw CKError(.operationCancelled, message: "The sync was cancelled.") }
+        if isCancelled { throw CKError(.operationCancelled, message: "The sync was canceled.") }
     }
 
     func end(_ result: Result<Void, CKError>) {

@@ -45,7 +45,7 @@ extension CKError {
             self.init(
                 code, message: "\(advice) \(error)", cause: error,
                 userInfo: retry.map { [CKErrorRetryAfterKey: $0] } ?? [:])
-        case is CancellationError: self.init(.operationCancelled, message: "The operation was cancelled.")
+        case is CancellationError: self.init(.operationCancelled, message: "The operation was canceled.")
         default: self.init(.internalError, message: "The store failed: \(error)", cause: error)
         }
     }
@@ -66,10 +66,10 @@ extension CKError {
         case .notAStore: (.internalError, "The directory is not a store.")
         case .noSpace: (.quotaExceeded, "The disk is full: free some space and try again.")
         case .closed: (.serviceUnavailable, "The store was closed: reopen it.")
-        case .unreachable: (.serviceUnavailable, "What orders the store's changes does not answer: try again.")
-        case .unsuitable: (.serverRejectedRequest, "What orders the store's changes does not keep them safely.")
+        case .unreachable: (.serviceUnavailable, "The store's sequencer does not answer: try again.")
+        case .unsuitable: (.serverRejectedRequest, "The store's sequencer is not configured to keep changes safely.")
         case .refusingWrites: (.serviceUnavailable, "The store rejects writes because one failed: reopen it.")
-        case .onlyRead: (.serverRejectedRequest, "This store can only be read: use the current store to write.")
+        case .onlyRead: (.serverRejectedRequest, "This store is open for reading only: write to the store itself.")
         case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was applied: fetch to see.")
         case .assetFileNotFound: (.assetFileNotFound, "The asset's file does not exist or cannot be read.")
         case .assetFileModified: (.assetFileModified, "The asset's file was changed while it was saved: save again.")

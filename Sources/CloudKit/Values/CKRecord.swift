@@ -54,7 +54,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
         super.init()
     }
 
-    /// Calls `body` with the fields, which no other thread reads or changes meanwhile.
+    /// Calls `body` with the fields, which no other thread reads or changes while it runs.
     func withFields<Result, Failure: Error>(
         _ body: (inout RecordFields) throws(Failure) -> Result
     ) throws(Failure) -> Result {

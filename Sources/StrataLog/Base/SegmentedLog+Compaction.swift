@@ -50,7 +50,7 @@ extension SegmentedLog {
     /// Sets a function to call whenever a segment was closed and another one begun; it must not use the log.
     package func onNewSegment(_ body: @escaping @Sendable () -> Void) { segmentWatcher.withLock { $0 = body } }
 
-    /// Writes a base for all commits up to `offset`, beside the log; ``adopt(_:)`` makes it replace them.
+    /// Writes a base for all commits up to `offset`, as a draft; ``adopt(_:)`` makes it replace them.
     ///
     /// ```swift
     /// let draft = try log.writeBase(at: horizon) { try scan.next() }
@@ -179,7 +179,7 @@ extension FileSystem {
 }
 
 extension LogReader {
-    /// As ``SegmentedLog/storedSegments()``.
+    /// Like ``SegmentedLog/storedSegments()``.
     package func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 }
 

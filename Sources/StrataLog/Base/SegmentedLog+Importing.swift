@@ -51,7 +51,7 @@ extension SegmentedLog {
         try files.makeDirectory(paths.store)
         let lock = try StoreLock(paths, files)
         defer { lock.release() }
-        // Another process may have made it meanwhile.
+        // Another process may have made it in the meantime.
         if try files.exists(paths.identity) { return }
         if try !files.exists(paths.joining) {
             if let foreign = try files.list(paths.store).filter({ $0 != "LOCK" }).min() {
@@ -83,7 +83,7 @@ extension SegmentedLog {
             file, storeID: identity.storeID, baseID: platform.random.nextIdentifier(), horizon: horizon, time: time)
         while let payload = try next() { try base.append(payload) }
         try base.finish()
-        // IMPORTANT: in the order of a compaction, so that nothing is named before it is durable.
+        // IMPORTANT: Keep the order of a compaction, so that nothing is named before it is durable.
         try files.rename(paths.baseDraft, to: paths.base(horizon.offset))
         try files.syncDirectory(paths.log)
         let floor = FloorMark(storeID: identity.storeID, position: horizon, time: time, hasBase: true)

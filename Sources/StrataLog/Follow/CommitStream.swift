@@ -34,7 +34,7 @@ package struct CommitStream: AsyncSequence, Sendable {
                     return commit
                 }
                 await log.waitForEnd(past: seen.offset)
-                // The wait ends without news only if the log was closed or the task cancelled.
+                // The wait ends without news only if the log was closed or the task canceled.
                 if log.end.offset <= seen.offset { return nil }
             }
             return nil

@@ -17,7 +17,7 @@ package final class EndWaiters: Sendable {
     package init() {}
 
     /// Returns once ``wake(end:isClosed:)`` was called with an end after `offset` or for a closed log, or once the task
-    /// is cancelled.
+    /// is canceled.
     /// - Parameter isReached: returns true if there is nothing to wait for. The end must move before `wake` is called,
     ///   so that no move is missed.
     package func wait(past offset: UInt64, unless isReached: @Sendable () -> Bool) async {
@@ -28,7 +28,7 @@ package final class EndWaiters: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // If the task was cancelled first, nothing would remove the waiter.
+                    // If the task was canceled first, nothing would remove the waiter.
                     if isReached() || Task.isCancelled { return true }
                     state.waiters[ticket] = Waiter(past: offset, continuation: continuation)
                     return false

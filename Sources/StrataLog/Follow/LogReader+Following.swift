@@ -2,7 +2,7 @@ import StrataModel
 
 extension LogReader {
     /// Waits on the calling thread until there is a commit after `offset`, at most for the given time and at most for a
-    /// day. Returns true if there is one. Beside a live writer this does not poll: the writer wakes the reader.
+    /// day. Returns true if there is one. With a live writer this does not poll: the writer wakes the reader.
     ///
     /// ```swift
     /// while try !reader.wait(past: seen, milliseconds: 1_000) { print("nothing new") }
@@ -18,7 +18,7 @@ extension LogReader {
         }
     }
 
-    /// Returns once there is a commit after `offset`, ``stopWaiting()`` was called, or the task is cancelled. The
+    /// Returns once there is a commit after `offset`, ``stopWaiting()`` was called, or the task is canceled. The
     /// waiting is done on a thread of the reader's own.
     ///
     /// ```swift
@@ -53,10 +53,10 @@ extension LogReader {
     package func follow(from offset: UInt64) -> LogFollower { LogFollower(reader: self, first: max(offset, 1)) }
 }
 
-/// The commits of a log that another process may be writing, as they are appended. Ends when its task is cancelled or
+/// The commits of a log that another process may be writing, as they are appended. Ends when its task is canceled or
 /// the reader stops waiting.
 ///
-/// It continues by offset: meanwhile, segments may be closed, sealed, and discarded.
+/// It continues by offset, because segments may be closed, sealed and discarded while it waits.
 ///
 /// ```swift
 /// let reader = try LogReader.open(at: "Notes.strata")

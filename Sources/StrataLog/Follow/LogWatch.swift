@@ -11,13 +11,13 @@ final class LogWatch: Sendable {
         var isStopping = false
     }
 
-    /// The maximum duration of one look by the thread, which keeps the reader alive meanwhile.
+    /// The maximum time for which the thread looks once. It keeps the reader alive for that time.
     private static let lookMilliseconds = 250
 
     private let state = Monitor(State())
     private let waiters = EndWaiters()
 
-    /// Returns once a commit after `offset` is seen, waiting was stopped, or the task is cancelled.
+    /// Returns once a commit after `offset` is seen, waiting was stopped, or the task is canceled.
     ///
     /// - Parameters:
     ///   - end: The offset of the last commit that the reader sees.

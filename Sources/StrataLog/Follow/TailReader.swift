@@ -15,7 +15,7 @@ enum TailStatus: Sendable {
 final class TailReader: Sendable {
     /// A page that is just being written is invalid until a moment later, or until its writer runs again.
     private static let attempts = 100
-    /// The interval at which a reader polls that no writer wakes.
+    /// The interval at which a reader polls if no writer wakes it.
     private static let pollMilliseconds = 100
     /// The interval at which a waiting reader checks that the writer still lives.
     private static let lifeMilliseconds = 250
@@ -52,7 +52,7 @@ final class TailReader: Sendable {
     private func outlook(of page: SharedPage) -> TailStatus {
         for _ in 0..<Self.attempts {
             // IMPORTANT: the count of news is read before the block. Read later, it might count news that the block
-            // lacks, and the reader would wait for them in vain.
+            // lacks, and the reader would wait for news that has already come.
             guard let news = news(of: page), let block = try? page.read(TailHint.Place.block) else { return .unknown }
             // After the bytes: a writer that closes says so in them before it releases its claim.
             guard page.isClaimed() else { return .alone(block) }

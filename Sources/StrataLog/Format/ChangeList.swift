@@ -5,8 +5,8 @@ import StrataModel
 /// An entry is: offset minus the previous one (varint), event index (varint), kind (1 byte), type (varint), key
 /// (string).
 struct ChangeList: Sendable {
-    /// The approximate size of a chunk. A search reads at most one chunk in vain, and no chunk is copied in order to
-    /// grow.
+    /// The approximate size of a chunk. A search reads at most one chunk that it does not need, and no chunk is
+    /// copied in order to grow.
     private static let chunkBytes = 4_096
     /// The maximum size of an entry without its key: four numbers of ten bytes each, and the kind.
     private static let maximumFixedBytes = 41
@@ -79,7 +79,7 @@ struct ChangeList: Sendable {
         return true
     }
 
-    /// As ``collect(of:after:limit:into:)``, for one piece.
+    /// Like ``collect(of:after:limit:into:)``, for one piece.
     static func collect(
         _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, behind offsetBefore: UInt64, after offset: UInt64,
         limit: Int, into touches: inout [ZoneTouch]

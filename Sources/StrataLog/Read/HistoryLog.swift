@@ -7,7 +7,7 @@ package protocol HistoryLog {
     var floor: Position { get }
     /// Returns the commit at exactly this offset; nil if there is none.
     func commit(at offset: UInt64) throws -> Commit?
-    /// Reads from the first commit at or after `offset` up to the end, which may move meanwhile.
+    /// Reads from the first commit at or after `offset` up to the end, which may move during the reading.
     /// - Throws: `.outOfRange` if `offset` is at or below the floor.
     func read(from offset: UInt64) throws -> any CommitCursor
     /// Returns the offset of the first commit that is not older than `time`; nil if all are older.

@@ -73,7 +73,7 @@ extension LogCatalog {
         return low
     }
 
-    /// As ``EventLog/touches(zone:after:limit:)``; with a name, as ``EventLog/touches(record:in:after:limit:)``. Of
+    /// Like ``EventLog/touches(zone:after:limit:)``; with a name, like ``EventLog/touches(record:in:after:limit:)``. Of
     /// sealed segments that do not have the record, mostly only the filter is read.
     func touches(record name: [UInt8]? = nil, zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
@@ -95,7 +95,7 @@ extension LogCatalog {
         return page
     }
 
-    /// As ``LogReader/lastTouches(record:in:through:limit:)``.
+    /// Like ``LogReader/lastTouches(record:in:through:limit:)``.
     func lastTouches(record name: [UInt8], zone: UInt64, through last: UInt64, limit: Int) throws -> LastTouches {
         let floor = read { $0.floor.position.offset }
         let (segments, end) = try segmentsWithTouches(after: floor, limit: limit)
@@ -149,7 +149,7 @@ extension LogCatalog {
         return (segments, end)
     }
 
-    /// As ``ChangeList/collect(of:after:limit:into:)``, for one zone in one segment.
+    /// Like ``ChangeList/collect(of:after:limit:into:)``, for one zone in one segment.
     private func collect(
         _ zone: UInt64, of name: [UInt8]?, in segment: SegmentFile, after offset: UInt64, limit: Int,
         into touches: inout [ZoneTouch]
@@ -163,10 +163,10 @@ extension LogCatalog {
         return try list?.collect(of: name, after: offset, limit: limit, into: &touches) ?? true
     }
 
-    /// The number of attempts to read a segment that is rewritten meanwhile.
+    /// The number of attempts to read a segment that is rewritten at the same time.
     private static let replacements = 8
 
-    /// Runs `body` with a segment as it is now: this process or another may meanwhile rewrite or discard it.
+    /// Runs `body` with a segment as it is now: this process or another may rewrite or discard it at the same time.
     func reading<Result>(_ segment: SegmentFile, _ body: (SegmentFile) throws -> Result) throws -> Result {
         var segment = segment
         for _ in 1..<Self.replacements {
@@ -179,8 +179,8 @@ extension LogCatalog {
         return try explainingAbsence(of: segment) { try body(segment) }
     }
 
-    /// Runs `body`. If the segment's file is gone because its history was discarded meanwhile, by this process or
-    /// another, the error says so.
+    /// Runs `body`. If the segment's file is gone because its history has been discarded, by this process or another,
+    /// the error says so.
     private func explainingAbsence<Result>(of segment: SegmentFile, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StrataError where error.code == .notFound {
             guard let floor = try? FloorMark.read(paths, files), floor.position.offset >= segment.firstOffset else {

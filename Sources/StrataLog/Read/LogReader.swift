@@ -1,9 +1,9 @@
 import StrataModel
 import StrataSystem
 
-/// Reads a store's log without its lock: beside a writer in another process, or from a medium that is read-only.
+/// Reads a store's log without its lock: while another process writes it, or from a medium that is read-only.
 ///
-/// It sees only whole commits; unfinished bytes after them may be a write in progress. Beside a living writer, it sees
+/// It sees only whole commits; unfinished bytes after them may be a write in progress. While a writer is alive, it sees
 /// only what that writer vouches for. ``refresh()`` looks for new commits, ``follow(from:)`` returns them as they are
 /// appended. Both throw `directoryGone` once the store's directory is no longer at its path.
 ///
@@ -30,7 +30,7 @@ package final class LogReader: HistoryLog, Sendable {
         package var isClosed: Bool
     }
 
-    /// The extent to which a reader reads beside a living writer. Without one, it reads up to the last whole commit.
+    /// The extent to which a reader reads while a writer is alive. Without one, it reads up to the last whole commit.
     package enum Extent: Sendable {
         /// Up to the last commit that survives a loss of power.
         case durable
@@ -152,7 +152,7 @@ package final class LogReader: HistoryLog, Sendable {
         }
     }
 
-    /// As ``EventLog/base()``.
+    /// Like ``EventLog/base()``.
     package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
     package func readBase() throws -> BaseReader? { try catalog.readBase() }
 
@@ -192,7 +192,7 @@ package final class LogReader: HistoryLog, Sendable {
     @discardableResult
     package func refresh() throws -> Bool { try look().hasMoved }
 
-    /// As ``refresh()``; also returns the outlook by which to wait for more.
+    /// Like ``refresh()``; also returns the outlook by which to wait for more.
     func look() throws -> (hasMoved: Bool, outlook: TailStatus) {
         let (before, outlook) = try looks.withLock { count in
             count += 1

@@ -6,6 +6,7 @@ package struct ZoneTouch: Sendable, Equatable {
     package var eventIndex: UInt32
     package var kind: Touch.Kind
     package var type: UInt64
+    /// The record's name; empty for a zone.
     package var key: [UInt8]
 
     func isOf(record name: [UInt8]) -> Bool {

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// A file beside the log that proves how far the log reached: it names a commit that had been synced.
+/// A file outside the log that proves how far the log reached: it names a commit that had been synced.
 ///
 /// The hint page names the durable end of the last writer. The page file names the commit up to which its checkpoints
 /// were folded, which was durable by then. Neither is written before the sync that it refers to.
@@ -15,7 +15,8 @@ struct EndWitness: Sendable, Equatable {
 
     /// Returns the witnesses among a store's files.
     ///
-    /// IMPORTANT: Read the witnesses before the log, so that the log has the commits they name even beside a writer.
+    /// IMPORTANT: Read the witnesses before the log, so that the log has the commits they name even while a program
+    /// writes.
     static func all(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
         try [tail(paths, files), views(paths, files)].compactMap(\.self)
     }

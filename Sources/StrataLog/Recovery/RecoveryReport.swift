@@ -21,6 +21,6 @@ package struct RecoveryReport: Sendable, Equatable {
     package var madeSuccessor = false
     /// The number of commits that were read to find the end.
     package var replayedCommits = 0
-    /// The last commit that a file beside a copy's log records, if the log ends before it.
+    /// The last commit that another file of a copy records, if the log ends before it.
     package var missingEnd: Position?
 }

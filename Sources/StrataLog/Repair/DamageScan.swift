@@ -50,7 +50,7 @@ struct DamageScan {
     /// The last commit before the cut.
     var keptEnd: Position = .start
     var floor: FloorMark?
-    /// The files beside the log that prove how far it reached.
+    /// The files outside the log that prove how far it reached.
     var witnesses: [EndWitness] = []
 
     var extent = DamageExtent()
@@ -72,7 +72,7 @@ struct DamageScan {
     static func run(
         at paths: StorePaths, _ files: any FileSystem, _ progress: (Int, Int) -> Void
     ) throws -> DamageScan {
-        // A trim, or a program that begins the next segment, may remove a file meanwhile.
+        // A trim, or a program that begins the next segment, may remove a file during the scan.
         try LogReader.retrying(.notFound) {
             var survey = DamageScan(paths, files)
             try survey.run(progress)

@@ -4,8 +4,8 @@ import StrataSystem
 /// Makes a damaged log open again: it mends damage whose original content is certain, and cuts the log after the last
 /// commit before the first other damage.
 ///
-/// Nothing is invented or discarded: everything taken out of the log is kept beside it, byte for byte, under names that
-/// end in `.repaired-` and the number of the repair, with a note that lists what was taken from where.
+/// Nothing is invented or discarded: everything taken out of the log is kept in the store's directory, byte for byte,
+/// under names that end in `.repaired-` and the number of the repair, with a note that lists what was taken from where.
 ///
 /// ```swift
 /// let plan = try LogRepair.plan(at: "Notes.strata")

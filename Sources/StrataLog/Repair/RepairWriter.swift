@@ -104,7 +104,7 @@ struct RepairWriter {
     }
 }
 
-/// The text that a repair leaves beside the files it kept.
+/// The text that a repair leaves with the files it kept.
 struct RepairNote {
     private var lines: [String] = []
 

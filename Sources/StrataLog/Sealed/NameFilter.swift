@@ -5,7 +5,7 @@ import StrataSystem
 enum NameFilter {
     static let groupBytes = 64
     static let groupsPerBlock = 512
-    /// With this many, about one in a hundred records that the segment does not touch is searched for in vain.
+    /// Gives a false-positive rate of about 1 %.
     private static let bitsPerName = 10
     private static let bitsSet = 6
 

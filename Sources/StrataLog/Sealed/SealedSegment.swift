@@ -183,7 +183,7 @@ final class SealedSegment: Sendable {
 
     // MARK: Changes
 
-    /// As ``ChangeList/collect(of:after:limit:into:)``, for one zone.
+    /// Like ``ChangeList/collect(of:after:limit:into:)``, for one zone.
     func collect(
         zone: UInt64, of name: [UInt8]? = nil, after offset: UInt64, limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {

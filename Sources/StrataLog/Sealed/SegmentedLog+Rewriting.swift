@@ -48,7 +48,7 @@ extension SegmentedLog {
                 return
             }
         } catch let error as StrataError where error.code == .outOfRange && floor.offset >= known.firstOffset {
-            // Discarded meanwhile, wholly or in part.
+            // A trim has discarded it, wholly or in part.
             guard let end = known.seal?.end.offset, floor.offset >= end else { throw error }
         }
     }
@@ -138,8 +138,8 @@ extension SegmentedLog {
 
     /// Notes, durably, that an erasure begins, which the next commits describe.
     ///
-    /// - Parameter append: appends the commits that erase. An erasure that ends meanwhile does not count as the end
-    ///   of theirs.
+    /// - Parameter append: appends the commits that erase. An erasure that ends while this runs does not count as the
+    ///   end of theirs.
     package func beginErasure(_ append: () throws -> Void = {}) throws {
         try catalog.requireOpen()
         let watcher = try pendingErasures.withLock { pending in

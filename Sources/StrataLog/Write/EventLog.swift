@@ -1,6 +1,6 @@
 import StrataModel
 
-/// An append-only sequence of commits: the only truth of a store.
+/// An append-only sequence of commits: the only source of truth of a store.
 ///
 /// Offsets grow, and may leave gaps. Every implementation passes the same contract suite, and may at any time accept
 /// only a prefix of the given commits, report a conflict, or leave the outcome of an append unknown.
@@ -44,11 +44,11 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// - Parameter body: called after others' commits were added, on any thread.
     func follow(_ body: @escaping @Sendable () -> Void) throws
 
-    /// Returns true for a commit that this process appended; false if that is not known any more.
+    /// Returns true for a commit that this process appended; false if that is no longer known.
     func isOwn(_ offset: UInt64) -> Bool
 
-    /// Does the work on a commit that needs no place in the log, on the caller's thread. Without this call,
-    /// ``append(_:expecting:)`` does it.
+    /// Does the work on a commit that does not depend on its place in the log, such as compression, on the caller's
+    /// thread. This is optional: ``append(_:expecting:)`` does it for commits that were not prepared.
     func prepare(_ commit: inout NewCommit) throws
 
     /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
@@ -60,14 +60,14 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// outcome was unknown is safe.
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
-    /// As ``append(_:expecting:)``, for commits that may be lost in a crash: returns before they are durable, whatever
-    /// else the log promises. The next durable append, or ``sync()``, makes them durable.
+    /// Like ``append(_:expecting:)``, for commits that may be lost in a crash: returns before they are durable,
+    /// whatever else the log promises. The next durable append, or ``sync()``, makes them durable.
     func appendLazily(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended
 
     /// Returns once everything up to the present end is durable.
     func sync() throws
 
-    /// Returns once the end is after `offset`, the log is closed, or the task is cancelled.
+    /// Returns once the end is after `offset`, the log is closed, or the task is canceled.
     func waitForEnd(past offset: UInt64) async
 
     /// Returns the position up to which a compaction replaced history by complete state; nil if history goes back to
@@ -81,14 +81,14 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// on return no file of the log contains the old payloads. It can be repeated.
     ///
     /// - Parameters:
-    ///   - lookup: returns names that the log stores beside the commits that use them.
+    ///   - lookup: returns names that the log stores with the commits that use them.
     ///   - rewritten: returns payloads with the same touches. It may be called more than once for a commit, and for
     ///     commits that no longer need to be replaced.
     func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
     ) throws
 
-    /// Ends all use. Accepted commits are durable afterwards.
+    /// Ends all use. Accepted commits are then durable.
     func close() throws
 }
 
@@ -119,7 +119,7 @@ extension EventLog {
     }
 }
 
-/// Returns another payload for the commit at an offset; nil if it stays as it is.
+/// Returns the new payload of the commit at an offset; nil if the payload does not change.
 package typealias PayloadRewriting = (_ offset: UInt64, _ payload: ArraySlice<UInt8>) throws -> [UInt8]?
 
 /// The result of a successful append.

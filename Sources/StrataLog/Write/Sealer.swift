@@ -80,7 +80,7 @@ final class Sealer: Sendable {
                 guard let sealed = try sealNext(last) else { break }
                 last = sealed
             } catch let error as SealingFailure {
-                // The segment stays as it is, which is just as valid, and must not keep others from being sealed.
+                // The segment is left unsealed, which is just as valid, and must not keep others from being sealed.
                 failure = failure ?? error.cause as? StrataError
                 last = error.firstOffset
             } catch { break }
@@ -106,7 +106,7 @@ final class Sealer: Sendable {
     }
 }
 
-/// The failure to seal a segment, which then stays as it is.
+/// The failure to seal a segment, which is then left unsealed.
 struct SealingFailure: Error {
     var firstOffset: UInt64
     var cause: any Error

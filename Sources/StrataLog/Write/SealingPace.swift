@@ -1,5 +1,5 @@
-/// Decides when a closed segment is sealed: once the log has come to rest, because sealing compresses hard and the
-/// processor serves writers meanwhile; or when too many segments wait, which take more space and time to read.
+/// Decides when a closed segment is sealed: once writers rest, because sealing compresses hard and would take processor
+/// time from writers; or when too many segments wait, which take more space and time to read.
 ///
 /// Belongs to one round of sealing, and is asked at least ``milliseconds`` after it said no.
 struct SealingPace {

@@ -29,8 +29,8 @@ final class SegmentPreallocator: Sendable {
         var hasSpareFailed = false
         var isStopping = false
 
-        /// True if a whole step of zeros is owed to the spare, or its last zeros. Less would be written for each
-        /// commit, and each time the disk would have the commit wait.
+        /// True if a whole step of zeros is owed to the spare, or its last zeros. Otherwise less would be written for
+        /// each commit, and the disk would delay the commit each time.
         var owesSpare: Bool {
             let owedBytes = spareWanted - spareFilled
             return owedBytes >= SegmentPreallocator.spareStepBytes || owedBytes > 0 && spareWanted == nextLimitBytes

@@ -6,8 +6,8 @@ extension SegmentedLog {
     ///
     /// - Parameters:
     ///   - path: the store's directory; its parent must exist.
-    ///   - original: the identity of the store of which this is a copy. Commits at the end that files beside the log
-    ///     record may then be missing; ``RecoveryReport/missingEnd`` reports them. Nil for the store itself.
+    ///   - original: the identity of the store of which this is a copy. Commits at the end that other files record may
+    ///     then be missing; ``RecoveryReport/missingEnd`` reports them. Nil for the store itself.
     ///   - touches: finds the touches of a payload; by default, payloads are envelopes.
     /// - Throws: ``StrataError``; damage is never truncated here.
     package static func open(
@@ -42,7 +42,7 @@ extension SegmentedLog {
     private static func refuseForeignContent(of paths: StorePaths, _ files: any FileSystem) throws {
         let own: Set = ["LOCK", "STORE.new", "log", "readers", "views", "keys", "assets", "operations"]
         guard let foreign = try files.list(paths.store).filter({ !own.contains($0) }).min() else { return }
-        // Another process may have created the store meanwhile.
+        // Another process may have created the store in the meantime.
         if try files.exists(paths.identity) { return }
         // Segments without a `STORE` still belong to a store: the next steps report what is missing.
         let names = (try? files.list(paths.log)) ?? []
@@ -113,7 +113,7 @@ private struct LogOpener {
         let stepBytes = options.durability == .commit ? options.spaceStepBytes : 0
         let previous = segments.dropLast().last?.frameBytes ?? 0
         let limitBytes = options.segmentLimit(after: previous)
-        // Asked first: an error after the next line would leave a thread without an owner.
+        // Checked first: an error after the next line would leave a thread without an owner.
         let filled = max(try file.size(), found.position)
         let space = try SegmentPreallocator(paths: paths, files: files, stepBytes: stepBytes)
         space.begin(
@@ -175,7 +175,7 @@ private struct LogOpener {
     ) throws {
         try directory.checkEnd(end, paths)
         if original != nil {
-            // The others have what is missing.
+            // Other copies, or the sequencer, have the missing commits.
             let missing = witnesses.beyond(end.offset, of: directory.identity.storeID).map(\.position)
             report.missingEnd = missing.max { $0.offset < $1.offset }
             return

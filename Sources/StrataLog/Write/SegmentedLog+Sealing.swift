@@ -3,7 +3,7 @@ import StrataSystem
 
 extension SegmentedLog {
     /// Rewrites the oldest closed segment that has not been sealed (docs/format.md §25); returns false if there is
-    /// none, or if the log is closed meanwhile. Neither reads nor appends wait for it.
+    /// none, or if the log is closed while it runs. Neither reads nor appends wait for it.
     ///
     /// - Parameter lookup: returns names that the segment uses but does not introduce.
     @discardableResult
@@ -40,7 +40,7 @@ extension SegmentedLog {
     /// The number of segments that are to be sealed.
     package var waitingCount: Int { catalog.read { $0.unsealed.count } }
 
-    /// The number of waiting segments from which on closing waits for the one that is being sealed.
+    /// If more than this many segments wait, closing waits for the segment that is being sealed.
     private static let overdueSegments = 32
 
     /// Ends the sealing in the background, in the middle of a segment if necessary.
@@ -53,7 +53,7 @@ extension SegmentedLog {
         let files = platform.files
         let source: any File
         do { source = try catalog.open(segment) } catch let error as StrataError where error.code == .notFound {
-            // Discarded meanwhile.
+            // A trim has discarded it.
             return false
         }
         defer { source.close() }

@@ -121,7 +121,7 @@ package final class SegmentedLog: EventLog {
         }
     }
 
-    /// Undoes a failed write. No other sync runs meanwhile: the system reports a failure to only one of two.
+    /// Undoes a failed write. No other sync may run at the same time: the system reports a failure to only one of two.
     func recover(_ writer: inout SegmentWriter, from error: any Error, through limit: Int) -> AppendFailure {
         syncing.withLock { failure in
             let result = writer.recover(from: error, through: limit)

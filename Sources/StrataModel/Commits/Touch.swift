@@ -10,6 +10,7 @@ package struct Touch: Sendable, Equatable {
     package var eventIndex: UInt32
     package var kind: Kind
     package var type: UInt64
+    /// The record's name; empty for a zone.
     package var key: Range<Int>
 
     package init(zone: UInt64, eventIndex: UInt32, kind: Kind, type: UInt64, key: Range<Int>) {

@@ -255,7 +255,7 @@ public enum Rule: String, Sendable, CaseIterable {
         B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \
         subscription. READ granted to _creator covers the user's own records.
-        §2.1 Only the service administers zones, accounts and tokens, notes deliveries and declares schemas.
+        §2.1 Only the service administers zones, accounts and tokens, records deliveries and declares schemas.
         §2.2 A client token has at most 65,536 bytes.
         §2.3 A request has a name for each ordinal it uses, each key of a save occurs once, and its names fit \
         in a commit.
@@ -273,7 +273,7 @@ public enum Rule: String, Sendable, CaseIterable {
         §10.4 A field has only indexes that its kind allows.
         §10.5 The role of a grant is a system role or a valid name.
         §11 A subscription belongs to the user who saves it, in one of that user's databases.
-        §12 Only the service notes what devices have been sent.
+        §12 Only the service records deliveries to devices.
         §13 Only the service changes accounts, expires tokens and erases records.
         """
 }

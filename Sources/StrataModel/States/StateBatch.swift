@@ -1,6 +1,6 @@
-/// The encoded states of a few dozen records of one answer, each behind the name or key of its record. They share one
-/// piece of memory, which lasts as long as any of them is kept.
-// @unchecked: bytes are only added, by the one `StateBatches` that made the batch, behind those that states refer to.
+/// The encoded states of a few dozen records of one answer, each preceded by the name or key of its record. They share
+/// one piece of memory, which lasts as long as any of them is kept.
+// @unchecked: bytes are only added, by the one `StateBatches` that made the batch, after those that states refer to.
 @usableFromInline
 package final class StateBatch: @unchecked Sendable {
     // Valid for as long as the object lives, which every `StoredState` keeps alive.
@@ -69,7 +69,7 @@ package struct StateBatches {
     }
 }
 
-/// A copy of a record's encoded state, behind the name or key of the record.
+/// A copy of a record's encoded state, preceded by the name or key of the record.
 @usableFromInline
 package struct StoredState: Sendable {
     @usableFromInline let batch: StateBatch

@@ -4,7 +4,7 @@ import StrataModel
 package struct QueryMatch: Sendable {
     /// The record's place from ``SortEncoder``; empty if it is not needed.
     var place: [UInt8]
-    /// The record's encoded state, behind its key in the tree of records.
+    /// The record's encoded state, preceded by its key in the tree of records.
     package var record: StoredState
 }
 

@@ -210,7 +210,7 @@ extension PredicateCheck {
         guard dialect == .cloudKit else { return }
         let position = comparison?.place.character.map { UInt64($0) }
         throw StrataError(
-            .invalidArgument, "CloudKit does not support what the predicate asks; use something else",
+            .invalidArgument, "CloudKit does not support this predicate; use another one",
             StrataError.Context(position: position, expected: instead, found: what))
     }
 }

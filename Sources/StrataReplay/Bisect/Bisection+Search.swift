@@ -2,9 +2,9 @@ import StrataModel
 
 /// The answer of a probe about one state.
 package enum BisectionVerdict: Sendable, Hashable {
-    /// The event searched for has not happened yet.
+    /// The condition does not hold in this state.
     case doesNotHold
-    /// The event has happened.
+    /// The condition holds in this state.
     case holds
     /// This state gives no answer.
     case cannotTell
@@ -34,7 +34,8 @@ extension Bisection {
     /// }
     /// ```
     /// - Parameters:
-    ///   - from: the state to begin with. It is probed too, unless it is 0, the empty state, and earlier than the end.
+    ///   - from: the state to begin with. Also probed, except for offset 0: the empty state is assumed not to satisfy
+    ///     the condition.
     ///   - probe: called at most once for each offset.
     package static func search(
         from: UInt64, to: UInt64, probe: (_ offset: UInt64) throws -> BisectionVerdict

@@ -27,10 +27,10 @@ struct DeviceViewBuilder {
         (self.actor, self.store) = (actor, store)
         snapshot = store.snapshot()
         guard let user = try snapshot.trees.ordinal(of: .user(actor.user)) else {
-            throw Refusal(.unknownItem, "The store knows no user '\(actor.user)'.")
+            throw Refusal(.unknownItem, "The store has no user '\(actor.user)'.")
         }
         guard let device = try snapshot.trees.ordinal(of: .device(user: user, actor.device)) else {
-            throw Refusal(.unknownItem, "The store knows no device '\(actor.device)' of '\(actor.user)'.")
+            throw Refusal(.unknownItem, "The store has no device '\(actor.device)' of '\(actor.user)'.")
         }
         (self.user, self.device) = (user, device)
         try readLog()

@@ -6,7 +6,8 @@ import StrataStore
 /// Explains the answer to a request: the rule that decided, the state it judged, and what that state had.
 ///
 /// The rules judge the request again, so the answer is theirs and not a guess. A refusal is noted after the commits
-/// written meanwhile; the state that it was judged against is the newest one before it that gives the same answer.
+/// written in the meantime; the state that it was judged against is the newest one before it that gives the same
+/// answer.
 ///
 /// ```swift
 /// let why = try Explanation.of(4_711, in: store)

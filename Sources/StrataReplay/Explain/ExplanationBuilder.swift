@@ -149,7 +149,8 @@ struct ExplanationBuilder {
         try fill(&explanation, of: request, judgement: judgement, on: past, answered: answered)
     }
 
-    /// Returns the answer of the newest state that gives the noted one. Audits come after commits written meanwhile.
+    /// Returns the answer of the newest state that gives the noted one. Audits come after commits that were written in
+    /// the meantime.
     private func newestJudgement(
         of request: Request, by actors: [Actor], _ fits: (Result<Decision, Refusal>) -> Bool
     ) throws -> Judgement? {

@@ -17,7 +17,7 @@ struct NotedRequest {
     private(set) var recorded = RequestOutcome(.nothingToDo)
     /// True if the current state of the log gives the answer that the audit has.
     private(set) var fits = false
-    /// True if the request has been judged for that at all.
+    /// True once the request has been judged to find that state.
     var isSeen = false
     /// True if the request has been judged in the new timeline.
     var isReplayed = false

@@ -49,7 +49,7 @@ package struct NotificationExplanation: Sendable {
         let commit = try ExplainedCommit(offset, in: store)
         let trees = store.snapshot().trees
         if let user, try trees.ordinal(of: .user(user)) == nil {
-            throw Refusal(.unknownItem, "The store knows no user '\(user)'.")
+            throw Refusal(.unknownItem, "The store has no user '\(user)'.")
         }
         let past = try store.asOf(offset)
         defer { try? past.close() }
@@ -65,7 +65,7 @@ package struct NotificationExplanation: Sendable {
         var devices: [Device] = []
         for user in users { devices += try Self.devices(of: user, named: device, header.device, offset, trees) }
         if let device, devices.isEmpty {
-            throw Refusal(.unknownItem, "The store knows no device '\(device)' of \(user ?? "any user").")
+            throw Refusal(.unknownItem, "The store has no device '\(device)' of \(user ?? "any user").")
         }
         var notes: [String] = []
         if changes.isEmpty {

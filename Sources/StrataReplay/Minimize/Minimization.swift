@@ -37,7 +37,7 @@ public struct Minimization {
     fileprivate let store: Store
     fileprivate let question: BisectionQuestion
 
-    /// - Parameter store: is only read, and must not be compacted meanwhile.
+    /// - Parameter store: is only read, and must not be compacted while this runs.
     public init(of store: Store, _ question: BisectionQuestion) {
         (self.store, self.question) = (store, question)
         rules = store.rules
@@ -228,7 +228,7 @@ final class MinimizationRun {
             || matcher.holds(for: trial.records, in: trial.timeline)
     }
 
-    /// Begins a history on the base, whose own state stays as it is, or on the empty state.
+    /// Begins a history on the base, whose own state does not change, or on the empty state.
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
         let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
         let time = base == nil ? Int64.min : startTime

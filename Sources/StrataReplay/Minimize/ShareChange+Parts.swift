@@ -21,7 +21,7 @@ extension ShareChange {
         return parts
     }
 
-    /// Without any of its participants, the list stays as it is.
+    /// Without any of its participants, the list does not change.
     mutating func leaveOut(_ isGone: (Part) -> Bool) {
         if let all = participants, !all.isEmpty {
             let kept = all.indices.filter { !isGone(.participant($0)) }.map { all[$0] }

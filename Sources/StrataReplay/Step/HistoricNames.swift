@@ -48,7 +48,7 @@ struct HistoricNames {
     ) throws -> Set<UInt64>? {
         guard let name else { return nil }
         let found = names.filter { isSameText($0.name, name) }.map(\.ordinal)
-        guard !found.isEmpty else { throw Refusal(.unknownItem, "The store knows no \(what) '\(name)'.") }
+        guard !found.isEmpty else { throw Refusal(.unknownItem, "The store has no \(what) '\(name)'.") }
         return Set(found)
     }
 
@@ -59,7 +59,7 @@ struct HistoricNames {
         if name == nil, owner == nil { return nil }
         _ = try ordinals(of: owner, in: users, "user")
         if let name, !zones.contains(where: { isSameText($0.name, name) }) {
-            throw Refusal(.zoneNotFound, "The store knows no zone '\(name)'.")
+            throw Refusal(.zoneNotFound, "The store has no zone '\(name)'.")
         }
         return zones.filter { zone in
             (name.map { isSameText(zone.name, $0) } ?? true) && (owner.map { isSameText(zone.owner, $0) } ?? true)

@@ -232,7 +232,7 @@ struct KeptCheckpoints {
             } catch let error as StrataError where Views.isDamage(error) {
                 found.append((offset, "It cannot be read: \(error)"))
             }
-            // A writer may have reused the checkpoint's pages meanwhile.
+            // A writer may have reused the checkpoint's pages in the meantime.
             guard let file, try file.isThere(entry.checkpoint) else { return }
             report.checkpoints.append(offset)
             for difference in found { report.add(.checkpoint(offset), difference.offset, difference.reason) }

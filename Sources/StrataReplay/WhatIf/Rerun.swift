@@ -16,8 +16,8 @@ import StrataViews
 /// try report.forEachDifference { print($0.kind, $0.id.name); return true }
 /// ```
 /// A change tag in a request stands for the same version in the new timeline. If that version does not exist there, the
-/// tag stands for the one before it, as if the client had fetched that: without the cause of a conflict, the loser
-/// wins. Requests that wrote nothing are judged again if the log noted them completely.
+/// tag stands for the one before it, as if the client had fetched that: if the winning save of a conflict is dropped,
+/// the losing save succeeds. Requests that wrote nothing are judged again if the log has them in full.
 public struct Rerun {
     public var changes: [RerunChange]
     /// The rules that judge the requests; those of the store by default.
@@ -30,7 +30,7 @@ public struct Rerun {
     package var progress: @Sendable (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
     private let store: Store
 
-    /// - Parameter store: is only read. It may be written to meanwhile; later commits are ignored.
+    /// - Parameter store: is only read. It may be written to while this runs; later commits are ignored.
     public init(of store: Store, changes: [RerunChange] = []) {
         self.store = store
         self.changes = changes

@@ -3,8 +3,8 @@ import StrataModel
 import StrataRules
 import StrataViews
 
-/// Commits in order, with a lookahead: a refusal is noted after the commits that were written meanwhile, and belongs
-/// before some of them.
+/// Commits in order, with a lookahead: a refusal is noted after the commits that were written in the meantime, and
+/// belongs before some of them.
 struct RerunWindow {
     /// The number of commits that are read ahead to find refusals.
     static let lookahead = 64

@@ -15,7 +15,7 @@ package final class CarriedQuestions: Sendable {
 
     package init() {}
 
-    /// Trusts no process any more, for example because the connection was lost.
+    /// Stops trusting any process, for example because the connection was lost.
     package func forget() { answered.withLock { $0 = nil } }
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Keeps the newest message of each name, for all processes of a store: an ``ObjectStore`` is made of it.
+/// Keeps the newest message of each name, for all processes of a store. An ``ObjectStore`` is built on it.
 ///
 /// A name has words with dots between them. The keeper may lose an answer, give it late, and keep a message twice or
 /// later than another one. It must never lose or change a message that it gave out or acknowledged, and never put one

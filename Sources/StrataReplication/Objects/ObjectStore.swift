@@ -18,7 +18,7 @@ package final class ObjectStore: Sendable {
     private static let pauseMilliseconds = 20
     private static let ownerName = "owner"
     private static let wholeName = "whole"
-    /// Another process may replace a damaged object meanwhile.
+    /// Another process may replace a damaged object at the same time.
     private static let maximumTries = 4
 
     private let keeper: any MessageKeeper
@@ -74,7 +74,7 @@ package final class ObjectStore: Sendable {
             let kept = try replace(found?.number ?? 0, of: name, with: whole.encoded())
             let winner = try? WholeObject(decoding: kept.bytes).upload
             if winner == upload {
-                // Nothing names the pieces of the damaged object any more.
+                // Nothing names the pieces of the damaged object now.
                 let damaged = found.flatMap { try? WholeObject(decoding: $0.bytes).upload }
                 if let damaged { try? keeper.remove(below: "\(hash).\(damaged)") }
                 return
@@ -83,7 +83,7 @@ package final class ObjectStore: Sendable {
             try? keeper.remove(below: "\(hash).\(upload)")
             found = try newest(name)
         }
-        throw StrataError(.unreachable, "Other uploads of the same bytes are always first.")
+        throw StrataError(.unreachable, "Other processes keep uploading the same bytes first; try again.")
     }
 
     /// Sends all bytes of a file but the last ones, and returns what makes the object whole.
@@ -215,7 +215,8 @@ package final class ObjectStore: Sendable {
     /// Removes an object. No process may be about to name it.
     package func remove(_ hash: ContentHash) throws { try keeper.remove(below: "\(hash)") }
 
-    /// Removes the pieces of uploads that were cut off, and returns the number of these uploads. None may be under way.
+    /// Removes the pieces of uploads that were cut off, and returns the number of these uploads. No upload may be under
+    /// way.
     package func removeLeftovers() throws -> Int {
         let uploads = Set(try keeper.names("*.*.*").map { $0.prefix(upTo: $0.lastIndex(of: ".") ?? $0.endIndex) })
         var count = 0
@@ -223,7 +224,7 @@ package final class ObjectStore: Sendable {
             let words = upload.split(separator: ".")
             let message = try newest("\(words[0]).\(Self.wholeName)")
             if let message {
-                // One that is damaged does not say which pieces it has, so all are kept.
+                // A damaged message does not say which pieces its object has, so all are kept.
                 guard let whole = try? WholeObject(decoding: message.bytes) else { continue }
                 if whole.upload.description == words[1] { continue }
             }

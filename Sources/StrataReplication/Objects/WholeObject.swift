@@ -43,14 +43,14 @@ struct WholeObject {
         pieceBytes = try reader.read(UInt32.self, "the length of pieces")
         let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<reader.position]))
         guard try magic == Self.magic && reader.read(UInt32.self, "an object's checksum") == checksum else {
-            throw StrataError(.badChecksum, "The message that makes an object whole is damaged.")
+            throw StrataError(.badChecksum, "The final message of an object is damaged.")
         }
         guard version == Self.version, flags == 0 else {
             throw StrataError(.newerFormat, "A later release of Strata wrote the object.")
         }
         lastBytes = Array(reader.readRemainingBytes())
         guard UInt64(pieceCount) * UInt64(pieceBytes) + UInt64(lastBytes.count) == byteCount else {
-            throw StrataError(.malformed, "The message that makes an object whole has other bytes than it says.")
+            throw StrataError(.malformed, "The final message of an object does not match its header.")
         }
     }
 

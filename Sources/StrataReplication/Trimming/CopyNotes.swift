@@ -46,7 +46,7 @@ struct CopyNotes {
         return true
     }
 
-    /// Returns the notes of all copies, also of those that may not exist any more.
+    /// Returns the notes of all copies, also of those that may no longer exist.
     func all(now: Int64) throws -> [Note] {
         guard try files.exists(directory) else { return [] }
         return try files.list(directory).filter { $0.utf8.count == Self.nameBytes }

@@ -3,7 +3,8 @@ import StrataModel
 
 /// Marks of bases among the entries (docs/replication.md §12).
 extension ReplicatedLog {
-    /// Appends the mark of a base, after whatever other processes append meanwhile, and returns its entry.
+    /// Appends the mark of a base, after the entries that other processes append in the meantime, and returns its
+    /// entry.
     func append(_ mark: BaseMark) throws -> SequencedEntry {
         do throws(AppendFailure) {
             return try turn.withLock { (_) throws(AppendFailure) -> SequencedEntry in
@@ -26,7 +27,7 @@ extension ReplicatedLog {
     /// Checks that a mark names a position of this history.
     func check(_ mark: BaseMark, _ state: State) throws {
         if mark.horizon.offset <= state.position.offset {
-            // IMPORTANT: the floor is read last, because the copy may be compacted meanwhile.
+            // IMPORTANT: Read the floor last, because the copy may be compacted at any time.
             if try copy.has(mark.horizon) || mark.horizon.offset < copy.floor.offset { return }
         }
         throw StrataError(

@@ -26,7 +26,7 @@ extension ReplicatedLog {
     /// erasures. A failure only means that a trim waits longer, or that the copy cannot follow after one.
     func share(_ mark: CopyMark) {
         guard let notes else { return }
-        // IMPORTANT: read after the mark, whose commits may have begun an erasure.
+        // IMPORTANT: Read this after the mark, whose commits may have begun an erasure.
         let erased = Result { try copy.unfinishedErasures() ?? mark.position.offset }
         let note = CopyNotes.Note(
             number: mark.number, time: copy.platform.time.nowMicroseconds(), path: paths.store,

@@ -107,14 +107,14 @@ package struct SequencerTrim {
             hash: file.hash, identity: log.identity, terms: terms)
     }
 
-    /// Appends the mark of a base to the sequencer, and gives it a name beside the base.
+    /// Appends the mark of a base to the sequencer, and keeps a copy of it next to the base.
     package func append(_ mark: BaseMark) throws { try bases.write(mark, in: log.append(mark)) }
 
     /// Removes the entries that a base replaces, and older bases.
     ///
     /// - Returns: the number of the last entry that the sequencer no longer has.
-    /// - Throws: `.invalidArgument` if a copy that has not read them came meanwhile; an error of the base if it is not
-    ///   what its mark states.
+    /// - Throws: `.invalidArgument` if a copy that has not read them has appeared in the meantime; an error of the base
+    ///   if it is not what its mark states.
     package func finish(_ mark: BaseMark) throws -> UInt64 {
         _ = try bases.open(mark)
         try checkCopies()

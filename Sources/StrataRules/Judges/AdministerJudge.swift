@@ -43,7 +43,7 @@ struct AdministerJudge: RequestJudge {
         of user: String, declares: Bool = false, _ change: (inout Account) -> Void
     ) throws -> UserChangedEvent? {
         guard !user.isEmpty else {
-            throw Refusal(.invalidArguments, "An account is that of a user, who has a name.", rule: .administration)
+            throw Refusal(.invalidArguments, "The request must name the user of the account.", rule: .administration)
         }
         try Judging.checkRoom(for: user)
         let before = try view.account(of: user)
@@ -67,7 +67,7 @@ struct AdministerJudge: RequestJudge {
         guard offset <= end + 1 else {
             throw Refusal(
                 .invalidArguments,
-                "Tokens expire before an offset up to \(end + 1), which is one behind the end; \(offset) is farther.",
+                "Tokens can be expired up to offset \(end + 1), the one after the end; \(offset) is past it.",
                 rule: .administration)
         }
         var database: UInt64 = 0

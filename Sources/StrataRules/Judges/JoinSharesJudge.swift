@@ -38,10 +38,11 @@ struct JoinSharesJudge: RequestJudge {
 
     consuming func decide() throws -> Decision {
         guard judging.request.database.scope == .shared else {
-            throw Refusal(.badDatabase, "Shares are accepted in the shared database.", rule: .acceptedShare)
+            throw Refusal(.badDatabase, "A share can be accepted only in the shared database.", rule: .acceptedShare)
         }
         guard !judging.resolved.isElsewhere else {
-            throw Refusal(.permissionFailure, "Shares are accepted in one's own database.", rule: .acceptedShare)
+            throw Refusal(
+                .permissionFailure, "A share can be accepted only in your own shared database.", rule: .acceptedShare)
         }
         try judging.limits.checkItemCount(body.tokens.count)
         try judging.checkRoomForRequest()

@@ -79,11 +79,14 @@ extension RecordsJudge {
             // A root that is below itself is not below another root.
             if let above = try parent.flatMap({ try hierarchy.share(of: $0) }), above != .new(index) {
                 throw Refusal(
-                    .alreadyShared, "Record '\(root)' cannot be shared: a record above it is.", rule: .sharedOnce)
+                    .alreadyShared,
+                    "Record '\(root)' cannot be shared because a record above it is already shared.", rule: .sharedOnce)
             }
             if let other = try hierarchy.subtree(of: root).root {
                 throw Refusal(
-                    .alreadyShared, "Record '\(root)' cannot be shared: '\(other)' below it is.", rule: .sharedOnce)
+                    .alreadyShared,
+                    "Record '\(root)' cannot be shared because '\(other)' below it is already shared.",
+                    rule: .sharedOnce)
             }
         }
         guard save.parent != .kept, saves[index].stored == nil || hierarchy.moved.contains(name) else { return }
@@ -92,7 +95,7 @@ extension RecordsJudge {
         let own = try hierarchy.shareAsRoot(name)
         if own != nil, target != nil, target != own {
             throw Refusal(
-                .alreadyShared, "Record '\(name)' is the root of a share and cannot come under another one.",
+                .alreadyShared, "Record '\(name)' is the root of a share and cannot be moved under another share.",
                 rule: .sharedRoot)
         }
         guard saves[index].stored != nil, own == nil else { return }
@@ -101,7 +104,7 @@ extension RecordsJudge {
         let below = try hierarchy.subtree(of: name).root
         if target != nil, let below, try hierarchy.shareAsRoot(below) != target {
             throw Refusal(
-                .alreadyShared, "Record '\(below)' is the root of a share and cannot come under another one.",
+                .alreadyShared, "Record '\(below)' is the root of a share and cannot be moved under another share.",
                 rule: .sharedRoot)
         }
     }

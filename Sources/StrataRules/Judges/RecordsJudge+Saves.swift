@@ -29,9 +29,9 @@ extension RecordsJudge {
             throw Refusal(
                 .permissionFailure,
                 stored == nil
-                    ? "CREATE operation not permitted: the schema lets you make no records of type \(type.name)."
-                    : "WRITE operation not permitted: only who created record '\(save.record.name)' may change it, or "
-                        + "whom the schema lets.", rule: type.isUsers ? .userRecords : .grants)
+                    ? "CREATE operation not permitted: the schema does not let you create records of type \(type.name)."
+                    : "WRITE operation not permitted: only the creator of record '\(save.record.name)', or a user to "
+                        + "whom the schema grants WRITE, may change it.", rule: type.isUsers ? .userRecords : .grants)
         }
         try checkVersion(save, stored)
         if type.isShare { try judgeShare(index) }
@@ -235,7 +235,7 @@ extension RecordsJudge {
         }
         guard NameRules.isLength(target.name) else {
             throw Refusal(
-                .invalidArguments, "\(what()) refers to a record whose name has not 1 to 255 characters.",
+                .invalidArguments, "\(what()) refers to a record whose name is not 1 to 255 characters long.",
                 rule: .referenceNames)
         }
     }

@@ -16,7 +16,7 @@ extension RecordsJudge {
     ) throws {
         guard type.isShare else {
             throw Refusal(
-                .invalidArguments, "Record '\(save.record.name)' is no share, and has no participants.",
+                .invalidArguments, "Record '\(save.record.name)' is not a share, so it cannot have participants.",
                 rule: .requestNames)
         }
         guard resolved.scope != .public else {
@@ -27,7 +27,7 @@ extension RecordsJudge {
         }
         if isStored { return }
         guard resolved.scope == .private else {
-            throw Refusal(.permissionFailure, "Only the owner of a zone shares what is in it.", rule: .ownersShares)
+            throw Refusal(.permissionFailure, "Only a zone's owner can share its records.", rule: .ownersShares)
         }
         if save.base != nil {
             throw Refusal(

@@ -110,7 +110,8 @@ final class RecordsJudge {
             let type = body.saves[index].type
             guard type > 0, type <= UInt64(schemaBindings.types.count) else {
                 throw Refusal(
-                    .invalidArguments, "The request names type \(type) and has no such name.", rule: .requestNames)
+                    .invalidArguments, "The request uses ordinal \(type) as a type but does not define it.",
+                    rule: .requestNames)
             }
             let facts = try SaveFacts(body.saves[index], schemaBindings.keys)
             try Judging.checkRoom(for: body.saves[index], facts)
@@ -120,7 +121,7 @@ final class RecordsJudge {
             let save = body.saves[index]
             guard Set(save.fields.map(\.field)).count == save.fields.count else {
                 throw Refusal(
-                    .invalidArguments, "A key comes twice in record '\(save.record.name)'.", rule: .requestNames)
+                    .invalidArguments, "A key appears twice in record '\(save.record.name)'.", rule: .requestNames)
             }
         }
         try judging.limits.checkByteCount(bytes)
@@ -333,7 +334,7 @@ struct SaveFacts {
             let field = save.fields[index].field
             guard field > 0, Int(field) <= keys.count else {
                 throw Refusal(
-                    .invalidArguments, "The request names key \(field) and has no such name.",
+                    .invalidArguments, "The request uses ordinal \(field) as a key but does not define it.",
                     rule: .requestNames)
             }
             if field <= last { isAscending = false }

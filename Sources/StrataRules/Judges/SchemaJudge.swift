@@ -44,7 +44,7 @@ struct SchemaJudge: RequestJudge {
         guard !changes.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
         do { return try commit(changes, trace) } catch let error as StrataError where error.code == .tooLarge {
             throw Refusal(
-                .limitExceeded, "What the schema changes is more than a commit has room for: \(error)",
+                .limitExceeded, "The changes of the schema do not fit in a commit: \(error)",
                 rule: .commitLimit)
         }
     }
@@ -54,7 +54,7 @@ struct SchemaJudge: RequestJudge {
     private func checkedType(_ declaration: DeclareSchemaRequest.Declaration) throws -> String {
         guard let type = request.names.recordType(declaration.type) else {
             throw Refusal(
-                .invalidArguments, "The request names type \(declaration.type) and has no such name.",
+                .invalidArguments, "The request uses ordinal \(declaration.type) as a type but does not define it.",
                 rule: .requestNames)
         }
         guard SchemaName.isIdentifier(type) else {
@@ -78,8 +78,8 @@ struct SchemaJudge: RequestJudge {
         for field in declaration.fields {
             guard let key = request.names.key(field.field) else {
                 throw Refusal(
-                    .invalidArguments, "The request names key \(field.field) and has no such name.", rule: .requestNames
-                )
+                    .invalidArguments, "The request uses ordinal \(field.field) as a key but does not define it.",
+                    rule: .requestNames)
             }
             guard keys.insert(field.field).inserted else {
                 throw Refusal(.invalidArguments, "Field '\(key)' of \(type) is declared twice.", rule: .declaredFields)
@@ -169,7 +169,8 @@ struct SchemaJudge: RequestJudge {
     ) throws -> [SchemaGrant] {
         for grant in declaration.grants where !SchemaName.isRole(grant.role) {
             throw Refusal(
-                .invalidArguments, "Type \(type) grants something to '\(grant.role)', which is no name of a role.",
+                .invalidArguments,
+                "Type \(type) grants permissions to '\(grant.role)', which is not a valid role name.",
                 rule: .declaredRoles)
         }
         let grants = SchemaGrant.merged(declaration.grants)

@@ -44,7 +44,7 @@ struct SubscriptionsJudge: RequestJudge {
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         guard !resolved.isElsewhere else {
             throw Refusal(
-                .permissionFailure, "Nobody subscribes to the database of another user under that user's name.",
+                .permissionFailure, "You cannot subscribe to another user's database.",
                 rule: .subscriptions)
         }
         // Subscriptions that this request deletes cannot conflict with its saves.
@@ -86,14 +86,17 @@ struct SubscriptionsJudge: RequestJudge {
             if save.zone != 0 { _ = try resolved.zoneIndex(of: save.zone) }
             guard save.recordType == 0 || request.names.recordType(save.recordType) != nil else {
                 throw Refusal(
-                    .invalidArguments, "The request names a record type that it has no name for.", rule: .requestNames)
+                    .invalidArguments,
+                    "The request uses ordinal \(save.recordType) as a type but does not define it.", rule: .requestNames
+                )
             }
             bytes += save.id.utf8.count + save.predicate.utf8.count + (try save.notification?.encoded().count ?? 0)
         }
         try judging.limits.checkByteCount(bytes)
         for id in body.saves.map(\.id) + body.deletes {
             guard ids.insert(ExactName(text: id)).inserted else {
-                throw Refusal(.invalidArguments, "Subscription '\(id)' comes twice in one operation.", rule: .zonesOnce)
+                throw Refusal(
+                    .invalidArguments, "Subscription '\(id)' appears twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -149,7 +152,7 @@ struct SubscriptionsJudge: RequestJudge {
         guard keys <= Self.maximumDesiredKeys else {
             throw Refusal(
                 .invalidArguments,
-                "Subscription '\(save.id)' desires \(keys) keys; a notification has room for three.",
+                "Subscription '\(save.id)' requests \(keys) desired keys; the maximum is three.",
                 rule: .desiredKeyLimit)
         }
         guard save.kind == .query else {
@@ -166,12 +169,12 @@ struct SubscriptionsJudge: RequestJudge {
         }
         guard !save.options.isDisjoint(with: .events) else {
             throw Refusal(
-                .invalidArguments, "The subscription \(save.id) fires on nothing: set its options.",
+                .invalidArguments, "Subscription '\(save.id)' fires on nothing: set its options.",
                 rule: .subscriptionEvents)
         }
         guard save.options.subtracting([.events, .once]).isEmpty else {
             throw Refusal(
-                .invalidArguments, "The subscription \(save.id) has options that nobody knows.",
+                .invalidArguments, "Subscription '\(save.id)' has unknown options.",
                 rule: .subscriptionEvents)
         }
     }

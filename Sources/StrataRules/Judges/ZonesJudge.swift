@@ -74,7 +74,7 @@ struct ZonesJudge: RequestJudge {
         var known = Set<Int>()
         for ordinal in body.saves.map(\.zone) + body.deletes {
             guard known.insert(try resolved.zoneIndex(of: ordinal)).inserted else {
-                throw Refusal(.invalidArguments, "A zone comes twice in one operation.", rule: .zonesOnce)
+                throw Refusal(.invalidArguments, "A zone appears twice in one operation.", rule: .zonesOnce)
             }
         }
     }
@@ -99,7 +99,7 @@ struct ZonesJudge: RequestJudge {
         guard zone.isAlive, let row = zone.row else { return nil }
         guard row.encryptionScope == save.encryptionScope else {
             throw Refusal(
-                .invalidArguments, "The encryption scope of zone '\(zone.name)' cannot change any more.",
+                .invalidArguments, "The encryption scope of zone '\(zone.name)' can no longer change.",
                 rule: .zoneKeys)
         }
         return row.version
@@ -203,7 +203,7 @@ struct ZonesJudge: RequestJudge {
 
     private func requirePrivateDatabase() throws {
         guard resolved.scope == .private else {
-            throw Refusal(.badDatabase, "The private database of a user is named.", rule: .customZones)
+            throw Refusal(.badDatabase, "The request must name a user's private database.", rule: .customZones)
         }
     }
 

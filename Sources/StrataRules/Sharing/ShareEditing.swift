@@ -35,7 +35,7 @@ struct ShareEditing {
         let own = state.participant(ofUser: actor)
         guard own?.role == .owner || own?.role == .administrator && own?.hasAccepted == true else {
             throw Refusal(
-                .permissionFailure, "Only the owner and administrators change the participants of a share.",
+                .permissionFailure, "Only the owner and administrators can change the participants of a share.",
                 rule: .shareEditors)
         }
         if let permission = change.publicPermission { setPublicPermission(permission) }
@@ -128,7 +128,8 @@ struct ShareEditing {
         if participants[index].role == .owner { throw invalid("The owner of a share cannot be added to it.") }
         if case .address = entry.subject, participants[index].address != nil {
             throw Refusal(
-                .participantAlreadyInvited, "The share has a participant who has this address, under another one.",
+                .participantAlreadyInvited,
+                "The user of this address already participates in the share under another address.",
                 rule: .participantLimit)
         }
         return index

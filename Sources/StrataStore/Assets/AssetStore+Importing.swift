@@ -5,7 +5,7 @@ extension AssetStore {
     /// Copies a caller's file, unless its bytes are already stored; durable on return.
     ///
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
-    ///   was written to meanwhile, `tooLarge` for one over the limit, and errors of the store's own disk.
+    ///   was written to during the copy, `tooLarge` for one over the limit, and errors of the store's own disk.
     func importFile(
         _ path: String, atMost limit: UInt64, progress: (_ copied: Int) -> Void
     ) throws -> PinnedAsset {

@@ -15,7 +15,7 @@ extension AssetStore {
             where error.code == .notFound
         {
             if let file = try? files.open(paths.aside(of: hash), .read) { return file }
-            // It may have been linked back meanwhile.
+            // Another process may have linked it back.
             return try files.open(paths.file(of: hash), .read)
         }
     }
@@ -53,7 +53,7 @@ extension AssetStore {
             let status = try file.status()
             // Half of the time is left for the request.
             if status.isOlder(than: unusedSeconds / 2, at: time) { try touch(file, hash, status) }
-            // IMPORTANT: after the touch.
+            // IMPORTANT: Check this after the touch.
             if try isAtItsPath(status.identity, hash, paths) {
                 try makeDurable(file, hash, paths)
                 return true
@@ -135,7 +135,7 @@ extension AssetStore {
                     }
                     try files.rename(file, to: aside)
                 }
-                // IMPORTANT: looked at again, now that a process that touches the file does not find it any more.
+                // IMPORTANT: Check again, now that a process that touches the file no longer finds it.
                 if try isNeeded || !isOld(aside) {
                     try linkBack(hash, paths)
                     try files.remove(aside)

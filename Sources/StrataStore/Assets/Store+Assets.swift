@@ -13,7 +13,8 @@ extension Store {
     ///
     /// - Parameter progress: A closure that receives the number of bytes copied so far.
     /// - Throws: ``StrataError`` `assetFileNotFound` for a file that cannot be read, `assetFileModified` for one that
-    ///   changes meanwhile, `tooLarge` for one over ``StoreOptions/assetBytes``, and errors of the store's own disk.
+    ///   changes during the copy, `tooLarge` for one over ``StoreOptions/assetBytes``, and errors of the store's own
+    ///   disk.
     public func importAsset(
         at path: String, progress: (_ copied: Int) -> Void = { _ in }
     ) throws -> PinnedAsset {
@@ -52,7 +53,7 @@ extension Store {
         _ asset: FieldValue.Asset, of id: RecordID, in database: DatabaseID, as actor: Actor
     ) throws -> PinnedAsset {
         try requireWritable()
-        // Pinned before the lookup, since a save from another device may replace the asset meanwhile.
+        // Pinned before the lookup, since a save from another device may replace the asset at any time.
         let pin = engine.assets.pin(asset)
         defer { withExtendedLifetime(pin) {} }
         let record = try? snapshot().record(id, in: database, as: actor)

@@ -22,9 +22,9 @@ extension Store {
     /// - Parameters:
     ///   - fetches: true to keep the files in the copy's own directory.
     ///   - removesUnused: true to remove the objects that no commit names, and the pieces of uploads that were cut off.
-    ///     No other process may have the store open meanwhile, since it may be about to name one of them.
+    ///     No other process may have the store open while this runs, since it may be about to name one of them.
     /// - Throws: `.invalidArgument` if the cluster does not keep the store's assets, if this copy does not have all
-    ///   history, or if the store is written meanwhile.
+    ///   history, or if the store is written while this runs.
     package func checkCluster(fetches: Bool, removesUnused: Bool) throws -> ClusterReport {
         guard case .cluster(_, let objects, _) = engine.assets.place else {
             throw StrataError(.invalidArgument, "The cluster does not keep the assets of this store.")

@@ -11,7 +11,7 @@ public struct Compaction: Sendable, Hashable {
     public var freedBytes: UInt64
     /// The bytes of the new base.
     public var baseBytes: UInt64
-    /// The number of asset files removed because nothing names them any more.
+    /// The number of asset files removed because nothing names them.
     public var assetCount: Int
 }
 

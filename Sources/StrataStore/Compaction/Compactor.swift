@@ -309,7 +309,7 @@ final class Compactor: Sendable {
             try requireGoing()
             let began = platform.time.nowMicroseconds()
             let slice = try pipeline.betweenBatches { fork -> Bool in
-                // Views that were folded again meanwhile already start from the base.
+                // Views that were folded again in the meantime already start from the base.
                 if fork.hasPrunedAssets(through: horizon) { return false }
                 return try pruning.advance(fork, limit: Self.rowsPerSlice)
             }

@@ -26,7 +26,7 @@ package struct KeptOperation: Sendable, Hashable {
         self.content = content
     }
 
-    /// Returns the path of the directory beside the log that contains the files.
+    /// Returns the path of the directory that contains the files.
     package static func directory(inStore path: String) -> String { path + "/operations" }
 
     package func encoded() -> [UInt8] {

@@ -9,7 +9,7 @@ extension Store {
     /// Removes the commits before an offset and keeps their result; the commit at the offset stays. Change tokens from
     /// before that are no longer served, and the past before it can no longer be shown.
     ///
-    /// Returns when the compaction is complete. Others read and write meanwhile; closing the store ends it.
+    /// Returns when the compaction is complete. Others can read and write while it runs; closing the store ends it.
     ///
     /// ```swift
     /// let done = try store.compact(before: store.offset)

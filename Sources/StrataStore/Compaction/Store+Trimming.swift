@@ -17,7 +17,7 @@ extension Store {
     /// Removes the sequencer's entries whose commits are all before an offset, after it made a base of them from which
     /// new copies begin (docs/replication.md §12). This copy keeps its history.
     ///
-    /// - Parameter ignoresCopies: true to trim what other copies have not read: they cannot follow afterwards.
+    /// - Parameter ignoresCopies: true to trim what other copies have not read: they cannot follow after that.
     /// - Throws: ``StrataError`` `invalidArgument` for a store without a sequencer or without a directory that all its
     ///   processes share, for an offset past the end, if no whole entry is before the offset, and if another copy has
     ///   not read all that would go. In these cases nothing has changed.

@@ -14,7 +14,7 @@ extension Store {
     ///     [RecordID("card", zone: ZoneID("People"))], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
     /// ```
     /// Everything is done on return. An erasure that is interrupted after its commit is completed when the store is
-    /// next opened. Others can continue meanwhile, except while the page file is rebuilt.
+    /// next opened. Others can continue while it runs, except while the page file is rebuilt.
     ///
     /// In a store on a sequencer, everything is done in this process's copy. Every other process erases the records
     /// from its own when the commit reaches it, and the sequencer has the data until it is trimmed
@@ -59,7 +59,7 @@ extension Store {
             }
             guard let type = try current ?? lastType(of: Array(id.name.utf8), in: zone) else {
                 throw Refusal(
-                    .unknownItem, "There is no record '\(id.name)', and was none.", rule: .administration)
+                    .unknownItem, "No record named '\(id.name)' exists or ever existed.", rule: .administration)
             }
             return try newest.names.text(.recordType, type, in: trees)
         }

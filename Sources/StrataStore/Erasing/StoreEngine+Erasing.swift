@@ -48,7 +48,7 @@ extension StoreEngine {
         try erasures.withLock { count in
             guard let segments = log.segments, let offset = try segments.unfinishedErasures() else { return false }
             count += 1
-            // One of an earlier opening has not begun in this one.
+            // An erasure from an earlier opening has not begun in this one.
             if !segments.isErasing { try segments.beginErasure() }
             do { try carryOutErasures(after: offset) } catch { throw explained(error, Self.unfinishedErasure) }
             return true
@@ -64,7 +64,7 @@ extension StoreEngine {
         segments.onErasure { [eraser] in eraser.wake() }
     }
 
-    /// Carries out all erasures after an offset, including those that arrive meanwhile.
+    /// Carries out all erasures after an offset, including those that arrive while it runs.
     private func carryOutErasures(after offset: UInt64) throws {
         var start = offset
         while true {

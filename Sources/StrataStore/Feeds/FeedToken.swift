@@ -12,7 +12,7 @@ import StrataViews
 public struct FeedToken: Sendable, Hashable {
     public enum Feed: Sendable, Hashable {
         case database
-        /// The zone's ordinal, and the version of the event that began the zone's life.
+        /// The zone's ordinal, and the version of the event that created this incarnation of the zone.
         case zone(UInt64, life: Version)
     }
 
@@ -34,8 +34,12 @@ public struct FeedToken: Sendable, Hashable {
         public enum Phase: UInt8, Sendable {
             /// Nothing of the share was read yet.
             case begins
-            /// Its changes since the base are being read, or all that it has, or all that the member knew of it.
-            case changes, content, end
+            /// Reading what changed since the base.
+            case changes
+            /// Reading every record, because the share is new to the member.
+            case content
+            /// Reporting every record as deleted, because the member's access ended.
+            case end
         }
 
         /// The offset up to which the remaining shares have been seen; 0 if the member has seen nothing of them.
@@ -235,7 +239,8 @@ extension FeedToken {
             if progress.base > 0 { reached = progress.base }
         }
         let members = Dictionary(zone.memberships.map { ($0.share, $0) }) { $1 }
-        // A token never knows a share that had ended before: it would be told what came into the share since.
+        // A share that ended before the token's offset is never listed; otherwise the member would receive records
+        // added since.
         let areCurrent = knownShares.allSatisfy { known in
             guard let member = members[known.share], member.joined == known.joined else { return false }
             return member.ended.map { $0.offset > reached } ?? true

@@ -5,8 +5,9 @@ import StrataViews
 
 /// Reads pages of a zone's feed for a member of hierarchical shares (docs/feeds.md §4).
 ///
-/// The shares are read one after another, in the order of their numbers: of each, what happened between the base, up to
-/// which the member has seen the share, and the target, which is the same for all pages of a fetch.
+/// The shares are read one after another, in the order of their numbers. Of each share, the changes after the *base*
+/// and up to the *target* are read: the member has seen the share up to the base, and the target is the same for all
+/// pages of a fetch.
 struct MemberFeed {
     private typealias Phase = FeedToken.ShareProgress.Phase
     /// Changes of a share whose records are read together.
@@ -204,7 +205,7 @@ struct MemberFeed {
         _ phase: Phase, _ reading: inout Reading
     ) throws -> Bool {
         let name = event.record.name
-        // What went before the member joined was never visible.
+        // A record that left before the member joined was never visible.
         if event.isGone, version <= max(member.joined, reading.baseVersion) { return true }
         // In a share that is new to the member, only records that another share had shown can be known; at a base of 0
         // nothing had been shown.

@@ -26,7 +26,7 @@ extension Store {
         return box
     }
 
-    /// Sets the number on a device's badge, which its next push with a badge counts on from.
+    /// Sets the number on a device's badge, from which its next push with a badge continues to count.
     ///
     /// - Throws: ``Refusal`` if no user is signed in; ``StrataError`` if the store is closed, or only read.
     package func setBadge(_ badge: UInt64, of actor: Actor) throws {
@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    /// Returns true once the state is past `offset`; false if the store was closed or the task was cancelled first.
+    /// Returns true once the state is past `offset`; false if the store was closed or the task was canceled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
             if engine.lastingOffset(of: snapshot().trees) > offset { return true }

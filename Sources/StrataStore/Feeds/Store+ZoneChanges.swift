@@ -53,8 +53,8 @@ extension Store {
 }
 
 extension Store {
-    /// Returns a page of a feed, and the offset of its state. If history that the state needs was removed meanwhile, a
-    /// later state is read.
+    /// Returns a page of a feed, and the offset of its state. If history that the state needs was removed in the
+    /// meantime, reads a later state.
     func readingFeed<Page>(_ body: (StoreSnapshot) throws -> Page) throws -> (Page, offset: UInt64) {
         let floor = log.floor.offset
         let snapshot = snapshot()

@@ -32,7 +32,7 @@ struct KeyBook: Sendable, Equatable {
     /// The entries, in ascending order of their IDs.
     private(set) var entries: [Entry] = []
 
-    /// The keys that nothing may be sealed with any more: retired and destroyed ones.
+    /// The keys that may no longer seal values: retired and destroyed ones.
     private(set) var former: Set<UInt64> = []
     /// The index of each entry, by its ID. `currentPlaces` has those of the users' keys in use, by the bytes of the
     /// name.

@@ -146,8 +146,8 @@ final class KeyRing: Sendable {
 
     /// Destroys a user's key once `commit` has returned; if `commit` fails, the key stays.
     ///
-    /// Other processes must not use a shared key any more when the commit is in the log: it is retired first. If
-    /// `commit` fails, it stays so; values that are sealed afterwards get another key.
+    /// Other processes must no longer use a shared key when the commit is in the log: it is retired first. If
+    /// `commit` fails, it stays retired; values that are sealed later get another key.
     func destroyKey<Result>(of user: String, after commit: () throws -> Result) throws -> Result {
         let name = [UInt8](user.utf8)
         let leaving = try state.wait { state -> [UInt64]? in
@@ -176,8 +176,7 @@ final class KeyRing: Sendable {
         return result
     }
 
-    /// Changes the keys; they stay as they are if the body returns false. It is called again if another process was
-    /// faster.
+    /// Changes the keys; nothing changes if the body returns false. It is called again if another process was faster.
     private func change(_ state: inout State, _ body: (inout KeyBook) -> Bool) throws {
         while true {
             var book = try book(&state)

@@ -10,7 +10,7 @@ protocol KeyStorage: Sendable {
     /// Returns once no loss of power undoes what ``read()`` returned.
     func makeDurable() throws
     /// Replaces the keys that were read last; durable on return. Returns false, and changes nothing, if another process
-    /// has changed them meanwhile.
+    /// has changed them in the meantime.
     func replace(with book: KeyBook) throws -> Bool
     /// Overwrites what is left of keys that were replaced.
     func clean() throws
@@ -27,7 +27,7 @@ extension KeyStorage {
 struct MissingKeys: KeyStorage {
     let error: StrataError
 
-    /// Requests with encrypted values are refused, because the keys are looked at.
+    /// True, so that requests with encrypted values look at the keys and are refused.
     var isShared: Bool { true }
     func read() throws -> KeyBook { throw error }
     func replace(with book: KeyBook) throws -> Bool { throw error }

@@ -5,8 +5,8 @@ import StrataSystem
 /// The keys of a store that several processes write: a directory with a file for each *generation* of the keys.
 ///
 /// The newest file counts. A process that changes the keys links a whole file to the next number, which only one
-/// process can do, and then empties the older files. The last of these keeps its name, so that a process that
-/// lists the directory meanwhile finds a number.
+/// process can do, and then empties the older files. The last of these keeps its name, so that a process that lists the
+/// directory at the same time finds a number.
 final class SharedKeyFile: KeyStorage {
     private struct State {
         /// The generation that was read last; 0 if there was none.
@@ -56,7 +56,8 @@ final class SharedKeyFile: KeyStorage {
     func isCurrent() throws -> Bool {
         let number = state.withLock { $0.number }
         if number == 0 { return try newest() == 0 }
-        // IMPORTANT: in this order. The names of the newest generation and of the one before it are there.
+        // IMPORTANT: Check the next generation first. The names of the newest generation and the one before it always
+        // exist.
         if try files.exists(path(of: number + 1)) { return false }
         return try files.exists(path(of: number))
     }
@@ -92,7 +93,7 @@ final class SharedKeyFile: KeyStorage {
         let draft = directory + "/" + Self.draftPrefix + platform.random.nextIdentifier().description
         let isFirst = try files.create(
             path(of: number), in: directory, with: book.encoded(), draft: draft, isPrivate: true)
-        // The number of a process that slept may have been used and removed; then there are later ones.
+        // While this process slept, others may have used and removed its number; then later numbers exist.
         guard isFirst, try newest() == number else { return false }
         state.withLock { ($0.number, $0.durable) = (number, number) }
         // The keys are already replaced. If the disk fails here, the next change empties the older files.
@@ -132,7 +133,7 @@ final class SharedKeyFile: KeyStorage {
         let status = try file.status()
         guard status.isOlder(than: draftSeconds, at: platform.time) else { return }
         try files.remove(path)
-        // Without this name it cannot become a generation any more, unless it already is one.
+        // Without this name it can no longer become a generation, unless it already is one.
         let linked = try files.list(directory).filter { Self.number(of: $0) != nil }.contains {
             try identity(of: directory + "/" + $0) == status.identity
         }

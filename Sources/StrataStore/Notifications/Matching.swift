@@ -209,7 +209,7 @@ final class Matching {
         return .fires
     }
 
-    /// Returns true if the subscription's user may read the state of the record, by the grants and roles of now.
+    /// Returns true if the subscription's user may read the state of the record, by the current grants and roles.
     private func mayRead(
         _ entry: SubscriptionIndex.Entry, _ asked: AskedRecord, in place: Place
     ) throws -> Bool {
@@ -307,7 +307,7 @@ extension SubscriptionTrigger {
         if case .zone = subject { true } else { false }
     }
 
-    /// True for an event that says what members of shares see, beside the events that changed it.
+    /// True for an event that only records what members of shares see; other events made the change.
     fileprivate var isOfMembers: Bool {
         switch subject {
         case .sharedRecord, .member: true

@@ -204,7 +204,7 @@ final class Notifier: @unchecked Sendable {
                 failuresInRow = 0
                 state.withLock { $0.isFailing = false }
             } catch {
-                // The next reader folds damaged views again; the commits of the meantime are examined after that.
+                // The next reader folds damaged views again; the commits since then are examined after that.
                 isLoaded = false
                 endArrivals()
                 state.withLock { $0.isFailing = true }
@@ -256,7 +256,7 @@ final class Notifier: @unchecked Sendable {
             try admit(arrival)
             state.withLock { _ = $0.arrivals.removeFirst() }
         }
-        // One that cannot be noted must not keep others from being set.
+        // A badge that cannot be noted must not keep others from being set.
         while let change = state.withLock({ $0.badges.isEmpty ? nil : $0.badges.removeFirst() }) {
             let outcome = Result { try note(change.badge, of: change.actor) }
             state.withLock { $0.badgeOutcomes[change.number] = outcome }

@@ -59,7 +59,7 @@ final class Publication: Sendable {
         }
     }
 
-    /// Returns once the state is past `offset`, this is closed, or the task is cancelled.
+    /// Returns once the state is past `offset`, this is closed, or the task is canceled.
     func wait(past offset: UInt64) async {
         await tasks.wait(past: offset) { self.state.withLock { $0.isClosed || $0.offset > offset } }
     }

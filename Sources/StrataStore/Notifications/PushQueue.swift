@@ -44,7 +44,7 @@ public final class PushQueue: Sendable {
 
     // MARK: The device
 
-    /// Returns the next push; nil once the store is closed, ``close()`` was called, or the task is cancelled. Only one
+    /// Returns the next push; nil once the store is closed, ``close()`` was called, or the task is canceled. Only one
     /// caller may wait at a time.
     public func next() async -> Push? {
         await withTaskCancellationHandler {
@@ -100,7 +100,7 @@ public final class PushQueue: Sendable {
         }
     }
 
-    /// Sets the number that the next push counts on from.
+    /// Sets the number from which the next push continues to count.
     func setBadge(_ badge: UInt64) {
         change { state in
             state.badge = badge

@@ -10,8 +10,8 @@ struct FilesHome: Sendable {
         case own
         /// A directory that all processes of a store on a sequencer share.
         case shared(String)
-        /// The store has no such directory, or the reader of a copy did not say which it is; `keys` is the code for
-        /// keys.
+        /// The store has no such directory, or the reader of a copy did not say which it is; `keys` is the error code
+        /// for keys.
         case missing(StaticString, keys: StrataError.Code)
     }
 
@@ -88,7 +88,7 @@ struct FilesHome: Sendable {
         { isElsewhere = false }
         guard !isElsewhere else {
             throw StrataError(
-                .invalidArgument, "The other processes of the store have their assets in its cluster; do so here too.",
+                .invalidArgument, "This store's assets are in the cluster; add assets=cluster to the address.",
                 .init(path: place.address, expected: "assets=cluster", found: "assets=directory"))
         }
     }

@@ -49,7 +49,7 @@ extension Store {
 
     /// Sets the names and the addresses of a user, who need not have written anything; roles and discoverability stay.
     ///
-    /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for what is no address.
+    /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for an invalid address.
     package func setPerson(_ person: Person, of user: String) throws {
         try administer(.setPerson(person, user: user))
     }
@@ -102,7 +102,7 @@ extension Store {
     /// B154; docs/encryption.md).
     ///
     /// Both are durable on return. If a reset was interrupted, calling this again completes it, even if no zone is
-    /// left. Values that the user encrypts afterwards get a new key. Records of the default zone stay, but their
+    /// left. Values that the user encrypts later get a new key. Records of the default zone stay, but their
     /// encrypted values can no longer be opened.
     public func resetEncryptedData(of user: String) throws {
         try requireWritable()

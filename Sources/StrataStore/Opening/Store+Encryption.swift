@@ -1,7 +1,7 @@
 import StrataModel
 import StrataRules
 
-/// Encrypted values are sealed before they enter a request, so the store validates, keeps and logs only ciphertext
+/// Encrypted values are sealed before they enter a request, so the store judges, keeps and logs only ciphertext
 /// (docs/encryption.md).
 extension Store {
     /// Seals a value for a save of this record under this key and no other. In the shared database, it is sealed

@@ -18,8 +18,8 @@ public struct IndexStatus: Sendable, Hashable {
 }
 
 extension Store {
-    /// Declares an index on a field of a record type, in the log; it is built from then on. An existing index stays as
-    /// it is.
+    /// Declares an index on a field of a record type, in the log; it is built from then on. An existing index does not
+    /// change.
     ///
     /// ```swift
     /// try store.declareIndex(type: "Task", field: "dueDate")

@@ -32,8 +32,9 @@ public final class Store: Sendable {
     public var sharedIdentity: any AnyObject & Sendable { engine }
     /// The result of opening the store for writing; nil if it is only read, or in memory.
     public var opening: Opening? { engine.opening }
-    /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
+    /// The store's ID.
     package var storeID: Identifier { engine.storeID }
+    /// The log that the store is folded from. If another program writes it, it may be ahead of ``offset``.
     package var log: any EventLog { engine.log }
     var views: Views { engine.views }
     var pipeline: Pipeline { engine.pipeline }
@@ -116,7 +117,7 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Validates a request and commits its accepted items; returns once they are as durable as the store promises.
+    /// Judges a request and commits its accepted items; returns once they are as durable as the store promises.
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     @discardableResult
@@ -172,7 +173,7 @@ public final class Store: Sendable {
     /// Applies the commits that another process has written since the store was opened for reading; returns true if
     /// there were any. A store that this process writes is always up to date.
     ///
-    /// - Throws: ``StrataError`` if the log cannot be read; the state stays as it was.
+    /// - Throws: ``StrataError`` if the log cannot be read; the state is then unchanged.
     @discardableResult
     public func refresh() throws -> Bool {
         try gate.requireOpen()
@@ -206,7 +207,7 @@ public final class Store: Sendable {
     }
 
     /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait
-    /// meanwhile.
+    /// until this finishes.
     ///
     /// ```swift
     /// try store.rebuildViews()

@@ -61,7 +61,7 @@ extension StoreEngine {
         } catch let error as StrataError
             where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
         {
-            // A page is damaged, or a writer removed commits meanwhile. Opening the whole state deals with both.
+            // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
     }
@@ -192,8 +192,9 @@ extension StoreEngine {
 }
 
 extension StoreEngine {
-    /// Returns the last commit of a state that no loss of power undoes, if acknowledged commits are durable. Only lazy
-    /// commits come after it, and they change nothing. A token from there holds after a crash.
+    /// Returns the last commit of a state that survives a power failure if durability is `.commit`; otherwise the
+    /// state's last commit. With `.commit` only lazy commits come after it, and they change nothing, so a token from
+    /// there stays valid after a crash.
     func lastingOffset(of trees: Snapshot) -> UInt64 {
         let end = trees.foldedOffset(ViewTree.records)
         return options.durability == .commit ? min(end, log.durableEnd.offset) : end

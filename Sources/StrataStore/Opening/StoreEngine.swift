@@ -155,7 +155,7 @@ final class StoreEngine: Sendable {
                 platform: platform, rebuilder: rebuilder,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
-            // Keys that cannot be cleaned up now are when the next one is made or destroyed.
+            // Keys that cannot be cleaned up now are cleaned up when the next key is made or destroyed.
             try? engine.keys.clean()
             do {
                 if try engine.finishErasures() { engine.resumedErasure.withLock { $0 = true } }

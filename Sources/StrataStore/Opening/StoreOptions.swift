@@ -107,7 +107,7 @@ public struct StoreOptions: Sendable {
 
     /// The options that decide how requests are judged, a line for each: all processes of a store must have the same.
     ///
-    /// The text is kept as long as the store: a changed name or value is another option to it.
+    /// The store keeps this text, so a changed name or value counts as another option.
     var terms: String {
         """
         limits.itemsPerRequest \(limits.itemsPerRequest)
@@ -136,13 +136,13 @@ public struct StoreOptions: Sendable {
         guard let sequencer = try place.sequencer(platform) else {
             guard place.writes == .anywhere else {
                 throw StrataError(
-                    .invalidArgument, "A store without a sequencer has one writer; leave out the home writer.",
+                    .invalidArgument, "A store without a sequencer has one writer; remove writing(.home).",
                     .init(path: path))
             }
             guard place.filesDirectory == nil, place.assets == .directory else {
                 throw StrataError(
                     .invalidArgument,
-                    "A store without a sequencer keeps assets and keys in its own directory; leave the other out.",
+                    "A store without a sequencer keeps assets and keys in its own directory; remove the other place.",
                     .init(path: path, found: place.filesDirectory ?? "assets=cluster"))
             }
             guard try !platform.files.exists(StorePaths(path).replica) else {

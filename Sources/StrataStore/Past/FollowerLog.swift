@@ -31,7 +31,7 @@ final class FollowerLog: ReadOnlyLog {
         }
     }
 
-    /// Folds the log from its beginning, and again if its writer removes a part meanwhile.
+    /// Folds the log from its beginning, and again if its writer removes a part while this reads.
     ///
     /// - Parameter first: true if it is already known that the beginning has changed.
     func beginningAnew<Result>(first isKnown: Bool, _ fold: () throws -> Result) throws -> Result {

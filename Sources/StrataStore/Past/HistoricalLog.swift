@@ -35,7 +35,7 @@ final class HistoricalLog: ReadOnlyLog {
         return try log.read(from: end.offset + 1)
     }
 
-    /// Returns once there is a later commit, the task is cancelled, or the log is closed.
+    /// Returns once there is a later commit, the task is canceled, or the log is closed.
     func waitForLater() async { await log.waitForEnd(past: end.offset) }
 
     private static func place(
@@ -88,7 +88,7 @@ final class HistoricalLog: ReadOnlyLog {
     }
 
     func sync() throws {}
-    /// Returns only when the task is cancelled or the log is closed, since nothing comes after the end.
+    /// Returns only when the task is canceled or the log is closed, since nothing comes after the end.
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: UInt64.max) }
     func close() throws {}
 }

@@ -156,8 +156,8 @@ extension StoreSnapshot {
         }
     }
 
-    /// Like ``forEachDifference(since:in:_:)``, for an older state of the store that was folded apart and so shares
-    /// nothing with this one: all records of both are read. Returns false if `body` did.
+    /// Like ``forEachDifference(since:in:_:)``, for an older state of the store that was folded separately and so
+    /// shares nothing with this one: all records of both are read. Returns false if `body` did.
     ///
     /// - Parameter zones: the zones whose records are compared, by ordinals from 1 on.
     package func forEachDifference(

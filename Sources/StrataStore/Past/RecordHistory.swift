@@ -114,7 +114,7 @@ package final class RecordHistory: Sendable {
         try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
     }
 
-    // MARK: States beside a view
+    // MARK: Past states
 
     /// Returns the encoded state that a version made; nil if the log has no such version of the record, or it was
     /// erased.

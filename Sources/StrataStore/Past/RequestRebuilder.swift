@@ -3,7 +3,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Rebuilds the requests of a log's commits (docs/format.md §20), so that they can be validated again.
+/// Rebuilds the requests of a log's commits (docs/format.md §20), so that they can be judged again.
 ///
 /// It folds the commits one by one: a full event says what a record became, and only the state before it shows what was
 /// requested.

@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Validation by the rules, without writing.
+/// Judging by the rules, without writing.
 extension Store {
     /// The rules of this handle's store.
     package var rules: Rules { pipeline.rules }

@@ -32,6 +32,6 @@ extension Store {
         return try past.readLater()
     }
 
-    /// Returns once there is a later commit, or the task is cancelled.
+    /// Returns once there is a later commit, or the task is canceled.
     package func waitForLaterCommits() async { await (log as? HistoricalLog)?.waitForLater() }
 }

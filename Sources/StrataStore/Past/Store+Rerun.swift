@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// The parts of a store that a timeline needs to be validated again.
+/// The parts of a store that a timeline needs to be judged again.
 extension Store {
     /// The trees of the current state. This handle shows everything that is published in them.
     package var pages: PageStore { views.pages }

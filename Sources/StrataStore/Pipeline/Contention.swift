@@ -13,7 +13,7 @@ struct Contention {
     mutating func noteLoss(at now: ContinuousClock.Instant) {
         balance += 1
         guard balance >= Self.limit else { return }
-        // After the rest, one more loss is enough.
+        // After that time, one more loss is enough.
         balance = Self.limit - 1
         restEnd = now + Self.rest
     }

@@ -18,7 +18,7 @@ struct Forwarding: Sendable {
         guard let carrier = log.carrier else {
             guard place.writes == .anywhere else {
                 throw StrataError(
-                    .unsuitable, "The sequencer cannot carry requests to another process; write anywhere instead.",
+                    .unsuitable, "The sequencer cannot carry requests to another process; use writing(.anywhere).",
                     .init(path: place.address))
             }
             return nil

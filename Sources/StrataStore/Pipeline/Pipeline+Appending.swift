@@ -34,12 +34,13 @@ extension Pipeline {
         return answers(batch, positions, failure, standing, showing: snapshot)
     }
 
-    /// Returns the state that the body publishes, or the newest one if it fails.
+    /// Returns the state that the body publishes. If the body fails, rebuilds the views; if that fails too, stops
+    /// accepting writes and returns the newest state.
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {
             if let rebuilt = rebuilt(after: error) { return rebuilt }
             if isShared, let error = error as? StrataError, error.code == .newerFormat { return stop(before: error) }
-            // The commits are in the log, but no state shows them, so nothing can be validated any more.
+            // The commits are in the log, but no state shows them, so no request can be decided.
             refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
             return views.pages.snapshot()
         }
@@ -182,7 +183,7 @@ extension Pipeline {
     /// Puts back requests to be judged again, here or at the home writer.
     private func putBack(_ submissions: [Submission]) {
         var submissions = submissions
-        // A request that stayed here and lost need not stay: others may append first without end.
+        // A request that was kept here and lost may go to the home writer: others might append first forever.
         for index in submissions.indices where !submissions[index].isForwarded { submissions[index].isKept = false }
         let isAnyForwarded = state.withLock { [submissions] state in
             let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }
@@ -202,7 +203,8 @@ extension Pipeline {
             return Result {
                 guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
                     throw Refusal(
-                        .serverRejectedRequest, "The request came before, and what it did is not kept any more.")
+                        .serverRejectedRequest,
+                        "This request was applied earlier, but its result is no longer in the log.")
                 }
                 return Answer(
                     result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))

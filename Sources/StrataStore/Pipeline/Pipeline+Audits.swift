@@ -4,8 +4,8 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Lazy commits, which note things beside the requests. They are placed after the commits of a complete batch, so that
-/// no decision of the batch is based on a commit that may be lost.
+/// Lazy commits, which record events other than requests. They follow the commits of a complete batch, so that no
+/// decision of the batch is based on a commit that may be lost.
 extension Pipeline {
     // MARK: Noting
 
@@ -132,7 +132,7 @@ extension Pipeline {
         _ = append(&batch)
     }
 
-    /// Writes the last audits. No other thread has a turn any more.
+    /// Writes the last audits. No other thread has a turn now.
     func writeLastAudits() {
         for _ in 0..<3 where state.withLock({ !$0.audits.isEmpty && $0.refusal == nil }) { writeAudits() }
     }

@@ -4,7 +4,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Validates waiting requests. The caller has the turn to decide.
+/// Decides waiting requests. The caller has the turn to decide.
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for submission in submissions {
@@ -42,7 +42,7 @@ extension Pipeline {
                 guard payload.count <= log.maximumCommitBytes else {
                     throw Refusal(
                         .limitExceeded,
-                        "What the request changes takes \(payload.count) bytes, more than a commit may have.")
+                        "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
                 return try add(decision, payload, at: time, on: line, to: &batch)
             }
@@ -75,7 +75,7 @@ extension Pipeline {
         batch.eventCount += decision.eventCount
         batch.byteCount += payload.count
         var answered = decision
-        // They are needed no more, and a batch may wait for some time.
+        // They are no longer needed, and a batch may wait for some time.
         answered.found = FoundStates()
         return .commit(batch.commits.count - 1, answered)
     }

@@ -61,7 +61,7 @@ extension Pipeline {
             if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }
             return hasMore
         } catch {
-            // When the store closes, no query waits for its indexes any more.
+            // When the store closes, no query waits for its indexes.
             if !state.withLock({ $0.isClosed }), rebuilt(after: error) != nil { return true }
             // Otherwise this would be retried forever. The next reader of the page gets the error.
             state.withLock { $0.indexes.isWanted = false }
@@ -69,7 +69,7 @@ extension Pipeline {
         }
     }
 
-    /// Completes the indexes at the end, so that the last checkpoint has them. No other thread has a turn any more.
+    /// Completes the indexes at the end, so that the last checkpoint has them. No other thread has a turn now.
     func completeIndexes() {
         guard state.withLock({ $0.indexes.hasIndexes && $0.refusal == nil }) else { return }
         while advancePublished(limit: IndexState.owedSliceRecords) {}

@@ -64,8 +64,8 @@ extension Pipeline {
         reader.context.replacements?.forgetUnused()
     }
 
-    /// Shows the state before a commit that only a later release can read, and follows no further. The caller has the
-    /// turn to append.
+    /// Shows the state before a commit that only a later release can read, and stops following the log. The caller has
+    /// the turn to append.
     func stop(before error: StrataError) -> Snapshot {
         let before = views.pages.snapshot()
         var (last, bytes) = (before.foldedOffset(ViewTree.records), 0)
@@ -75,7 +75,10 @@ extension Pipeline {
         }
         let failure = StrataError(
             .newerFormat,
-            "A later release wrote a commit; this one follows no further and takes no writes: update the program.",
+            """
+            A later release wrote this commit. This release has stopped following the log and accepting writes: update \
+            the program.
+            """,
             .init(offset: last + 1, found: error.context.found), cause: error)
         refuse(failure)
         (log as? ReplicatedLog)?.stop(because: failure)
@@ -96,7 +99,7 @@ extension Pipeline {
         while !claimTurns() {
             let (isClosed, refusal, isUnsettled) = state.withLock { ($0.isClosed, $0.refusal, $0.isUnsettled) }
             if isClosed { throw StoreGate.error }
-            // Settled in between: the outcome of the append is known now.
+            // The append was settled in the meantime: its outcome is known now.
             guard let refusal else { continue }
             guard isUnsettled else { throw refusal }
             throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
@@ -105,8 +108,8 @@ extension Pipeline {
         if state.withLock({ $0.end.offset < offset }) { applyOthers() }
     }
 
-    /// Finds out if the answers of a batch that wrote nothing are those of the end of the log. The caller has the turn
-    /// to append.
+    /// Determines if the answers to requests of a batch that wrote nothing hold at the end of the log. The caller has
+    /// the turn to append.
     func standing(
         of batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: inout Snapshot
     ) -> Standing {
@@ -126,7 +129,7 @@ extension Pipeline {
         return .outdated(isConfirmed: true)
     }
 
-    /// Makes batches smaller if other processes always append first, and larger again afterwards.
+    /// Makes batches smaller if other processes always append first, and larger again after that.
     func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
         if batch.isLazy, failure == nil { noteHome() }
         guard !batch.isLazy else { return }
@@ -157,7 +160,8 @@ extension Pipeline {
     func settle() {
         let start = ContinuousClock.now
         if (try? log.settle(milliseconds: Self.settlingMilliseconds)) != nil {
-            // IMPORTANT: before writes are accepted, because others rely on a state that has all commits then.
+            // IMPORTANT: Do this before writes are accepted: from then on, other threads rely on a state that has all
+            // commits.
             applyOthers()
             state.withLock { state in
                 if state.isUnsettled { (state.refusal, state.isUnsettled) = (nil, false) }
@@ -165,7 +169,7 @@ extension Pipeline {
             wakeBuilder()
             return returnTurns()
         }
-        // If it cannot be found out now, it is not asked all the time.
+        // If the outcome is still unknown, pause before the next attempt.
         state.withLock { $0.isSettlingPaused = true }
         returnTurns()
         // Long enough for another thread to answer the requests that wait.

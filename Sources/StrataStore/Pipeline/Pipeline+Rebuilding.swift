@@ -5,7 +5,7 @@ import StrataViews
 /// Replaces views in which a page is damaged with new ones, folded from the log (docs/architecture.md §5).
 extension Pipeline {
     /// Replaces damaged views with new ones, unless another thread has done so. The caller has the turn to append, so
-    /// that no thread publishes meanwhile; the line of a thread that is deciding is lost.
+    /// that no thread publishes during this; the line of a thread that is deciding is lost.
     ///
     /// - Throws: ``StrataError`` if that is impossible. The pipeline then refuses writes.
     func rebuildViews(_ damage: ViewsDamage) throws {

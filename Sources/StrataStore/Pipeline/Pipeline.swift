@@ -7,11 +7,11 @@ import StrataViews
 
 /// Owns the queue of requests, the two turns in which threads decide and append them, and the end of the log.
 ///
-/// Two turns make a pipeline of depth two (docs/architecture.md §7). The thread with the turn to *decide* validates the
+/// Two turns make a pipeline of depth two (docs/architecture.md §7). The thread with the turn to *decide* decides the
 /// waiting requests on top of a state that may not be published yet. The thread with the turn to *append* writes a
 /// batch, publishes its state and answers. A thread takes the first turn, then the second, and releases the first. Two
-/// worker threads do so, and a synchronous caller that finds the pipeline idle. The chain of decided states that are
-/// not published yet is the *line* (``SpeculativeState``).
+/// worker threads do this, and so does a synchronous caller that finds the pipeline idle. The chain of decided states
+/// that are not published yet is the *line* (``SpeculativeState``).
 ///
 /// ```
 ///              turn to decide      both turns         turn to append
@@ -22,8 +22,9 @@ import StrataViews
 ///               |  +-------------------+                   |
 ///               +------------------------------------------+ the log has another commit: put back first
 /// ```
-/// Behind it stand ``LiveViews``, which owns the trees and folds them again, ``IndexBuilds`` with its ``IndexBuilder``,
-/// and the values ``SubmissionQueue``, ``Turns``, ``IndexState`` and ``AuditQueue``, which change under its lock.
+/// The pipeline uses ``LiveViews``, which owns the trees and folds them again, and ``IndexBuilds`` with its
+/// ``IndexBuilder``. The values ``SubmissionQueue``, ``Turns``, ``IndexState`` and ``AuditQueue`` change under its
+/// lock.
 ///
 /// Invariants:
 /// 1. At most one thread has the turn to decide, and at most one the turn to append. Turns change only under the lock
@@ -44,7 +45,7 @@ import StrataViews
 // @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
-    /// The approximate number of request bytes that are validated before a batch is written.
+    /// The approximate number of request bytes that are decided before a batch is written.
     static let maximumBatchBytes = 8 << 20
     /// The maximum time that a batch waits for a checkpoint to make room.
     private static let maximumRoomMilliseconds = 10_000
@@ -63,7 +64,7 @@ final class Pipeline: @unchecked Sendable {
         var refusal: StrataError?
         /// True while the refusal is an append to a shared log whose outcome is being found out.
         var isUnsettled = false
-        /// True while that waits before the next attempt.
+        /// True during the pause before the next attempt to find it out.
         var isSettlingPaused = false
         /// The last commit of another process that a shared log reported.
         var reportedOffset: UInt64 = 0
@@ -73,7 +74,7 @@ final class Pipeline: @unchecked Sendable {
         var home: Identifier?
         /// True if all requests are to be sent to it.
         let sendsAll: Bool
-        /// Decides if requests are to be sent to it otherwise.
+        /// Decides if requests are to be sent to it when `sendsAll` is false.
         var contention = Contention()
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
@@ -99,7 +100,7 @@ final class Pipeline: @unchecked Sendable {
         /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
             turns.isAppending = false
-            // Evaluated every time, or it would not notice that they were not due in between.
+            // Evaluated every time; otherwise it would miss that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
                 || haveBecomeDue || audits.isDue || isBehind || mustSettle
@@ -208,7 +209,8 @@ final class Pipeline: @unchecked Sendable {
             return .entered(wakesWorker: true)
         }
         state.queue.append(submission)
-        // A thread that is deciding checks the queue again before it writes, so no other must be woken.
+        // The deciding thread wakes a worker for the queue when it releases its turn. If it waits for the turn to
+        // append, it is woken itself, to add the request to its batch.
         return .entered(wakesWorker: state.queue.count == 1 && (!state.turns.isDeciding || state.turns.isAppending))
     }
 
@@ -251,7 +253,7 @@ final class Pipeline: @unchecked Sendable {
         }
         for admission in admissions { admission.open() }
         state.notifyAll()
-        // What the home writer answers is applied while there are workers.
+        // The home writer's last answers are applied by the workers, which must still exist.
         for worker in forwarders { worker.join() }
         state.withLock { $0.isClosed = true }
         builds.beginStopping()

@@ -29,7 +29,7 @@ final class SnapshotReplacements: Sendable {
         replacements.withLock { $0 = [] }
     }
 
-    /// Releases the replacements of states that no reader holds any more.
+    /// Releases the replacements of states that no reader holds.
     func forgetUnused() {
         let unused = replacements.withLock { all -> [Replacement] in
             if all.isEmpty { return [] }

@@ -43,7 +43,7 @@ final class SpeculativeState {
     }
 }
 
-/// Requests that were validated together and share one write and one sync.
+/// Requests that were decided together and share one write and one sync.
 struct Batch {
     struct Entry {
         let submission: Submission

@@ -2,7 +2,7 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// A request that waits to be validated.
+/// A request that waits to be decided.
 struct Submission: Sendable {
     let request: Request
     let actor: Actor
@@ -100,7 +100,7 @@ struct SubmissionQueue {
         count += 1
     }
 
-    /// Puts back requests to be validated again, before all that came later.
+    /// Puts back requests to be decided again, before all that came later.
     mutating func putBack(_ submissions: [Submission]) {
         for submission in submissions.reversed() {
             let lane = Self.lane(submission.operation.qualityOfService)

@@ -22,7 +22,7 @@ final class NameDirectory: Sendable {
         /// The ordinals of the only states in which the place holds; nil if it holds in all of them.
         let ordinals: TreeIdentity?
 
-        /// Returns true if another actor reads the same: a user on another device does, but the service is no user.
+        /// Returns true if another actor reads the same: a user on another device does; the service is not a user.
         func serves(_ database: DatabaseID, _ other: Actor) -> Bool {
             asked == database && actor.user.utf8.elementsEqual(other.user.utf8)
                 && (actor == .service) == (other == .service)
@@ -40,8 +40,8 @@ final class NameDirectory: Sendable {
     /// The number of texts that were ever added to ``knownTexts``.
     private let addedTexts = Atomic(0)
 
-    /// Returns the database as the actor reads it, which does not change once it has been written to. Before that, as
-    /// most shared databases always are, it does not change as long as no name gets an ordinal.
+    /// Returns the database as the actor reads it. Once the database has been written to, the result never changes.
+    /// Before that, which is always the case for most shared databases, it holds as long as no name gets an ordinal.
     ///
     /// - Throws: ``Refusal`` for an actor that may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {

@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The description of a share that a user gets who has its URL, before and after joining.
+/// The description of a share for a user who has its URL, before and after joining.
 package struct ShareMetadata: Sendable {
     /// The share's record.
     package var record: Record
@@ -97,6 +97,6 @@ extension ShareState {
 }
 
 extension Refusal {
-    /// The refusal for a URL of nothing, and for a share that the user may not know of.
+    /// The refusal for a URL that belongs to no share, or to one hidden from the user.
     fileprivate static let missingShare = Refusal(.unknownItem, "No share has this URL.", rule: .existingShareOfURL)
 }

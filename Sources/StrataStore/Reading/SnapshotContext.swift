@@ -2,7 +2,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The objects that reading a state requires beside its trees.
+/// The objects that reading a state requires in addition to its trees.
 final class SnapshotContext: Sendable {
     /// The number of damaged pages that one read recovers from.
     private static let patience = 2

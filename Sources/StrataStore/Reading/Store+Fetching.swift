@@ -3,7 +3,8 @@ import StrataModel
 extension Store {
     /// Returns the records that a client requests, from the newest state: a result for each ID, in order (B110, B112).
     ///
-    /// - Throws: ``Refusal`` if nothing can be read at all, and for more IDs than ``Limits/itemsPerRequest`` (B117).
+    /// - Throws: ``Refusal`` if the actor can read nothing in the database, and for more IDs than
+    ///   ``Limits/itemsPerRequest`` (B117).
     public func fetch(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {

@@ -56,7 +56,8 @@ extension StoreSnapshot {
 extension Store {
     /// Returns the subscriptions that a client requests, from the newest state: a result for each ID, in order.
     ///
-    /// - Throws: ``Refusal`` if nothing can be read at all, and for more IDs than ``Limits/itemsPerRequest``.
+    /// - Throws: ``Refusal`` if the actor can read nothing in the database, and for more IDs than
+    ///   ``Limits/itemsPerRequest``.
     public func fetchSubscriptions(
         _ ids: [String], in database: DatabaseID, as actor: Actor
     ) throws -> [Result<NamedSubscription, Refusal>] {

@@ -76,7 +76,7 @@ public struct StoreSnapshot: Sendable {
 
     /// Returns a result for each ID, in order (B110, B112).
     ///
-    /// - Throws: ``Refusal`` if nothing can be read at all.
+    /// - Throws: ``Refusal`` if the actor can read nothing in the database.
     public func records(
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor,
         unreadable: UnreadableRecord = .refused

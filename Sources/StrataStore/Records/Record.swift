@@ -21,7 +21,7 @@ public struct Record: Sendable {
     /// True if the actor may not read the record, so that it shows neither fields nor links (B396).
     public private(set) var isHidden = false
 
-    /// - Parameter stored: the state of the record behind its whole name.
+    /// - Parameter stored: the state of the record, preceded by its whole name.
     init(_ stored: StoredState, _ origin: RecordOrigin) throws {
         self.stored = stored
         self.origin = origin
@@ -45,7 +45,7 @@ public struct Record: Sendable {
         }
     }
 
-    /// The record as an actor gets it who may not read it.
+    /// The record as returned to an actor who may not read it.
     var withoutFields: Record {
         var record = self
         record.isHidden = true
@@ -162,7 +162,7 @@ public struct Record: Sendable {
 }
 
 extension StoredState {
-    /// Returns the same state behind the whole name of its record, of which the key holds a short form.
+    /// Returns the same state, preceded by the whole name of its record, of which the key holds a short form.
     func withWholeName() throws -> StoredState {
         try withState { state in
             var name = try withName { try RecordStateView(state, in: 0..<state.count).name(keyName: $0) }

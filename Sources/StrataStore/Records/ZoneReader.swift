@@ -46,8 +46,8 @@ final class ZoneReader: Sendable {
             && origin.context.names.isUpToDate(origin.known)
     }
 
-    /// Calls `body` with the key of a record in ``ViewTree/records``: of a record that no zone has if the zone has no
-    /// records.
+    /// Calls `body` with the key of a record in ``ViewTree/records``: if the zone has no records, that of a record that
+    /// no zone has.
     func withKey<Result>(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         guard name.utf8.count <= RecordState.longestKeyName else {
             var keys = KeyList()

@@ -3,7 +3,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The result of comparing a store's files beside the log with what the log yields.
+/// The result of comparing a store's page file and asset files with what the log yields.
 package struct DeepReport: Sendable {
     /// The current step of the comparison, and its progress.
     package enum Progress: Sendable {

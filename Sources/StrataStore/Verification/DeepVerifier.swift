@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Compares a store's files beside the log (docs/architecture.md §5) with the result of folding the log: the page file,
-/// and the files of assets. It locks and writes nothing, and another process may be writing to the store.
+/// Compares a store's page file and asset files (docs/architecture.md §5) with the result of folding the log. It locks
+/// and writes nothing, and another process may be writing to the store.
 ///
 /// ```swift
 /// let report = try DeepVerifier.verify(at: "Notes.strata")

@@ -12,7 +12,7 @@ package struct LZ4Strong: ~Copyable {
 
     deinit { state.deallocate() }
 
-    /// As ``LZ4/compress(_:into:)``.
+    /// Like ``LZ4/compress(_:into:)``.
     package mutating func compress(
         _ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> Int? {

@@ -8,7 +8,7 @@ package enum OpenMode: Sendable {
     case write
     /// A new file, for reading and writing; an existing one is an error.
     case create
-    /// As ``create``, but only the file's owner may read or write it, from its creation on.
+    /// Like ``create``, but only the file's owner may read or write it, from its creation on.
     case createPrivate
     /// For reading and writing; the file is created if it does not exist.
     case writeOrCreate

@@ -6,7 +6,7 @@ import Synchronization
 /// A file descriptor. It is closed once, by ``close()`` or with the object.
 final class RealFile: File {
     let path: String
-    // Negative once closed, so that a second close cannot hit a descriptor that was reused meanwhile.
+    // Negative once closed, so that a second close cannot hit a descriptor that has been reused.
     private let descriptor: Atomic<Int32>
     /// The process that took the lock of the file or of a byte; 0 if none did.
     private let lockHolder = Atomic<Int32>(0)

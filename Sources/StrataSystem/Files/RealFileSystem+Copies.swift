@@ -16,7 +16,7 @@ extension RealFileSystem {
         for name in try list(source) {
             let (old, new) = ("\(source)/\(name)", "\(target)/\(name)")
             var status = stat()
-            // A file that is removed meanwhile is skipped.
+            // A file that is removed during the copy is skipped.
             guard lstat(old, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 try linkAll(in: old, to: new)

@@ -13,7 +13,7 @@ extension StrataError {
                 .permissionDenied, "This user lacks the permission; check the owner and mode of the path.", context)
         case EROFS:
             return StrataError(.readOnlyMedium, "The medium is read-only; open the store for reading.", context)
-        case ENOSPC, EDQUOT, EFBIG: return StrataError(.noSpace, "No space is left for this.", context)
+        case ENOSPC, EDQUOT, EFBIG: return StrataError(.noSpace, "The disk or quota is full.", context)
         case ELOOP:
             return StrataError(
                 .inputOutput, "A file of the store is a symbolic link; replace the link with the file.",

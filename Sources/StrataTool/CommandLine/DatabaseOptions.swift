@@ -7,8 +7,8 @@ struct DatabaseOptions {
         "--user", "NAME", help: "the user who makes the request; the private database is this user's")
     static let database = Option<InternedName.Scope>(
         name: "--database", valueName: "NAME",
-        help: "public or private; the default is private with --user or --owner, else public, or the only private one "
-            + "that has what the command looks for"
+        help: "public or private; the default is private with --user or --owner, else public or, if exactly one "
+            + "private database contains a match, that one"
     ) { text throws(UsageError) in
         switch text {
         case "public": return .public
@@ -20,7 +20,7 @@ struct DatabaseOptions {
     static let anyDatabase = Option<InternedName.Scope>(
         name: database.name, valueName: database.valueName,
         help: "public, private or shared; shared is what others share with --user. The default is private with "
-            + "--user or --owner, else public, or the only private one that has what the command looks for"
+            + "--user or --owner, else public or, if exactly one private database contains a match, that one"
     ) { text throws(UsageError) in
         switch text {
         case "public": return .public

@@ -9,11 +9,11 @@ enum DebugCommand: Command {
     static let name = "debug"
     static let summary = "step through the commits, forward and back, with breakpoints and watches"
     static let details =
-        "An interactive session with a position after one commit, at first before all of them: step, back, continue "
-        + "and until move it; break and watch set where to stop; print, diff, query and why show the state, what "
-        + "changed and which rule decided; 'help' lists the commands. Without a terminal the commands come from a "
-        + "script, from -e or from standard input, and each is printed before its output; the first that fails ends "
-        + "the session. It can run while another program writes to the store, and does not see later commits."
+        "Opens an interactive session. It starts before the first commit. step, back, continue and until move through "
+        + "the commits. break and watch set stopping points. print, diff, query and why show the state, the changes "
+        + "and the deciding rule. help lists the commands. Without a terminal the commands come from a script, from -e "
+        + "or from standard input, and each is printed before its output; the first that fails ends the session. It "
+        + "can run while another program writes to the store, and does not see later commits."
 
     static let script = Option<String>(
         name: "--script", valueName: "FILE",

@@ -61,7 +61,7 @@ enum FramesCommand: Command {
         if let count = arguments[limit] {
             let end = min(end, last)
             first = max(first, end + 1 - min(count, end))
-            // Commits written meanwhile are not counted among the last ones.
+            // Commits written while this reads are not counted among the last ones.
             return first <= end ? first...end : nil
         }
         return first...last

@@ -4,7 +4,8 @@ import StrataSystem
 /// Restricts the tool's file access to reading, if necessary only up to a damaged place.
 ///
 /// Commands that only read open stores through this type, so they cannot change them. There are two exceptions:
-/// following a writer asks it by `log/tail` to be woken, and reading the page file registers in `readers` meanwhile.
+/// following a writer asks it by `log/tail` to be woken, and reading the page file registers in `readers` until it
+/// ends.
 struct ReadOnlyFiles: FileSystem {
     /// The end of the readable part of a log. The rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {

@@ -74,9 +74,9 @@ enum RepairCommand: Command {
         Key("ok", "true if there was nothing to repair") { $0.plan.isWhole }
         Key("applied", "true if it was repaired") { $0.isApplied && !$0.plan.steps.isEmpty }
         Key("obstacle", "why it cannot be repaired, in words") { $0.plan.obstacle }
-        Key("end", "last offset of the log afterwards") { $0.plan.end.offset }
+        Key("end", "last offset of the log afterward") { $0.plan.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.plan.end.chain) }
-        Key("lost", "offsets that the log no longer has afterwards") { $0.plan.lostOffsets }
+        Key("lost", "offsets that the log no longer has afterward") { $0.plan.lostOffsets }
         Key("keptAside", "those of them whose commits are intact in files that are kept") { $0.plan.keptAsideOffsets }
         Key("steps", "the steps, in order", each: stepShape) { $0.plan.steps }
         Key("note", "path of the file that describes the repair") { $0.plan.note }

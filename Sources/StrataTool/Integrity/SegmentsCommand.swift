@@ -6,10 +6,11 @@ enum SegmentsCommand: Command {
     static let name = "segments"
     static let summary = "list the segments and the base of a store's log"
     static let details =
-        "Reads the whole log. It can run while another program writes to the store. RAW is the size of the payloads "
-        + "before compression, SAVED the percentage by which the file is smaller than that (negative if larger), ZONES "
-        + "the number of zones with changes in the segment. A base replaces the commits that were compacted. For a "
-        + "damaged store it prints what it can and exits with 3."
+        "Reads unsealed segments and the base in full, and only the index of sealed ones. It can run while another "
+        + "program writes to the store. RAW is the size of the payloads before compression, SAVED the percentage by "
+        + "which the file is smaller than that (negative if larger), ZONES the number of zones with changes in the "
+        + "segment. A base replaces the commits that were compacted. For a damaged store it prints what it can and "
+        + "exits with 3."
     static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]
@@ -86,7 +87,7 @@ enum SegmentsCommand: Command {
         Key("firstOffset", "the first offset that it holds, will hold, or as a base represents") { $0.firstOffset }
         Key("lastOffset", "the last; null if it is empty") { $0.lastOffset }
         Key("form", "`base`, `frames` or `blocks`") { $0.form.rawValue }
-        Key("closed", "true if nothing is written to it any more") { $0.isClosed }
+        Key("closed", "true if nothing more is written to it") { $0.isClosed }
         Key("commits", "how many were read in it; 0 for a base") { $0.commitCount }
         Key("bytes", "size of the file") { $0.fileBytes }
         Key("payloadBytes", "bytes of their payloads before compression") { $0.payloadBytes }

@@ -198,7 +198,7 @@ extension StoreInfo: Shaped {
         Key("firstOffset", "the first offset that it holds or will hold") { $0.segment.firstOffset }
         Key("lastOffset", "the last; null if it is empty") { $0.segment.lastOffset }
         Key("bytes", "size of the file") { $0.byteCount }
-        Key("closed", "true if nothing is written to it any more") { $0.segment.isClosed }
+        Key("closed", "true if nothing more is written to it") { $0.segment.isClosed }
     }
 }
 

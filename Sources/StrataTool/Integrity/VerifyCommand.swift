@@ -3,7 +3,7 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata verify`: checks every byte of a store's log, and with `--deep` the files beside it.
+/// `strata verify`: checks every byte of a store's log, and with `--deep` the page file and the assets.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
@@ -12,14 +12,13 @@ enum VerifyCommand: Command {
         + "and interned names can be decoded, that sealed segments describe their commits correctly, and that a base "
         + "is as it was written. Exits with 0 if all is well. If not, it exits with 1 and prints the first damaged "
         + "place, how far the damage goes, which offsets are lost, and which commits after the damage are intact. An "
-        + "unfinished tail is not damage: a program may be writing it, or was stopped while it did. Neither is "
-        + "anything that only a later release of Strata understands: then it exits with 3, as for a store that cannot "
-        + "be read. With --deep it also folds the log again, compares the page file with the result entry by entry, "
-        + "and reads each page and each asset file; where they differ, it names the first commit that caused the "
-        + "difference. With --against it compares chain values and commits with those of another copy, or of the "
-        + "sequencer, and names the first commit that differs; a copy that has only not read everything yet agrees. It "
-        + "writes nothing to the store; data that does not fit in memory goes to unnamed files in "
-        + "$TMPDIR, or /tmp."
+        + "unfinished tail is not damage: a program may be writing it, or was stopped while it did. Data in a newer "
+        + "format is not damage either: verify exits with 3, as for a store that cannot be read. With --deep it also "
+        + "folds the log again, compares the page file with the result entry by entry, and reads each page and each "
+        + "asset file; where they differ, it names the first commit that caused the difference. With --against it "
+        + "compares chain values and commits with those of another copy, or of the sequencer, and names the first "
+        + "commit that differs; a copy that merely lags behind agrees. It writes nothing to the store; data that does "
+        + "not fit in memory goes to unnamed files in $TMPDIR, or /tmp."
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress]
     static let deep = Option.flag(

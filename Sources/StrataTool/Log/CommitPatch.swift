@@ -101,7 +101,7 @@ extension CommitPatchText {
             case .value(let value): value
             }
         }
-        Key("new", "the value after the change, or null if there is none any more") { $0.change.after }
+        Key("new", "the value after the change, or null if there is none") { $0.change.after }
         Key("oldShare", "the state before, decoded", if: "the state of a share, if known") { value -> ShareState? in
             guard case .value(let before) = value.change.before, isShareState(value.change.key, value.names) else {
                 return nil

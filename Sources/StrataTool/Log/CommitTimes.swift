@@ -11,7 +11,7 @@ struct CommitTimes {
         if offset == log.floor.offset { return try log.readBase()?.time }
         guard offset > log.floor.offset else { return nil }
         do { return try log.commit(at: offset)?.time } catch let error as StrataError where error.code == .outOfRange {
-            // Another process compacted it meanwhile.
+            // Another process has compacted it.
             return nil
         }
     }

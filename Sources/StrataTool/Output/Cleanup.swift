@@ -55,7 +55,7 @@ enum Cleanup {
         }
         isComing.store(true, ordering: .releasing)
         Progress.end()
-        // Removal is retried because a store under construction may add files meanwhile.
+        // Removal is retried because a store under construction may add files at the same time.
         for path in temporaries.withLock({ $0 }) {
             for _ in 0..<100 where access(path, F_OK) == 0 { try? FileManager.default.removeItem(atPath: path) }
         }

@@ -129,7 +129,7 @@ final class Output {
         if failure != 0 { try reportFailure() }
     }
 
-    /// Writes the buffer, and throws if the output has no reader any more.
+    /// Writes the buffer, and throws if the output no longer has a reader.
     func flushToListener() throws {
         try flush()
         var request = pollfd(fd: descriptor, events: 0, revents: 0)

@@ -13,11 +13,13 @@ enum BisectCommand: Command {
         + "prints that commit and the record that changed, before and after. This is a scan, not a binary search: each "
         + "commit of the range that can matter is read, since a predicate can begin and cease to hold any number of "
         + "times. It reports if it does so more than once, and --all lists each time. With --run it finds the first "
-        + "commit after which a shell command reports, by its exit status, that a condition holds: 0 not yet, 1 to 127 "
-        + "it holds, 125 this state cannot be tested; higher values end the search. $STRATA_BISECT_STORE is a "
-        + "directory with a store as it was then, which the command may change; $STRATA_BISECT_OFFSET is its last "
-        + "commit. This is a binary search, which assumes that what begins to hold continues to hold. The output of "
-        + "the command goes to standard error. Exits with 1 if the condition never holds, or holds from the beginning."
+        + "commit after which a shell command reports, by its exit status, that a condition holds: 0 means that it "
+        + "does not hold yet; 125 that this state cannot be tested; any other status up to 127 that it holds; a higher "
+        + "status ends the search. $STRATA_BISECT_STORE is a directory with a store as it was then, which the command "
+        + "may change; $STRATA_BISECT_OFFSET is its last commit. This is a binary search, which assumes that what "
+        + "begins to hold continues to hold. The output of the command goes to standard error. Exits with 1 if no "
+        + "single commit can be named: the condition never holds, already holds at the start, or a state that matters "
+        + "cannot be tested. Exits with 3 if the search is stopped."
 
     static let predicate = Option.text(
         "--where", "PREDICATE", help: "the predicate that a record must match, such as \"rank > 3\"")

@@ -114,13 +114,13 @@ enum DiffCommand: Command {
         if let owner = scope.database?.owner, !owner.isEmpty,
             try !states.contains(where: { try $0.trees.ordinal(of: .user(owner)) != nil })
         {
-            throw Refusal(.unknownItem, "The store knows no user '\(owner)'.")
+            throw Refusal(.unknownItem, "The store has no user '\(owner)'.")
         }
         if let type = scope.type, try !states.contains(where: { try $0.trees.ordinal(of: .recordType(type)) != nil }) {
-            throw Refusal(.unknownItem, "The store knows no record type '\(type)'.")
+            throw Refusal(.unknownItem, "The store has no record type '\(type)'.")
         }
         if let zone = scope.zone, try !states.contains(where: { try $0.hasHadZone(named: zone.name) }) {
-            throw Refusal(.zoneNotFound, "The store knows no zone '\(zone.name)'.")
+            throw Refusal(.zoneNotFound, "The store has no zone '\(zone.name)'.")
         }
     }
 }

@@ -11,13 +11,13 @@ enum PlayCommand: Command {
     static let summary = "play back a store's history as a device would have seen it"
     static let details =
         "Prints each commit at its turn, with the original pauses between commits, shorter or longer ones, or one "
-        + "commit for each line of input. With --user it also prints what a client of that user that follows the "
-        + "private database is given, and what subscriptions notify the device of; it has everything up to where the "
-        + "playback begins. Without --device it is a device that has made no change itself. The store is only read, "
-        + "even while another program writes to it; later commits are not played. Exits with 1 if the store does not "
-        + "have a given point or user."
+        + "commit for each line of input. With --user it also prints the changes and notifications that a client of "
+        + "that user would receive; the client starts with everything up to the first commit played. Without --device "
+        + "it is a device that has made no change itself. The store is only read, even while another program writes to "
+        + "it; later commits are not played. Exits with 1 if the store does not have a given point or user."
 
-    static let user = Option.text("--user", "NAME", help: "print the changes and notifications that this user is given")
+    static let user = Option.text(
+        "--user", "NAME", help: "print the changes and notifications that this user would receive")
     static let device = Option.text("--device", "NAME", help: "on this device, not notified of its own changes")
     static let from = moment("--from", "begin with the state as it was then")
     static let to = moment("--to", "end with the last commit up to then")

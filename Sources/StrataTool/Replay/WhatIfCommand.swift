@@ -11,12 +11,12 @@ enum WhatIfCommand: Command {
     static let details =
         "Judges all requests of the log again by the rules, in order and at their times, with the changes that the "
         + "options name. It prints each request with another outcome, with the commit that caused it, and the records "
-        + "that differ at the end. A change tag that was never created is replaced by the one before it: without the "
-        + "cause of a conflict the loser wins. Refused requests are judged again if the log has them. With --out the "
-        + "new history is saved as a store. If most commits after a change have no request in the log or were erased, "
-        + "there is no answer: it says so and exits with 1, unless --leave-out is given. Exits with 0 if nothing "
-        + "differs, and with 1 if a request had another outcome, a record differs at the end, or nothing could be "
-        + "judged. The store is only read."
+        + "that differ at the end. A change tag that was never created is replaced by the one before it: if the "
+        + "winning save of a conflict is dropped, the losing save succeeds. Refused requests are judged again if the "
+        + "log has them. With --out the new history is saved as a store. If most commits after a change have no "
+        + "request in the log or were erased, there is no answer: it says so and exits with 1, unless --leave-out is "
+        + "given. Exits with 0 if nothing differs, and with 1 if a request had another outcome, a record differs at "
+        + "the end, or nothing could be judged. The store is only read."
     static let operands = [Operand.store]
 
     static let drop = Option<RerunChange>(
@@ -34,7 +34,7 @@ enum WhatIfCommand: Command {
     static let policy = Option<ChosenPolicy>(
         name: "--policy", valueName: "OFFSET=POLICY",
         help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys; or "
-            + "schema=enforced: saves declare no types and keys",
+            + "schema=enforced: saves declare no types and keys, or schema=open: they do",
         isRepeatable: true
     ) { text throws(UsageError) in try policy(text) }
     static let insert = Option.text(

@@ -47,7 +47,7 @@ enum AddressCopy {
     ///
     /// - Parameters:
     ///   - directory: where the copy is kept; nil for a temporary one.
-    ///   - follows: true to keep the copy up to date meanwhile.
+    ///   - follows: true to keep the copy up to date while it is used.
     static func reading<Result>(
         _ address: SequencerAddress, in directory: String?, follows: Bool = false, _ body: (String) throws -> Result
     ) throws -> Result {
@@ -76,7 +76,7 @@ enum AddressCopy {
             _ = try JoinedCopy.update(path, address, isKept: false).close()
             if follows { log = try open(address, at: path) }
         }
-        // A copy that is not written any more is read as it is.
+        // A copy that no longer changes is read as it is.
         if follows { try log.follow {} } else { try log.close() }
         defer { try? log.close() }
         return try body(path)

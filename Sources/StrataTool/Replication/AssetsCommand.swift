@@ -8,18 +8,17 @@ enum AssetsCommand: Command {
     static let name = "assets"
     static let summary = "check the assets that a sequencer's cluster keeps, or add or remove some"
     static let details =
-        "Reads every asset that a commit names from the cluster, and compares it with its hash. --add first puts the "
-        + "files of assets in a directory there, which is a store's or the one that its processes shared until now, "
-        + "and makes the cluster the place of the store's assets: stop its processes before, and give them "
-        + "assets=cluster afterwards. --copy keeps the copy that is read, with the file of every asset. "
-        + "--remove-unused removes what no commit names: no process may have the store open. Exits with 1 if an "
-        + "asset is missing or damaged, or if the command is refused."
+        "Reads every asset that a commit names from the cluster, and compares it with its hash. --add DIRECTORY first "
+        + "uploads the asset files in DIRECTORY: a store's directory, or the one its processes have shared. Stop the "
+        + "processes first, then give them an address with assets=cluster. --copy keeps the copy that is read, with "
+        + "the file of every asset. --remove-unused removes what no commit names: no process may have the store open. "
+        + "Exits with 1 if an asset is missing or damaged, or if the command is refused."
     static let operands = [
         Operand(
             name: "ADDRESS",
             help: "the address of the sequencer, such as nats://host:4222/notes?assets=cluster")
     ]
-    static let add = Option.text("--add", "DIRECTORY", help: "first add the files of assets in this directory")
+    static let add = Option.text("--add", "DIRECTORY", help: "first upload the asset files in this directory")
     static let copy = Option.text(
         "--copy", "DIR", help: "keep the copy that is read in this directory, with the files of all assets")
     static let removesUnused = Option.flag(

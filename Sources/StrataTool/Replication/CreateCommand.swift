@@ -15,7 +15,7 @@ enum CreateCommand: Command {
         + "than an entry may be; the sequencer then has no entry. If the address says assets=cluster, the servers keep "
         + "assets too, and get those of --from."
     static let operands = [SequencerAddress.operand]
-    static let from = Option.text("--from", "STORE", help: "the directory of a store whose history the sequencer gets")
+    static let from = Option.text("--from", "STORE", help: "the directory of a store to move to the sequencer")
     static let container = Option.text(
         "--container", "ID", help: "the container identifier; \(LogOptions().containerIdentifier) if none is given")
     static let options: [any OptionDescription] = [from, container, Option.json]
@@ -69,7 +69,7 @@ enum CreateCommand: Command {
                 .invalidArgument, "The store is a copy already; 'strata promote --to' moves it to another sequencer.",
                 .init(path: path))
         }
-        // Asked before the sequencer is made, which should not be left behind for a mistyped path.
+        // Checked before the sequencer is made, so that a mistyped path leaves none behind.
         _ = try StoreAccess(path)
         try address.prepare()
         // Before the entries that name them.

@@ -43,7 +43,7 @@ struct JoinedCopy {
 
     /// Opens a copy, or makes it, and reads everything that it lacks.
     ///
-    /// - Parameter isKept: false if the copy is removed afterwards.
+    /// - Parameter isKept: false if the copy is removed afterward.
     static func update(_ path: String, _ address: SequencerAddress, isKept: Bool = true) throws -> JoinedCopy {
         // A store must not be created in a sequencer that has none.
         let identity = try address.withSequencer { try SequencedHistory($0, in: address.place.filesDirectory).identity }

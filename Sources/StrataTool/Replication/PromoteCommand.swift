@@ -3,16 +3,15 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 
-/// `strata promote`: a copy becomes a store by itself, or the beginning of another sequencer.
+/// `strata promote`: turns a copy into an independent store, or the beginning of another sequencer.
 enum PromoteCommand: Command {
     static let name = "promote"
-    static let summary = "make a copy a store by itself, or the beginning of another sequencer"
+    static let summary = "turn a copy into an independent store, or the beginning of another sequencer"
     static let details =
-        "For a sequencer that is gone. Commits that it had and the copy has not are lost, and every other copy has to "
-        + "begin anew, so the command exits with 1 while the sequencer answers, or if it cannot be told whether it "
-        + "does; --force promotes the copy all the same. With --to another sequencer, which must have no entries, "
-        + "gets the whole history of the copy, and the copy follows that one. No program may have the copy open for "
-        + "writing."
+        "Use this when the sequencer is permanently gone. Commits that the copy has not read are lost, and all other "
+        + "copies must be recreated. So the command exits with 1 if the sequencer answers, or might; --force promotes "
+        + "anyway. With --to another sequencer, which must have no entries, gets the whole history of the copy, and "
+        + "the copy follows that one. No program may have the copy open for writing."
     static let to = Option.text("--to", "ADDRESS", help: "the sequencer that gets the history and orders the store")
     static let force = Option.flag("--force", help: "promote the copy even if its sequencer may answer")
     static let operands = [Operand(name: "COPY", help: "the directory of the copy")]
@@ -36,13 +35,13 @@ enum PromoteCommand: Command {
             guard try CopyMove.isCopy(at: path) else {
                 throw StrataError(
                     .invalidArgument,
-                    "The store is no copy: no sequencer orders it; 'strata create --from' changes that.",
+                    "The store is not a copy. To put it on a sequencer, use 'strata create --from'.",
                     .init(path: path))
             }
             if !arguments[force] { try requireSilence(of: path) }
             let report = try promote(path, to: target)
             try report.write(
-                target == nil ? "it is a store by itself" : "it follows \(Printable.escaped(arguments[to] ?? ""))",
+                target == nil ? "it is an independent store" : "it follows \(Printable.escaped(arguments[to] ?? ""))",
                 asJSON: arguments[Option.json], to: output)
         }
     }
@@ -82,14 +81,17 @@ enum PromoteCommand: Command {
             let last = try SequencerAddress(text).withSequencer { try $0.last() }
             throw StrataError(
                 .invalidArgument,
-                "The copy's sequencer answers; use --force to part from it, and lose what the copy has not read.",
+                """
+                The copy's sequencer answers; use --force to promote anyway. Commits that the copy has not read are \
+                then lost.
+                """,
                 .init(path: path, found: "\(text) with entry \(last) as the last one"))
         } catch let error as StrataError where error.code == .unreachable || isGone(text, error) {
             return
         } catch let error where (error as? StrataError)?.code != .invalidArgument {
             throw StrataError(
                 .invalidArgument,
-                "It cannot be told whether the copy's sequencer answers; use --force if the sequencer is gone.",
+                "Could not determine whether the copy's sequencer answers; use --force if the sequencer is gone.",
                 .init(path: path, found: text), cause: error is StrataError ? error : nil)
         }
     }

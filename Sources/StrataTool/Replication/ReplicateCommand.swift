@@ -5,10 +5,10 @@ import StrataReplication
 import StrataStore
 import StrataSystem
 
-/// `strata replicate`: brings one place of a store up to another.
+/// `strata replicate`: brings one place of a store up to date with another.
 enum ReplicateCommand: Command {
     static let name = "replicate"
-    static let summary = "bring a directory or a sequencer up to another one"
+    static let summary = "bring one directory or sequencer up to date with another"
     static let details =
         "TO gets the commits that it lacks, with the same offsets and chain values. From a sequencer to a directory it "
         + "does what 'strata join' does. From a directory to another it makes a second store with the same history, "

@@ -13,7 +13,7 @@ enum TrimCommand: Command {
         + "exist keep their history; copies that are made later begin with the base, and serve no change tokens and "
         + "past states from before it. Exits with 1 and prints the reason if there is no directory for assets and "
         + "keys, if OFFSET is after the end, if no remaining entry ends before it, or if a copy that was in use in the "
-        + "last 7 days has not read all that would be removed; the sequencer is then as it was. If a trim is "
+        + "last 7 days has not read all that would be removed; nothing is trimmed in that case. If a trim is "
         + "interrupted, run it again."
     static let operands = [SequencerAddress.operand]
     static let before = Option.number(

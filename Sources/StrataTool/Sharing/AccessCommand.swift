@@ -6,12 +6,12 @@ enum AccessCommand: Command {
     static let name = "access"
     static let summary = "say if a user may read or write a record, and why"
     static let details =
-        "Prints the rights of a user to a record: in the public database the grant of the schema that decides, in the "
-        + "private database of another user the share, the user's permission in it, and the chain of parents from the "
-        + "record up to the root of the share. Exits with 0 if the user may read the record, and with 1 if not or if "
-        + "the record does not exist. It can run while another program writes to the store."
+        "Prints the rights of a user to a record. In the public database it also prints the grant of the schema that "
+        + "decides. In the private database of another user it prints the share, the user's permission in it, and the "
+        + "chain of parents from the record up to the root of the share. Exits with 0 if the user may read the record, "
+        + "and with 1 if not or if the record does not exist. It can run while another program writes to the store."
 
-    static let user = Option.text("--user", "NAME", help: "the user whose rights are printed; none for nobody")
+    static let user = Option.text("--user", "NAME", help: "the user; omit for a signed-out caller")
     static let owner = Option.text("--owner", "NAME", help: "the owner of the record's private database")
 
     static let operands = [Operand.store, Operand(name: "RECORD", help: "the name of a record")]

@@ -42,7 +42,7 @@ struct ContainerState {
     /// - Throws: ``Refusal`` for a user who has written nothing.
     func userOrdinal(_ name: String) throws -> UInt64 {
         if let ordinal = try trees.ordinal(of: .user(name)) { return ordinal }
-        throw Refusal(.unknownItem, "The store knows no user '\(name)'.")
+        throw Refusal(.unknownItem, "The store has no user '\(name)'.")
     }
 
     // MARK: Databases

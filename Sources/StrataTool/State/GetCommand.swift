@@ -6,8 +6,8 @@ enum GetCommand: Command {
     static let name = "get"
     static let summary = "print records by name, with everything known about them"
     static let details =
-        "Prints the system fields of each record, and every value with its type; of data the beginning, with --json "
-        + "all of it. It can run while another program writes to the store. Exits with 1 and prints the reason if a "
+        "Prints the system fields of each record, and every value with its type. Data values are abbreviated, except "
+        + "with --json. It can run while another program writes to the store. Exits with 1 and prints the reason if a "
         + "record does not exist; the other records are still printed."
 
     static let zone = Option.text("--zone", "NAME", help: "the zone of the records; the default is _defaultZone")

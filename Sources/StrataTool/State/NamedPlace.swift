@@ -60,7 +60,7 @@ struct NamedPlace {
         var names: [String] = []
         try state.forEachUser { names.append($1) }
         let user = names.first { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) }
-        guard let user else { throw unknown("The store knows no user '\(name)'.", name, names) }
+        guard let user else { throw unknown("The store has no user '\(name)'.", name, names) }
         return user
     }
 

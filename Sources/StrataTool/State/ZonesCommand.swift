@@ -6,12 +6,13 @@ enum ZonesCommand: Command {
     static let name = "zones"
     static let summary = "list the zones of a database, or of all databases"
     static let details =
-        "Without a user or a database it lists the zones of every database that has been written to. For each zone it "
-        + "prints the number of records, the bytes that they count toward the user's quota, the last commit that "
-        + "changed it (a change token from there or later has nothing to fetch), the event that began its life (tokens "
-        + "of an earlier life have expired), and its capabilities. It can run while another program writes to the "
-        + "store. With --database shared it lists the zones that others share with --user, as their owners have them. "
-        + "Exits with 1 if the user does not exist, or if --owner shares nothing with the user."
+        "Without a user or a database it lists the zones of every database that has been written to. With --database "
+        + "shared it lists the zones that others share with --user, as their owners have them. For each zone it prints "
+        + "the number of records, the bytes that they count toward the user's quota, and its capabilities. It also "
+        + "prints the last commit that changed the zone: a change token from there or later has nothing to fetch. And "
+        + "it prints the event that began the zone's life: tokens of an earlier life have expired. It can run while "
+        + "another program writes to the store. Exits with 1 if the user does not exist, or if --owner shares nothing "
+        + "with the user."
 
     static let deleted = Option.flag("--deleted", help: "also list deleted zones")
 

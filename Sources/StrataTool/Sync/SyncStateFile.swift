@@ -53,7 +53,7 @@ struct SyncStateFile {
         if let damage {
             if damage.code == .newerFormat { return damage.located(path: path) }
             return StrataError(
-                .malformed, "The state of a sync engine in the file is damaged, or is something else.",
+                .malformed, "The state of a sync engine in the file is damaged or not recognized.",
                 .init(path: path), cause: damage)
         }
         return StrataError(

@@ -2,8 +2,8 @@ import StrataModel
 import StrataStore
 import StrataViews
 
-/// The state of a device's sync engine beside its store: what it has to send, what it has fetched, and what its next
-/// fetch would bring.
+/// The state of a device's sync engine, compared with its store: what it has to send, what it has fetched, and what its
+/// next fetch would bring.
 struct SyncStateReport {
     /// The number of changed zones of a database, or of changed records of a zone.
     struct Fetch {

@@ -3,8 +3,8 @@ import StrataSystem
 
 /// The checkpoints of a page file with their trees, for checks. Takes no lock and creates or writes nothing.
 ///
-/// Meanwhile, a writer may reuse the pages of a checkpoint. What was read of a checkpoint counts only if
-/// ``isThere(_:)`` returns true afterwards.
+/// A writer may reuse the pages of a checkpoint at any time. The data read from a checkpoint counts only if
+/// ``isThere(_:)`` returns true afterward.
 ///
 /// ```swift
 /// guard let file = try CheckedPageFile.open(in: path, store: id, files: files, isValid: log.has) else { return }
@@ -124,7 +124,7 @@ package final class CheckedPageFile: Sendable {
 }
 
 extension PageStoreOptions {
-    /// Options for reading whole trees: a file that is truncated meanwhile causes an error and nothing worse.
+    /// Options for reading whole trees: a file that is truncated while it is read causes an error and nothing worse.
     fileprivate static let checking: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 8_192)
         options.access = .read(cachedPages: 1_024)

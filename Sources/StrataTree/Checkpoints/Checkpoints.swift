@@ -15,7 +15,7 @@ final class Checkpoints: Sendable {
     let state: Lock<CheckpointSlots>
     /// True while a checkpoint is being written.
     private let turn = Monitor(false)
-    /// True if checkpoints pause no more, because a thread waits for their end.
+    /// True if checkpoints no longer pause, because a thread waits for their end.
     let isHurried = Atomic(false)
 
     init(
@@ -48,7 +48,7 @@ final class Checkpoints: Sendable {
         }
     }
 
-    /// Runs `body` to replace this file by another one. This file is not written afterwards.
+    /// Runs `body` to replace this file by another one. This file is not written after that.
     func replace(_ snapshot: Snapshot, at position: Position, _ body: (_ sequence: UInt64) throws -> Void) throws {
         try inTurn {
             let before = state.withLock { $0 }

@@ -63,8 +63,8 @@ extension PageStore {
         return summary
     }
 
-    /// Reads the trees of the newest checkpoint without registering in `readers`. If a writer reuses their pages
-    /// meanwhile, `body` is called again with a later checkpoint. Returns nil if there is no usable checkpoint, or if
+    /// Reads the trees of the newest checkpoint without registering in `readers`. If a writer reuses their pages during
+    /// the read, `body` is called again with a later checkpoint. Returns nil if there is no usable checkpoint, or if
     /// checkpoints follow each other too fast.
     package static func glance<Result>(
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool,
@@ -95,7 +95,7 @@ extension PageStore {
 }
 
 extension PageStoreOptions {
-    /// Options for reading a few pages: a file that is truncated meanwhile causes an error and nothing worse.
+    /// Options for reading a few pages: a file that is truncated while it is read causes an error and nothing worse.
     static let glance: PageStoreOptions = {
         var options = PageStoreOptions(maximumArenaPages: 1_024)
         options.access = .read(cachedPages: 256)

@@ -150,7 +150,7 @@ struct Page {
     /// The first slot from `start` on whose head is not below `head`; ``count`` if there is none.
     ///
     /// The result of a comparison causes no branch: a misprediction after a memory stall costs as much as the search,
-    /// and without branches the processor starts the next search meanwhile.
+    /// and without branches the processor can start the next search at the same time.
     @inline(__always)
     private func firstSlot(from start: Int, headAtLeast head: UInt32) -> Int {
         var low = start

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Validates a page that was read from a file. Afterwards, no access through it leaves the page, whatever it contains.
+/// Validates a page that was read from a file. Afterward, no access through it leaves the page, whatever it contains.
 enum PageCheck {
     static func check(_ page: Page, number: PageNumber) throws {
         let sum = CRC32C.checksum(page.bytes.dropping(PageLayout.number))

@@ -67,7 +67,7 @@ struct PageCopier {
         return OverflowReference(first: first, byteCount: reference.byteCount)
     }
 
-    /// The bytes of a page, copied in a read section so that the page cannot be moved meanwhile.
+    /// The bytes of a page, copied in a read section so that the page cannot be moved during the copy.
     private func read(_ page: (PageMemory) throws -> Page) throws -> [UInt8] {
         try source.reading { [UInt8](try page(source).bytes) }
     }

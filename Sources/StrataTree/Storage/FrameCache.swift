@@ -40,7 +40,7 @@ struct FrameCache {
         }
     }
 
-    /// The slots that no reader accesses any more. Never waits, so that it may be called inside a read section.
+    /// The slots that no reader accesses now. Never waits, so that it may be called inside a read section.
     mutating func takeDeparted(_ sections: ReaderEpochs) -> [UInt32] {
         if leaving.isEmpty {
             if resting.isEmpty { return [] }

@@ -44,8 +44,8 @@ extension PageLedger {
     }
 
     /// Plans the checkpoint of a state that is pinned and not older than the last one; later states are excluded.
-    /// Writers wait meanwhile, so it handles pages as bits, shares lists, and does not iterate over waiting pages, of
-    /// which there may be a million.
+    /// Writers wait while this runs, so it handles pages as bits, shares lists, and does not iterate over waiting
+    /// pages, of which there may be a million.
     ///
     /// - Parameters:
     ///   - owner: an otherwise unused epoch to which the pages of the record are lent.

@@ -33,7 +33,7 @@ struct WaitingRuns {
         records[epoch, default: RunList()].append(run)
     }
 
-    /// Removes a pin, and returns the runs that no pin holds any more.
+    /// Removes a pin, and returns the runs that no pin holds now.
     ///
     /// - Parameters:
     ///   - before: the pin before the removed one.

@@ -23,7 +23,7 @@ extension Fork {
     }
 
     /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist. The
-    /// fork must not be changed meanwhile.
+    /// fork must not be changed while this runs.
     @inlinable
     package func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result

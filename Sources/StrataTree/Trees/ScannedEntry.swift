@@ -40,7 +40,7 @@ extension Snapshot {
 }
 
 extension Fork {
-    /// Like ``Snapshot/scan(_:from:to:_:)``; the fork must not be changed meanwhile.
+    /// Like ``Snapshot/scan(_:from:to:_:)``; the fork must not be changed while this runs.
     package func scan(
         _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool

@@ -39,7 +39,7 @@ extension Snapshot {
 }
 
 extension Fork {
-    /// Like ``Snapshot/getEach(_:_:in:_:)``; the fork must not be changed meanwhile.
+    /// Like ``Snapshot/getEach(_:_:in:_:)``; the fork must not be changed while this runs.
     @discardableResult
     package func getEach(
         _ id: TreeID, _ keys: KeyList, in range: Range<Int>,

@@ -203,7 +203,7 @@ extension Snapshot {
 }
 
 extension Fork {
-    /// Like ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed meanwhile.
+    /// Like ``Snapshot/forEachChange(of:since:from:_:)``; the fork must not be changed while this runs.
     package func forEachChange(
         of id: TreeID, since old: Snapshot, from lower: UnsafeRawBufferPointer? = nil,
         _ body: (_ key: UnsafeRawBufferPointer, _ change: EntryChange) throws -> Bool

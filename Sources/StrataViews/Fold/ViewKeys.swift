@@ -1,6 +1,6 @@
 import StrataModel
 
-/// The keys of the trees. Each tree's layout is declared beside its ``ViewMaintainer``.
+/// The keys of the trees. Each tree's layout is declared with its ``ViewMaintainer``.
 enum ViewKeys {
     /// Calls `body` with the bounds of the keys that begin with a number.
     static func withBounds<Result>(

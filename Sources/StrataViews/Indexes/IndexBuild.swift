@@ -4,8 +4,8 @@ import StrataTree
 
 /// Builds indexes in bulk, all of them in one pass over the records.
 ///
-/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made
-/// meanwhile are applied as a catch-up. Only one thread at a time may call it.
+/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made in
+/// the meantime are applied as a catch-up. Only one thread at a time may call it.
 ///
 /// ```swift
 /// let build = IndexBuild(catalog.building, from: keeper.base, sorter)
@@ -23,7 +23,7 @@ package final class IndexBuild {
         case reading
         /// Loading rows; counts rows.
         case loading
-        /// Applying the records that changed meanwhile, whose number is not known in advance.
+        /// Applying the records that changed during the build, whose number is not known in advance.
         case following
     }
 

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// Rows to add to indexes and to remove from them, one behind the other in memory.
+/// Rows to add to indexes and to remove from them, one after the other in memory.
 package struct IndexRowChanges: Sendable {
     /// The bytes before each row: its length, and a bit that says if it is added.
     private static let markBytes = 2
@@ -67,7 +67,7 @@ package struct IndexRowChanges: Sendable {
                 last = sorted.entry(place)
                 place += 1
             }
-            // What was first tells if the row was there before.
+            // The first change shows whether the row was there before.
             let isAddition = !last.value.isEmpty
             if isAddition == !first.value.isEmpty { net.append(isAddition: isAddition) { $0.append(row: first.key) } }
         }

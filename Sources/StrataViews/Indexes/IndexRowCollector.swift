@@ -1,7 +1,7 @@
 import StrataModel
 import StrataTree
 
-/// Collects the changes of index rows while records are folded into one fork. What it has collected lives and dies with
+/// Collects the changes of index rows while records are folded into one fork. The collected changes are dropped with
 /// that fork.
 struct IndexRowCollector {
     /// The maximum size of what is collected in one fork.
@@ -9,7 +9,7 @@ struct IndexRowCollector {
 
     private var maker: IndexRowMaker
     private var indexes: [IndexID]
-    /// Nil if they are not complete any more.
+    /// Nil if they are no longer complete.
     private var changes: IndexRowChanges? = IndexRowChanges()
     private var start: TreeIdentity
     /// The catalog that named the indexes.

@@ -37,7 +37,7 @@ package struct IndexRowLog: Sendable {
     /// Removes the changes up to a state that a catch-up has taken.
     package mutating func forget(through state: TreeIdentity) {
         if parts.first?.start == state { return }
-        // Behind a gap, none of the changes can serve the next catch-up.
+        // After a gap, none of the changes can serve the next catch-up.
         guard let index = parts.firstIndex(where: { $0.end == state }) else { return removeAll() }
         byteCount -= parts[...index].reduce(0) { $0 + $1.byteCount }
         parts.removeFirst(index + 1)

@@ -3,7 +3,7 @@ import StrataTree
 
 /// Removes the rows of assets that only compacted commits name, in slices that the pipeline runs between batches.
 ///
-/// Afterwards the tree equals the result of folding the base and the log after it (docs/compaction.md §4).
+/// Afterward the tree equals the result of folding the base and the log after it (docs/compaction.md §4).
 ///
 /// ```swift
 /// var pruning = AssetPruning(to: base)

@@ -36,10 +36,10 @@ package final class Checkpointer: Sendable {
         var unwritten: Snapshot?
         /// True if the indexes lag behind the records in the state that was published last.
         var lacksIndexes = false
-        /// The size of the log, and the events, behind the state of the checkpoint that was begun last.
+        /// The size of the log, and the events, after the state of the checkpoint that was begun last.
         var bytes = 0
         var events = 0
-        /// The part of them behind the newest state.
+        /// The part of them after the newest state.
         var bytesAfterNewest = 0
         var eventsAfterNewest = 0
         var isWriting = false
@@ -78,7 +78,7 @@ package final class Checkpointer: Sendable {
     /// - Parameters:
     ///   - hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
     ///     rebuild them, so the checkpoint waits some time for a state in which they do not.
-    ///   - endsBuild: true if an index became ready in that state. Any earlier checkpoint has it built once more.
+    ///   - endsBuild: true if an index became ready in that state. Opening any earlier checkpoint would build it again.
     package func didPublish(
         _ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true, endsBuild: Bool = false
     ) {
@@ -100,12 +100,12 @@ package final class Checkpointer: Sendable {
     }
 
     /// Returns true if a limit of the policy is reached. This is checked again after each checkpoint, which has written
-    /// many of the pages that were dirty meanwhile.
+    /// many of the pages that were dirty in the meantime.
     ///
     /// - Parameter patience: the factor by which the limits may be exceeded.
     private func isDue(_ state: State, patience: Int = 1) -> Bool {
         if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
-        // Or each opening would fold the same commits, and build the same index. Indexes are worth waiting for.
+        // Otherwise each opening would fold the same commits and build the same index. Indexes are worth waiting for.
         if state.isBehind, patience == 1, views.pages.writablePages > Self.quickPages { return true }
         let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
         let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
@@ -142,7 +142,7 @@ package final class Checkpointer: Sendable {
 
     /// Ends the thread, after a last checkpoint if there are new changes that are not left to the next opening.
     ///
-    /// - Throws: the error that prevented the last checkpoint; the log is complete all the same.
+    /// - Throws: the error that prevented the last checkpoint; the log is complete nevertheless.
     package func stop() throws {
         views.pages.hurryCheckpoints()
         state.withLock { $0.isStopping = true }

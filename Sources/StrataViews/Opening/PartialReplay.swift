@@ -104,7 +104,7 @@ extension Views {
     /// Opens the state at the end of a log with some of its records, for reading: the nearest checkpoint, with
     /// everything but records and the records of some names folded on. Other records are older, or missing.
     ///
-    /// Returns nil if the store has accounts with limits or shares: what they allow depends on all records.
+    /// Returns nil if the store has accounts with limits or shares: the limits and rights depend on all records.
     ///
     /// - Parameters:
     ///   - directory: the directory of the page file; nil if there is none.

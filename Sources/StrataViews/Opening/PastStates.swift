@@ -112,7 +112,7 @@ package final class PastStates: Sendable {
     /// The offsets of the kept states, ascending.
     package var keptOffsets: [UInt64] { state.withLock { $0.lines.flatMap(\.marks).map(\.offset).sorted() } }
 
-    /// Returns true if a log that was read before has only grown, and nothing in it was erased meanwhile. Otherwise all
+    /// Returns true if a log that was read before has only grown, and nothing in it was erased since. Otherwise all
     /// kept states are released.
     package func isCurrent(_ log: any EventLog) throws -> Bool {
         try state.withLock { state in

@@ -21,7 +21,7 @@ struct TemporaryViews {
 }
 
 extension PageStoreOptions {
-    /// Options for trees that are folded beside a running store: little memory, the rest in an unnamed file.
+    /// Options for trees that are folded while a store runs: little memory, the rest in an unnamed file.
     package static let lean: PageStoreOptions = {
         var options = PageStoreOptions()
         options.maximumMemoryPages = 2_048

@@ -13,7 +13,7 @@ extension Views {
     }
 
     /// Sets a page file aside in which a damaged page was found, and folds the whole log into a new one. Publishing and
-    /// checkpoints must be suspended meanwhile.
+    /// checkpoints must be suspended for that time.
     ///
     /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, if it cannot be read or folded, or
     ///   if no page file can be created.

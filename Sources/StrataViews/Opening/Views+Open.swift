@@ -33,7 +33,7 @@ extension Views {
         do {
             return try open(log, store, in: directory, platform, options, progress: progress)
         } catch let error as StrataError where error.code == .newerFormat {
-            // The store of a later release stays as that release left it.
+            // The store of a later release must not be changed.
             try PageStore.undoOpening(in: directory, hadFile: hadFile, files: platform.files)
             throw error
         }

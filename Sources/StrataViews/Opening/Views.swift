@@ -34,7 +34,7 @@ package final class Views: Sendable {
 
     /// Makes the state of a snapshot durable, so that opening folds only the commits after it.
     ///
-    /// - Parameter isPaced: true to leave room on the disk for commits that are made meanwhile.
+    /// - Parameter isPaced: true to leave room on the disk for commits that are made during the checkpoint.
     /// - Throws: ``StrataError`` of the file or disk, or if the log is not durable up to the snapshot, because a
     ///   checkpoint is never ahead of the log. The previous checkpoint stays.
     @discardableResult
@@ -54,7 +54,7 @@ package final class Views: Sendable {
     }
 
     /// Frees the space of a page file that is mostly empty: a compact file with only the newest checkpoint's state
-    /// replaces it. Nothing may be published meanwhile, and no checkpoint can be written afterward.
+    /// replaces it. Nothing may be published while it runs, and no checkpoint can be written afterward.
     package func compactIfSparse(platform: Platform = Platform()) throws {
         let snapshot = pages.snapshot()
         let offset = snapshot.foldedOffset(ViewTree.records)
@@ -63,7 +63,7 @@ package final class Views: Sendable {
             snapshot, at: try position(offset), opaque: try Self.note(snapshot.digests()), platform: platform)
     }
 
-    /// Encodes the data that a checkpoint stores beside the trees: the form and both digests.
+    /// Encodes the data that a checkpoint stores with the trees: the form and both digests.
     static func note(_ digests: Digests) -> [UInt8] {
         var writer = ByteWriter(reserving: 40)
         writer.appendVarint(form)

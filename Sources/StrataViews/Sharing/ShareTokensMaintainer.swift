@@ -45,8 +45,8 @@ enum ShareTokensMaintainer: ViewMaintainer {
 }
 
 extension TreeReading {
-    /// Returns the share whose URL has a token, and the participant for whom alone it is; that is empty for the URL
-    /// that everybody uses. Nil if no share has the token now.
+    /// Returns the share whose URL has a token, and the only participant who may use that URL, empty for the URL that
+    /// everybody uses. Nil if no share has the token now.
     package func share(ofToken token: String) throws -> (share: UInt64, participant: String)? {
         try Array(token.utf8).withUnsafeBytes { key in
             if key.isEmpty { return nil }

@@ -72,7 +72,7 @@ extension Fold {
 }
 
 extension ViewKeys {
-    /// The bytes of a key in ``ViewTree/sharedRecords`` beside those of a record's key, without escapes.
+    /// The bytes of a key in ``ViewTree/sharedRecords`` in addition to those of a record's key, without escapes.
     static let sharedRecordTail = 10
 
     /// Returns the common prefix of the keys of a record in ``ViewTree/sharedRecords``.

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-// The requests to which `strata minimize` reduced Theatre.strata. With all of them, and no fewer, a record of type Show
+// The requests to which `strata minimize` reduced Theater.strata. With all of them, and no fewer, a record of type Show
 // matches free > ((seats - door) - office).
 @Suite struct LostTicket {
     @Test func minimalHistory() async throws {

@@ -115,7 +115,7 @@ import Testing
         let refusal = try #require(client.fetch("a", in: "Secrets").refusal)
         #expect(refusal.code == .zoneNotFound && refusal.didResetEncryptedData)
         // Commits hold the message, and replays compare it.
-        #expect(refusal.message == "Zone 'Secrets' went with its user's encrypted data.")
+        #expect(refusal.message == "Zone 'Secrets' was deleted when its user's encrypted data was reset.")
         #expect(client.fetch("a", in: "Nowhere").refusal?.didResetEncryptedData == false)
         #expect(client.exists("a") && client.exists("b", in: "Plain"))
         #expect(client.administer(purging: "Notes") == [.userDeletedZone])

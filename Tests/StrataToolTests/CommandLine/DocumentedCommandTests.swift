@@ -106,7 +106,7 @@ import Testing
         let tools = try ToolProcess.toolPath.dropLast("/strata".count)
         let walk =
             Self.lines(calling: "lost-ticket", in: readme)
-            + Self.lines(calling: "strata", in: readme).filter { $0.contains("Theatre.strata") }
+            + Self.lines(calling: "strata", in: readme).filter { $0.contains("Theater.strata") }
         #expect(walk.count >= 3)
         for line in walk {
             let result = try ToolProcess.run(

@@ -80,7 +80,7 @@ import Testing
         let path = Self.root + "/Tests/CloudKitTests/Minimal/LostTicket.swift"
         let plain = try String(contentsOfFile: directory + "/LostTicket.swift", encoding: .utf8)
         let lines = try Self.run(
-            "strata minimize Theatre.strata Show --where 'free > seats - door - office' --user anna --at 12 "
+            "strata minimize Theater.strata Show --where 'free > seats - door - office' --user anna --at 12 "
                 + "--known-issue --test Known.swift; cat Known.swift | tail -n +1", in: directory)
         let known = try String(contentsOfFile: directory + "/Known.swift", encoding: .utf8)
             .replacingOccurrences(of: "struct Known ", with: "struct LostTicket ")

@@ -64,7 +64,7 @@ import Testing
     @Test("Who is not there ends with 1, and what cannot be understood with 2")
     func nobody() throws {
         let stranger = try fixture.run("device", fixture.name, "carl", "phone")
-        #expect(stranger.code == 1 && stranger.errors == "strata device: The store knows no user 'carl'.\n")
+        #expect(stranger.code == 1 && stranger.errors == "strata device: The store has no user 'carl'.\n")
         #expect(try fixture.run("device", fixture.name, "anna", "tv").code == 1)
         #expect(try fixture.run("device", fixture.name, "anna", "phone", "--zone", "Notes").code == 2)
         #expect(try fixture.run("device", fixture.name, "anna").code == 2)

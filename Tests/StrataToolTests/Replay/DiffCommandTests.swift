@@ -65,9 +65,9 @@ struct DiffCommandTests {
             (["Copy.strata"], "The file or directory does not exist", 3), (["99"], "no state at that point", 1),
             (["1", "99"], "no state at that point", 1),
             (["1", "--database", "private"], "--database private needs --user", 2),
-            (["1", "--zone", "Note"], "knows no zone 'Note'", 1),
+            (["1", "--zone", "Note"], "has no zone 'Note'", 1),
             (["1", "--type", "note"], "no record type 'note'", 1),
-            (["1", "--user", "Anna"], "knows no user 'Anna'", 1),
+            (["1", "--user", "Anna"], "has no user 'Anna'", 1),
         ] as [([String], String, Int32)] {
             let result = try fixture.run(["diff", fixture.name] + words)
             #expect(result.code == code && result.errors.contains(text), "\(words): \(result)")

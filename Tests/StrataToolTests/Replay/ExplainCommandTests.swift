@@ -220,7 +220,7 @@ import Testing
         try empty.close()
         #expect(try empty.run("explain", empty.name, "1").errors == "strata explain: The store has no commits.\n")
         let stranger = try explain("1", "--notifications", "--user", "carl")
-        #expect(stranger.code == 1 && stranger.errors == "strata explain: The store knows no user 'carl'.\n")
+        #expect(stranger.code == 1 && stranger.errors == "strata explain: The store has no user 'carl'.\n")
     }
 }
 

@@ -188,7 +188,7 @@ struct ReplicateCommandTests {
         try PromisedKeys.expect(promoted, follows: Self.report)
         try store.write(3..<5, to: "Left.strata")
         #expect(try store.commits("Left.strata").count == 5)
-        #expect(try store.fail("promote", "Left.strata", code: 1).contains("no copy"))
+        #expect(try store.fail("promote", "Left.strata", code: 1).contains("not a copy"))
     }
 
     @Test("A copy is promoted against an answer, or without a known address, only if that is forced")
@@ -200,7 +200,7 @@ struct ReplicateCommandTests {
         #expect(try store.run("verify", "Left.strata", "--against", "Copy.strata").code == 0)
         let note = StorePaths(store.path("Copy.strata")).sequencer
         try Data("files:///x\n".utf8).write(to: URL(fileURLWithPath: note))
-        #expect(try store.fail("promote", "Copy.strata", code: 1).contains("cannot be told"))
+        #expect(try store.fail("promote", "Copy.strata", code: 1).contains("Could not determine"))
         try RealFileSystem().remove(note)
         #expect(try store.fail("promote", "Copy.strata", code: 1).contains("does not note the address"))
         try store.succeed("promote", "Copy.strata", "--force")

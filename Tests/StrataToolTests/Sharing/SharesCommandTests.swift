@@ -51,7 +51,7 @@ import Testing
     func mistyped() throws {
         let result = try shares("--user", "bret")
         #expect(result.code == 1 && result.output.isEmpty, "\(result)")
-        #expect(result.errors.contains("The store knows no user 'bret'. Did you mean bert?"), "\(result)")
+        #expect(result.errors.contains("The store has no user 'bret'. Did you mean bert?"), "\(result)")
     }
 
     @Test("Earlier states have the shares of then, and ended ones come with --ended")

@@ -205,7 +205,7 @@ import Testing
         try expect(["Notes", "--user", "anna", "--since", "5"], "the history since then has been compacted")
         try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
         try expect(["--user", "anna"], "There is no account on this device.")
-        try expect(["--user", "carl"], "The store knows no user 'carl'.")
+        try expect(["--user", "carl"], "The store has no user 'carl'.")
     }
 
     @Test func `After a compaction the tokens from before it have expired`() throws {

@@ -161,7 +161,7 @@ import Testing
         #expect(try get("gone", "--at", "5").code == 1)
         #expect(try get("milk", "--at", "1").errors == "strata get: Record not found: milk\n")
         let zone = try get("milk", "--at", "0")
-        #expect(zone.code == 1 && zone.errors == "strata get: The store knows no user 'anna'.\n", "\(zone)")
+        #expect(zone.code == 1 && zone.errors == "strata get: The store has no user 'anna'.\n", "\(zone)")
     }
 
     @Test func `Encrypted values are opened if asked for`() throws {

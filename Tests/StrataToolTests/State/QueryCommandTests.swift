@@ -94,7 +94,7 @@ import Testing
         #expect(try run("Note").output == "news  _defaultZone  title=\"News\"\n1 record\n")
         #expect(try run("Note", "--user", "anna", "--database", "public").output.hasPrefix("news "))
         #expect(try run("Note", "--user", "anna", "--database", "private").lines.count == 5)
-        #expect(try run("Note", "--user", "bert").errors.contains("The store knows no user 'bert'."))
+        #expect(try run("Note", "--user", "bert").errors.contains("The store has no user 'bert'."))
     }
 
     @Test func severalKeysSortAndTheNearestComesFirst() throws {

@@ -64,7 +64,7 @@ import Testing
         #expect(names(try records("--user", "anna", "--zone", "Notes", "--at", "4")) == ["gone", "list", "milk"])
         #expect(try records("--user", "anna", "--zone", "Notes", "--at", "1").output == "0 records\n")
         let early = try records("--user", "anna", "--at", "0")
-        #expect(early.code == 1 && early.errors == "strata records: The store knows no user 'anna'.\n", "\(early)")
+        #expect(early.code == 1 && early.errors == "strata records: The store has no user 'anna'.\n", "\(early)")
     }
 
     @Test func `JSON has an object for each, and one for the end`() throws {
@@ -118,7 +118,7 @@ import Testing
         let zone = try records("--user", "anna", "--zone", "Missing")
         #expect(zone.code == 1 && zone.errors == "strata records: Zone 'Missing' does not exist.\n", "\(zone)")
         let user = try records("--user", "carl")
-        #expect(user.code == 1 && user.errors == "strata records: The store knows no user 'carl'.\n")
+        #expect(user.code == 1 && user.errors == "strata records: The store has no user 'carl'.\n")
         #expect(try records("--owner", "carl").code == 1)
         #expect(try records("--user", "bert", "--zone", "_defaultZone").lines.last == "1 record")
         try fixture.change { try $0.modify(.zones(deleting: [StateFixture.work]), as: StateFixture.phone) }

@@ -117,7 +117,7 @@ import Testing
 
     @Test func `Who is not there ends with 1`() throws {
         let result = try list("--user", "carl")
-        #expect(result.code == 1 && result.errors == "strata subscriptions: The store knows no user 'carl'.\n")
+        #expect(result.code == 1 && result.errors == "strata subscriptions: The store has no user 'carl'.\n")
         #expect(try list("--zone", "Notes").code == 2)
     }
 }

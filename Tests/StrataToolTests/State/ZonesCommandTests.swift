@@ -95,7 +95,7 @@ import Testing
 
     @Test func `Who is not there ends with 1, and what is wrong with 2`() throws {
         let carl = try zones("--user", "carl")
-        #expect(carl.code == 1 && carl.errors == "strata zones: The store knows no user 'carl'.\n", "\(carl)")
+        #expect(carl.code == 1 && carl.errors == "strata zones: The store has no user 'carl'.\n", "\(carl)")
         let denied = try zones("--user", "bert", "--owner", "anna")
         #expect(denied.code == 1 && denied.errors.contains("cannot be read"), "\(denied)")
         // He has written to the public database alone.

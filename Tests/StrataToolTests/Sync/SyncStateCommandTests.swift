@@ -135,7 +135,7 @@ import Testing
         try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
         let signedOut = try run(state)
         #expect(signedOut.code == 1 && signedOut.errors.contains("There is no account on this device."), "\(signedOut)")
-        #expect(try run(state, user: "nobody").errors.contains("The store knows no user 'nobody'."))
+        #expect(try run(state, user: "nobody").errors.contains("The store has no user 'nobody'."))
         #expect(try run(state, "--record", "milk").code == 2)
     }
 

@@ -31,7 +31,7 @@ struct Measurement {
     var value: Double { strata.median }
     var peerValue: Double? { peerValues.isEmpty ? nil : peerValues.median }
 
-    /// Median of the rounds' own ratios: neighbours in time, so that a machine that drifts does not count.
+    /// Median of the rounds' own ratios: neighbors in time, so that a machine that drifts does not count.
     var ratio: Double? {
         peerValues.isEmpty ? nil : zip(strata, peerValues).map { $0 / $1 }.median
     }

@@ -210,7 +210,7 @@ struct ShareSurface: Section {
         observer.systemSharingUIDidStopSharingBlock = didStop
         let sheet: CloudStore.Console.SharingSheet = store.console.sharingSheet(for: share.recordID, of: "anna")
         guard let current = try await container.privateCloudDatabase.record(for: share.recordID) as? CKShare else {
-            throw Unexpected("the record of a share is none")
+            throw Unexpected("the share's record is not a share")
         }
         try await sheet.save(current)
         try await sheet.stopSharing()
