@@ -2,6 +2,8 @@ import Foundation
 import StrataSystem
 
 /// The base class of all operations on a database; use its subclasses.
+// A new operation is a subclass with a `makeRun` (CKOperation). One that can be long-lived also has an `archive`, a
+// kind in `LongLivedOperation.Kind`, and a case in `CKDatabaseOperation.make` (CKContainer+LongLived).
 // @unchecked: like its superclass; a lock protects the database.
 public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     private let chosen = Lock<CKDatabase?>(nil)

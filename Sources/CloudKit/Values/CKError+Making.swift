@@ -41,7 +41,7 @@ extension CKError {
         case let refusal as Refusal: self.init(refusal)
         case let error as StrataError:
             let (code, advice) = error.isOfDescriptors ? Self.tooManyFiles : Self.meaning(of: error.code)
-            let retry = error.code == .unreachable ? NSNumber(value: Self.unreachableRetrySeconds) : nil
+            let retry = error.code == .unreachable ? NSNumber(value: Refusal.serverRetrySeconds) : nil
             self.init(
                 code, message: "\(advice) \(error)", cause: error,
                 userInfo: retry.map { [CKErrorRetryAfterKey: $0] } ?? [:])
@@ -49,9 +49,6 @@ extension CKError {
         default: self.init(.internalError, message: "The store failed: \(error)", cause: error)
         }
     }
-
-    /// Elections of the servers that order a log take some seconds.
-    private static let unreachableRetrySeconds = 1.0
 
     private static let tooManyFiles = (
         Code.serviceUnavailable, "Too many files are open: close some or raise the limit, and try again."

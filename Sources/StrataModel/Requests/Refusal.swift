@@ -66,6 +66,9 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var didResetEncryptedData: Bool
     /// The time after which the same request may succeed; nil if that is not known. Equality ignores it.
     public var retryAfterSeconds: Double?
+    /// The time after which a request may succeed that failed because of the servers that order the log: they elect a
+    /// leader within seconds.
+    package static let serverRetrySeconds = 1.0
     /// The rule that applied; nil for a refusal that was read from a commit, which does not store it. Equality ignores
     /// the rule.
     public var rule: Rule?

@@ -168,11 +168,11 @@ extension Pipeline {
         case .unknown(let error):
             Refusal(
                 .serverResponseLost, "Whether the request was applied is not known: \(error)",
-                retryAfterSeconds: isShared ? Self.retrySeconds : nil)
+                retryAfterSeconds: isShared ? Refusal.serverRetrySeconds : nil)
         case .notWritten(let error):
             Refusal(
                 .serviceUnavailable, "Nothing was written: \(error)",
-                retryAfterSeconds: isShared && error.code == .unreachable ? Self.retrySeconds : nil)
+                retryAfterSeconds: isShared && error.code == .unreachable ? Refusal.serverRetrySeconds : nil)
         case .tooLarge(let limit):
             Refusal(
                 .limitExceeded, "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")

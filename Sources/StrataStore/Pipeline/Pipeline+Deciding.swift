@@ -87,7 +87,7 @@ extension Pipeline {
         }
         return Refusal(
             .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
-            retryAfterSeconds: Self.retrySeconds)
+            retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
     /// Fails all requests of the batch.

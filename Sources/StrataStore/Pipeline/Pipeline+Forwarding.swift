@@ -159,7 +159,7 @@ extension Pipeline {
     private func resume(_ submissions: [Submission], with error: any Error) {
         let refusal = Refusal(
             .serverResponseLost, "Whether the request was applied is not known: \(error)",
-            retryAfterSeconds: Self.retrySeconds)
+            retryAfterSeconds: Refusal.serverRetrySeconds)
         for submission in submissions { submission.reply.resume(.failure(refusal)) }
     }
 

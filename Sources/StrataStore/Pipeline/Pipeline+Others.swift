@@ -10,15 +10,11 @@ extension Pipeline {
     /// The time for one attempt to find out what became of an append.
     private static let settlingMilliseconds = 500
 
-    /// The time after which a request may succeed that failed because of the log's servers: they elect a leader within
-    /// seconds.
-    static let retrySeconds = 1.0
-
     /// Returns the refusal of a request that is not judged, because the end of a shared log is not known.
     static func unconfirmed(_ error: any Error) -> Refusal {
         Refusal(
             .serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)",
-            retryAfterSeconds: retrySeconds)
+            retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
     /// The state on which a batch was judged, as far as it decides requests that wrote nothing.
