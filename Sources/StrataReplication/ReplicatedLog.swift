@@ -13,7 +13,7 @@ import StrataSystem
 /// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: MemorySequencer(sequence))
 /// let appended = try log.append([commit], expecting: try log.confirmEnd())
 /// ```
-package final class ReplicatedLog: EventLog {
+package final class ReplicatedLog: EventLog, ForwardingLog {
     package struct Options: Sendable {
         /// The time after which an append reports that its outcome is unknown.
         package var outcomeMilliseconds: Int
@@ -99,6 +99,7 @@ package final class ReplicatedLog: EventLog {
 
     /// The commits on this machine.
     package let copy: SegmentedLog
+    package var source: SegmentedLog { copy }
     let sequencer: any Sequencer
     let options: Options
     let identity: StoreIdentity
@@ -304,9 +305,6 @@ package final class ReplicatedLog: EventLog {
     package var maximumCommitBytes: Int {
         min(copy.maximumCommitBytes, EntryPieces.maximumPayloadBytes(in: sequencer.maximumEntryBytes))
     }
-    package var end: Position { copy.end }
-    package var endTime: Int64? { copy.endTime }
-    package var floor: Position { copy.floor }
     /// The end: the sequencer keeps what the copy may still lose.
     package var durableEnd: Position { copy.end }
 
@@ -357,32 +355,11 @@ package final class ReplicatedLog: EventLog {
         try copy.prepare(&commit)
     }
 
-    package func commit(at offset: UInt64) throws -> Commit? { try copy.commit(at: offset) }
     package func read(from offset: UInt64) throws -> any CommitCursor {
         let cursor = try copy.read(from: offset)
         return state.withLock { $0.hasBegun } ? cursor : GrowingCursor(cursor, of: self, from: offset)
     }
-    package func chain(at offset: UInt64) throws -> UInt32 { try copy.chain(at: offset) }
-    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try copy.firstOffset(notBefore: time) }
-    package func readBase() throws -> BaseReader? { try copy.readBase() }
-    package func base() throws -> Position? { try copy.base() }
     package func trim(to offset: UInt64) throws -> Position { try copy.trim(to: offset) }
-
-    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try copy.touches(zone: zone, after: offset, limit: limit)
-    }
-
-    package func touches(
-        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
-    ) throws -> TouchPage {
-        try copy.touches(record: name, in: zone, after: offset, limit: limit)
-    }
-
-    package func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches {
-        try copy.lastTouches(record: name, in: zone, through: last, limit: limit)
-    }
 
     package func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting

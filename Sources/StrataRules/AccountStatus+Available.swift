@@ -17,3 +17,12 @@ extension AccountStatus {
         }
     }
 }
+
+extension Actor {
+    /// - Throws: ``Refusal`` if no user is signed in.
+    package func requireSignedIn() throws {
+        guard !user.isEmpty else {
+            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
+        }
+    }
+}

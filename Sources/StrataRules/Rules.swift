@@ -30,9 +30,7 @@ package struct Rules: Sendable {
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
-        guard !context.actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
-        }
+        try context.actor.requireSignedIn()
         if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
         let judging = try Judging(

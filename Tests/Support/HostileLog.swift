@@ -7,7 +7,7 @@ import StrataSystem
 /// ```swift
 /// let log = HostileLog(.everything, seed: 7)
 /// ```
-package final class HostileLog: EventLog {
+package final class HostileLog: EventLog, ForwardingLog {
     /// The rates, per thousand appends, of the faults that the protocol allows.
     package struct FaultProfile: Sendable {
         /// Offsets are skipped before a commit.
@@ -38,6 +38,7 @@ package final class HostileLog: EventLog {
     private let hostility: FaultProfile
     private let random: SeededRandom
     private let log: MemoryLog
+    package var source: MemoryLog { log }
     /// After an unknown outcome, the error of every append. Held while something is appended.
     private let refusal = Lock<StrataError?>(nil)
 
@@ -126,26 +127,14 @@ package final class HostileLog: EventLog {
 
     // MARK: The same as of the log in memory
 
-    package var end: Position { log.end }
     package var durableEnd: Position { log.durableEnd }
-    package var endTime: Int64? { log.endTime }
-    package var floor: Position { log.floor }
     package var assignsNextOffset: Bool { log.assignsNextOffset }
     package var maximumCommitBytes: Int { log.maximumCommitBytes }
 
     package func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
     package func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
     package func close() throws { try log.close() }
-    package func base() throws -> Position? { try log.base() }
-    package func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
-    package func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
-    package func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
-    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
     package func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
-
-    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try log.touches(zone: zone, after: offset, limit: limit)
-    }
 
     package func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting

@@ -15,11 +15,8 @@ extension CKContainer {
     public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void) {
         client.answer {
             try await self.accountStatus()
-        } with: { result in
-            switch result {
-            case .success(let status): completionHandler(status, nil)
-            case .failure(let error): completionHandler(.couldNotDetermine, error)
-            }
+        } with: { (status: CKAccountStatus?, error) in
+            completionHandler(status ?? .couldNotDetermine, error)
         }
     }
 
@@ -54,14 +51,32 @@ extension Client {
 
     /// The same as the other form, for handlers that take a value and an error.
     func answer<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value,
+        _ work: @escaping @Sendable () async throws -> Value?,
         with handler: @escaping @Sendable (Value?, (any Error)?) -> Void
     ) {
-        answer(work) { (result: Result<Value, any Error>) in
+        answer(work) { (result: Result<Value?, any Error>) in
             switch result {
             case .success(let value): handler(value, nil)
             case .failure(let error): handler(nil, error)
             }
         }
+    }
+}
+
+extension DatabaseCall {
+    /// Passes what the work makes of this call to a handler, never on the main thread.
+    func answer<Value: Sendable>(
+        _ handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
+        with work: @escaping @Sendable (DatabaseCall) async throws -> Value
+    ) {
+        client.answer({ try await work(self) }, with: handler)
+    }
+
+    /// The same as the other form, for handlers that take a value and an error.
+    func answer<Value: Sendable>(
+        _ handler: @escaping @Sendable (Value?, (any Error)?) -> Void,
+        with work: @escaping @Sendable (DatabaseCall) async throws -> Value?
+    ) {
+        client.answer({ try await work(self) }, with: handler)
     }
 }

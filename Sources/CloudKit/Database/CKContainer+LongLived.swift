@@ -65,14 +65,7 @@ extension CKContainer {
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
     ) {
-        client.answer {
-            try await self.longLivedOperation(for: operationID)
-        } with: { result in
-            switch result {
-            case .success(let operation): completionHandler(operation, nil)
-            case .failure(let error): completionHandler(nil, error)
-            }
-        }
+        client.answer({ try await self.longLivedOperation(for: operationID) }, with: completionHandler)
     }
 }
 

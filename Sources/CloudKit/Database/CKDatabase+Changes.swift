@@ -68,8 +68,7 @@ extension CKDatabase {
         modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
         changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
-        return (page.modifications, page.deletions, page.token, page.moreComing)
+        try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0).results
     }
 
     /// The same as ``databaseChanges(since:resultsLimit:)``, with a completion handler.
@@ -86,12 +85,9 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
-        client.answer(
-            {
-                let page = try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0)
-                return (page.modifications, page.deletions, page.token, page.moreComing)
-            }, with: completionHandler)
+        call.answer(completionHandler) {
+            try await $0.databaseChanges(since: changeToken, limit: resultsLimit ?? 0).results
+        }
     }
 
     /// Returns the records of a zone that have changed since a token.
@@ -115,10 +111,7 @@ extension CKDatabase {
         modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
         deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
     ) {
-        let page = try await call.zoneChanges(
-            of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0
-        ).get()
-        return (page.resultsByID, page.deletions, page.token, page.moreComing)
+        try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0).get().results
     }
 
     /// The same as ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion handler.
@@ -136,22 +129,32 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
-        client.answer(
-            {
-                let page = try await call.zoneChanges(
-                    of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0
-                ).get()
-                return (page.resultsByID, page.deletions, page.token, page.moreComing)
-            }, with: completionHandler)
+        call.answer(completionHandler) {
+            try await $0.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0).get()
+                .results
+        }
     }
 }
 
+extension DatabaseChangesPage {
+    fileprivate typealias Results = (
+        modifications: [CKDatabase.DatabaseChange.Modification], deletions: [CKDatabase.DatabaseChange.Deletion],
+        changeToken: CKServerChangeToken, moreComing: Bool
+    )
+
+    fileprivate var results: Results { (modifications, deletions, token, moreComing) }
+}
+
 extension ZoneChangesPage {
-    fileprivate var resultsByID: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>] {
-        var results: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>] = [:]
-        results.reserveCapacity(changed.count)
-        for (id, result) in changed { results[id] = result.map { .init(record: $0) }.mapError { $0 } }
-        return results
+    fileprivate typealias Results = (
+        modificationResultsByID: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>],
+        deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
+    )
+
+    fileprivate var results: Results {
+        var byID: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, Error>] = [:]
+        byID.reserveCapacity(changed.count)
+        for (id, result) in changed { byID[id] = result.map { .init(record: $0) }.mapError { $0 } }
+        return (byID, deletions, token, moreComing)
     }
 }

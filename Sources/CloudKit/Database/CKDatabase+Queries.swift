@@ -5,11 +5,8 @@ extension CKDatabase {
     )
 
     private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) async throws -> Page {
-        results(of: try await call.page(request))
-    }
-
-    private static func results(of page: QueryPage) -> Page {
-        (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
+        let page = try await call.page(request)
+        return (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
     }
 
     private static func records(
@@ -70,8 +67,8 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let (call, request) = (call, request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit))
-        client.answer({ try await Self.page(call, request) }, with: completionHandler)
+        let request = request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+        call.answer(completionHandler) { try await Self.page($0, request) }
     }
 
     /// The same as ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``, with a completion handler.
@@ -87,9 +84,8 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
         let request = DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
-        client.answer({ try await Self.page(call, request) }, with: completionHandler)
+        call.answer(completionHandler) { try await Self.page($0, request) }
     }
 
     // MARK: Queries, first page only (B264)
@@ -101,8 +97,8 @@ extension CKDatabase {
         _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
         completionHandler: @escaping @Sendable ([CKRecord]?, Error?) -> Void
     ) {
-        let (call, request) = (call, request(query, in: zoneID))
-        client.answer({ try await Self.records(call, request) }, with: completionHandler)
+        let request = request(query, in: zoneID)
+        call.answer(completionHandler) { try await Self.records($0, request) }
     }
 
     /// Returns the first matching records.

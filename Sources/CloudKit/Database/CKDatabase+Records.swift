@@ -24,8 +24,7 @@ extension CKDatabase {
     public func fetch(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.record(recordID) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.record(recordID) }
     }
 
     /// Saves a record unless someone else has saved it since you fetched it. Returns the stored record, with a new
@@ -48,15 +47,14 @@ extension CKDatabase {
     /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
-        let call = call
         let modification = RecordsModification(saves: [record])
-        client.answer({ try await call.modified(modification).onlySave() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modified(modification).onlySave() }
     }
 
     /// Deletes a record. Deleting a record that does not exist succeeds.
     @discardableResult
     public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
-        try await call.delete(recordID)
+        try await call.modify(RecordsModification(deletes: [recordID])).onlyDelete()
     }
 
     /// The same as ``deleteRecord(withID:)``, with a completion handler.
@@ -64,8 +62,7 @@ extension CKDatabase {
     public func delete(
         withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.delete(recordID) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(RecordsModification(deletes: [recordID])).onlyDelete() }
     }
 
     // MARK: Many records
@@ -95,8 +92,7 @@ extension CKDatabase {
         withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, Error>], Error>) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.recordsByID(recordIDs, desiredKeys) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.recordsByID(recordIDs, desiredKeys) }
     }
 
     /// Saves and deletes records in one commit.
@@ -141,9 +137,8 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
         let modification = RecordsModification(
             saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
-        client.answer({ try await call.modified(modification).byIDOrThrown() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modified(modification).byIDOrThrown() }
     }
 }

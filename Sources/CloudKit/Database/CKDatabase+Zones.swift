@@ -8,7 +8,7 @@ extension CKDatabase {
     /// - Throws: `zoneNotFound`, or `userDeletedZone` if the user deleted it.
     @discardableResult
     public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
-        try await call.zone(zoneID)
+        try await call.zones([zoneID]).only()
     }
 
     /// The same as ``recordZone(for:)``, with a completion handler.
@@ -17,8 +17,7 @@ extension CKDatabase {
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.zone(zoneID) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.zones([zoneID]).only() }
     }
 
     /// Creates a zone. An existing zone stays unchanged.
@@ -36,8 +35,7 @@ extension CKDatabase {
     /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(_ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void) {
-        let call = call
-        client.answer({ try await call.modify(ZonesModification(saves: [zone])).onlySave() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(ZonesModification(saves: [zone])).onlySave() }
     }
 
     /// Deletes a zone and all its records.
@@ -45,7 +43,7 @@ extension CKDatabase {
     /// - Throws: `zoneNotFound` if the zone does not exist.
     @discardableResult
     public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
-        try await call.delete(zoneID)
+        try await call.modify(ZonesModification(deletes: [zoneID])).onlyDelete()
     }
 
     /// The same as ``deleteRecordZone(withID:)``, with a completion handler.
@@ -54,8 +52,7 @@ extension CKDatabase {
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone.ID?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.delete(zoneID) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(ZonesModification(deletes: [zoneID])).onlyDelete() }
     }
 
     // MARK: Many zones
@@ -67,8 +64,7 @@ extension CKDatabase {
     /// The same as ``allRecordZones()``, with a completion handler.
     @preconcurrency
     public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, Error?) -> Void) {
-        let call = call
-        client.answer({ try await call.allZones() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.allZones() }
     }
 
     /// Fetches zones by their IDs, with a result for each.
@@ -76,7 +72,7 @@ extension CKDatabase {
     public func recordZones(
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
-        try await call.zonesByID(ids)
+        try await call.zones(ids).byItem()
     }
 
     /// The same as ``recordZones(for:)``, with a completion handler.
@@ -85,8 +81,7 @@ extension CKDatabase {
         withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
         completionHandler: @escaping @Sendable (Result<[CKRecordZone.ID: Result<CKRecordZone, Error>], Error>) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.zonesByID(zoneIDs) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.zones(zoneIDs).byItem() }
     }
 
     /// Creates and deletes zones independently: the failure of one does not affect the others.
@@ -114,8 +109,7 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
         let modification = ZonesModification(saves: recordZonesToSave, deletes: recordZoneIDsToDelete)
-        client.answer({ try await call.modify(modification).byID() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(modification).byID() }
     }
 }

@@ -94,12 +94,6 @@ extension DatabaseCall {
 
     // MARK: Modifying
 
-    func delete(_ id: CKRecord.ID) async throws -> CKRecord.ID {
-        let outcome = try await modify(RecordsModification(deletes: [id]))
-        if let error = outcome.deletes.first?.error { throw error }
-        return id
-    }
-
     private static let sealingAttempts = 20
 
     private func modify(

@@ -12,10 +12,7 @@ struct ZonesOutcome: ModifyOutcome {
     var saves: [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] = []
     var deletes: [(id: CKRecordZone.ID, error: CKError?)] = []
 
-    var partialFailure: CKError? {
-        let errors = errorsByID
-        return errors.isEmpty ? nil : CKError(partialErrors: errors, message: "Failed to modify some record zones")
-    }
+    static var failureMessage: String { "Failed to modify some record zones" }
 }
 
 extension DatabaseCall {
@@ -26,13 +23,6 @@ extension DatabaseCall {
             let zones = try opened.store.snapshot().zones(in: database, as: client.actor)
             return zones.map { CKRecordZone(stored: $0) }
         }
-    }
-
-    nonisolated(nonsending) func zone(_ id: CKRecordZone.ID) async throws -> CKRecordZone {
-        guard let zone = try await zones([id]).first else {
-            throw CKError(.internalError, message: "The store returned no result.")
-        }
-        return try zone.result.get()
     }
 
     /// Returns a result for each ID, in order; a repeated ID has one result.
@@ -54,26 +44,12 @@ extension DatabaseCall {
         }
     }
 
-    nonisolated(nonsending) func zonesByID(
-        _ ids: [CKRecordZone.ID]
-    ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
-        var results: [CKRecordZone.ID: Result<CKRecordZone, Error>] = [:]
-        for (id, result) in try await zones(ids) { results[id] = result.mapError { $0 } }
-        return results
-    }
-
     private func zone(_ id: CKRecordZone.ID, in snapshot: StoreSnapshot) throws -> CKRecordZone {
         let model = id.model(for: client.userRecordName)
         return CKRecordZone(stored: try snapshot.zone(model, in: database, as: client.actor))
     }
 
     // MARK: Modifying
-
-    func delete(_ id: CKRecordZone.ID) async throws -> CKRecordZone.ID {
-        let outcome = try await modify(ZonesModification(deletes: [id]))
-        if let error = outcome.deletes.first?.error { throw error }
-        return id
-    }
 
     /// - Throws: An error that affects all items.
     func modify(_ modification: ZonesModification) async throws -> ZonesOutcome {

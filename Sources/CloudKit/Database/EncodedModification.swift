@@ -133,9 +133,9 @@ struct EncodedModification {
                 result = .failure(error)
             } else {
                 switch answered.next() {
-                case .success?: result = stored.next() ?? .failure(Self.noResult)
+                case .success?: result = stored.next() ?? .failure(.noResult)
                 case .failure(let refusal)?: result = .failure(try error(refusal, record, answer))
-                case nil: result = .failure(Self.noResult)
+                case nil: result = .failure(.noResult)
                 }
             }
             outcome.saves.append((record.recordID, result))
@@ -150,8 +150,6 @@ struct EncodedModification {
         if options.atomicFailures == .perItem { outcome.isThrown = false }
         return outcome
     }
-
-    private static var noResult: CKError { CKError(.internalError, message: "The store returned no result.") }
 
     /// Returns the records after the successful saves. A replayed answer may be older than the state that it is read
     /// from, and a delete in the same request may have cascaded to a saved record.

@@ -52,12 +52,14 @@ struct RecordsOutcome: ModifyOutcome {
     /// True if an item of an atomic zone failed and the store's options require an error to be thrown (B87).
     var isThrown = false
 
+    static var failureMessage: String { "Failed to modify some records" }
+
     var partialFailure: CKError? {
         let errors = errorsByID
         guard !errors.isEmpty else { return nil }
         let saved = saves.compactMap { try? $0.result.get() }
         let deleted = deletes.compactMap { $0.error == nil ? $0.id : nil }
-        return CKError(partialErrors: errors, message: "Failed to modify some records", done: saved, deleted)
+        return CKError(partialErrors: errors, message: Self.failureMessage, done: saved, deleted)
     }
 
     func byIDOrThrown() throws -> (

@@ -8,7 +8,7 @@ extension CKDatabase {
     /// - Throws: `unknownItem` if the user has no such subscription in this database.
     @discardableResult
     public func subscription(for subscriptionID: CKSubscription.ID) async throws -> CKSubscription {
-        try await call.subscription(subscriptionID)
+        try await call.subscriptions([subscriptionID]).only()
     }
 
     /// The same as ``subscription(for:)``, with a completion handler.
@@ -17,8 +17,7 @@ extension CKDatabase {
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.subscription(subscriptionID) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.subscriptions([subscriptionID]).only() }
     }
 
     /// Returns all subscriptions of the user in this database.
@@ -28,8 +27,7 @@ extension CKDatabase {
     /// The same as ``allSubscriptions()``, with a completion handler.
     @preconcurrency
     public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
-        let call = call
-        client.answer({ try await call.allSubscriptions() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.allSubscriptions() }
     }
 
     /// Fetches subscriptions by their IDs, with a result for each.
@@ -37,7 +35,7 @@ extension CKDatabase {
     public func subscriptions(
         for ids: [CKSubscription.ID]
     ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
-        try await call.subscriptionsByID(ids)
+        try await call.subscriptions(ids).byItem()
     }
 
     /// The same as ``subscriptions(for:)``, with a completion handler.
@@ -49,8 +47,7 @@ extension CKDatabase {
                 Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
             ) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.subscriptionsByID(subscriptionIDs) }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.subscriptions(subscriptionIDs).byItem() }
     }
 
     /// Saves a subscription; it replaces an existing one with the same ID.
@@ -72,9 +69,8 @@ extension CKDatabase {
     public func save(
         _ subscription: CKSubscription, completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
     ) {
-        let call = call
         let modification = SubscriptionsModification(saves: [subscription])
-        client.answer({ try await call.modify(modification).onlySave() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(modification).onlySave() }
     }
 
     /// Deletes a subscription.
@@ -82,7 +78,7 @@ extension CKDatabase {
     /// - Throws: `unknownItem` if the user has no such subscription in this database.
     @discardableResult
     public func deleteSubscription(withID subscriptionID: CKSubscription.ID) async throws -> CKSubscription.ID {
-        try await call.delete(subscription: subscriptionID)
+        try await call.modify(SubscriptionsModification(deletes: [subscriptionID])).onlyDelete()
     }
 
     /// The same as ``deleteSubscription(withID:)``, with a completion handler.
@@ -91,8 +87,9 @@ extension CKDatabase {
         withSubscriptionID subscriptionID: CKSubscription.ID,
         completionHandler: @escaping @Sendable (String?, Error?) -> Void
     ) {
-        let call = call
-        client.answer({ try await call.delete(subscription: subscriptionID) }, with: completionHandler)
+        call.answer(completionHandler) {
+            try await $0.modify(SubscriptionsModification(deletes: [subscriptionID])).onlyDelete()
+        }
     }
 
     // MARK: Many subscriptions
@@ -124,8 +121,7 @@ extension CKDatabase {
                 >
             ) -> Void
     ) {
-        let call = call
         let modification = SubscriptionsModification(saves: subscriptionsToSave, deletes: subscriptionIDsToDelete)
-        client.answer({ try await call.modify(modification).byID() }, with: completionHandler)
+        call.answer(completionHandler) { try await $0.modify(modification).byID() }
     }
 }

@@ -12,13 +12,6 @@ extension DatabaseCall {
         }
     }
 
-    nonisolated(nonsending) func subscription(_ id: CKSubscription.ID) async throws -> CKSubscription {
-        guard let subscription = try await subscriptions([id]).first else {
-            throw CKError(.internalError, message: "The store returned no result.")
-        }
-        return try subscription.result.get()
-    }
-
     /// Returns a result for each ID, in order; a repeated ID has one result.
     nonisolated(nonsending) func subscriptions(
         _ ids: [CKSubscription.ID]
@@ -34,21 +27,7 @@ extension DatabaseCall {
         }
     }
 
-    nonisolated(nonsending) func subscriptionsByID(
-        _ ids: [CKSubscription.ID]
-    ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
-        var results: [CKSubscription.ID: Result<CKSubscription, Error>] = [:]
-        for (id, result) in try await subscriptions(ids) { results[id] = result.mapError { $0 } }
-        return results
-    }
-
     // MARK: Modifying
-
-    func delete(subscription id: CKSubscription.ID) async throws -> CKSubscription.ID {
-        let outcome = try await modify(SubscriptionsModification(deletes: [id]))
-        if let error = outcome.deletes.first?.error { throw error }
-        return id
-    }
 
     /// - Throws: An error that affects all items.
     func modify(_ modification: SubscriptionsModification) async throws -> SubscriptionsOutcome {

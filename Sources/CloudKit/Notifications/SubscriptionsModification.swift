@@ -19,10 +19,7 @@ struct SubscriptionsOutcome: ModifyOutcome {
     var saves: [(id: CKSubscription.ID, result: Result<CKSubscription, CKError>)] = []
     var deletes: [(id: CKSubscription.ID, error: CKError?)] = []
 
-    var partialFailure: CKError? {
-        let errors = errorsByID
-        return errors.isEmpty ? nil : CKError(partialErrors: errors, message: "Failed to modify some subscriptions")
-    }
+    static var failureMessage: String { "Failed to modify some subscriptions" }
 }
 
 /// A request for the store, with the state needed to interpret its answer.
@@ -89,7 +86,7 @@ struct EncodedSubscriptions {
                 // A replayed answer may be older than the deletion of the subscription.
                 case .success?: result = .success((try? stored[index].get()).map { CKSubscription.stored($0) } ?? save)
                 case .failure(let refusal)?: result = .failure(CKError(refusal))
-                case nil: result = .failure(CKError(.internalError, message: "The store returned no result."))
+                case nil: result = .failure(.noResult)
                 }
             }
             outcome.saves.append((save.subscriptionID, result))

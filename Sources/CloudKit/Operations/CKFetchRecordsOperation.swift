@@ -110,9 +110,7 @@ extension DatabaseCall {
             throw CKError(.badDatabase, message: "The shared database has no user records.")
         }
         let id = CKRecord.ID(recordName: client.userRecordName)
-        guard let fetched = try await records([id], desiredKeys).first else {
-            throw CKError(.internalError, message: "The store returned no result.")
-        }
+        guard let fetched = try await records([id], desiredKeys).first else { throw CKError.noResult }
         if case .failure(let error) = fetched.result, error.code == .unknownItem {
             return (id, .success(CKRecord(recordType: CKRecord.SystemType.userRecord, recordID: id)))
         }

@@ -8,6 +8,8 @@ protocol ModifyOutcome: Sendable {
     init()
     var saves: [(id: ItemID, result: Result<Item, CKError>)] { get set }
     var deletes: [(id: ItemID, error: CKError?)] { get set }
+    /// The message of the error if some items failed.
+    static var failureMessage: String { get }
     /// The errors by item, as the deprecated block reports them; nil if there are none.
     var partialFailure: CKError? { get }
 }
@@ -20,20 +22,26 @@ extension ModifyOutcome {
         return errors
     }
 
+    var partialFailure: CKError? {
+        let errors = errorsByID
+        return errors.isEmpty ? nil : CKError(partialErrors: errors, message: Self.failureMessage)
+    }
+
     /// Returns the result of the only save.
-    func onlySave() throws -> Item {
-        guard let save = saves.first else { throw CKError(.internalError, message: "The store returned no result.") }
-        return try save.result.get()
+    func onlySave() throws -> Item { try saves.only() }
+
+    /// Returns the ID of the only delete.
+    func onlyDelete() throws -> ItemID {
+        guard let delete = deletes.first else { throw CKError.noResult }
+        if let error = delete.error { throw error }
+        return delete.id
     }
 
     func byID() -> (saveResults: [ItemID: Result<Item, Error>], deleteResults: [ItemID: Result<Void, Error>]) {
-        var saveResults: [ItemID: Result<Item, Error>] = [:]
-        saveResults.reserveCapacity(saves.count)
-        for save in saves { saveResults[save.id] = save.result.mapError { $0 } }
         var deleteResults: [ItemID: Result<Void, Error>] = [:]
         deleteResults.reserveCapacity(deletes.count)
         for delete in deletes { deleteResults[delete.id] = delete.error.map { .failure($0) } ?? .success(()) }
-        return (saveResults, deleteResults)
+        return (saves.byItem(), deleteResults)
     }
 }
 

@@ -136,6 +136,9 @@ extension OperationRun {
 extension CKError {
     /// The error for items that a canceled operation did not process.
     static var cancelled: CKError { CKError(.operationCancelled, message: "The operation was canceled.") }
+
+    /// The error for an item of a request that the answer says nothing of.
+    static var noResult: CKError { CKError(.internalError, message: "The store returned no result.") }
 }
 
 extension QualityOfService {

@@ -80,9 +80,9 @@ extension CKContainer {
         forEmailAddresses emails: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.identities(of: emails) { .init(emailAddress: $0) } }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.identities(of: emails) { .init(emailAddress: $0) }
+        }
     }
 
     /// Returns the users with phone numbers; those who are not found are missing.
@@ -101,9 +101,9 @@ extension CKContainer {
         forPhoneNumbers phoneNumbers: [String],
         completionHandler: @escaping @Sendable (Result<[String: CKUserIdentity], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.identities(of: phoneNumbers) { .init(phoneNumber: $0) } }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.identities(of: phoneNumbers) { .init(phoneNumber: $0) }
+        }
     }
 
     /// Returns the users with the IDs of their own records; those who are not found are missing.
@@ -124,9 +124,9 @@ extension CKContainer {
         forUserRecordIDs userRecordIDs: [CKRecord.ID],
         completionHandler: @escaping @Sendable (Result<[CKRecord.ID: CKUserIdentity], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.identities(of: userRecordIDs) { .init(userRecordID: $0) } }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.identities(of: userRecordIDs) { .init(userRecordID: $0) }
+        }
     }
 
     // MARK: Contacts
@@ -144,21 +144,12 @@ extension CKContainer {
     @available(*, deprecated, message: "No longer supported. See CKShare.")
     @preconcurrency
     public func discoverAllIdentities(completionHandler: @escaping @Sendable ([CKUserIdentity]?, Error?) -> Void) {
-        let call = privateCloudDatabase.call
-        client.answer({ try await call.identities([]).map(\.identity) }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { try await $0.identities([]).map(\.identity) }
     }
 
     private func discover(
         _ info: CKUserIdentity.LookupInfo, _ handler: @escaping @Sendable (CKUserIdentity?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer {
-            try await call.identities([info]).first?.identity
-        } with: { result in
-            switch result {
-            case .success(let identity): handler(identity, nil)
-            case .failure(let error): handler(nil, error)
-            }
-        }
+        privateCloudDatabase.call.answer(handler) { try await $0.identities([info]).first?.identity }
     }
 }

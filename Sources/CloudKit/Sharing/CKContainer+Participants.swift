@@ -16,9 +16,9 @@ extension CKContainer {
     public func fetchShareParticipant(
         withEmailAddress email: String, completionHandler: @escaping @Sendable (CKShare.Participant?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants([.init(emailAddress: email)]).only() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants([.init(emailAddress: email)]).only()
+        }
     }
 
     /// Returns a participant for the user with a phone number. An address that no user has
@@ -34,9 +34,9 @@ extension CKContainer {
         withPhoneNumber phoneNumber: String,
         completionHandler: @escaping @Sendable (CKShare.Participant?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants([.init(phoneNumber: phoneNumber)]).only() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants([.init(phoneNumber: phoneNumber)]).only()
+        }
     }
 
     /// Returns a participant for the user with the ID of a user's record. Fails with
@@ -52,9 +52,9 @@ extension CKContainer {
         withUserRecordID userRecordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKShare.Participant?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants([.init(userRecordID: userRecordID)]).only() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants([.init(userRecordID: userRecordID)]).only()
+        }
     }
 
     // MARK: Several users
@@ -73,9 +73,9 @@ extension CKContainer {
         forEmailAddresses emails: [String],
         completionHandler: @escaping @Sendable (Result<[String: Result<CKShare.Participant, Error>], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants(of: emails) { .init(emailAddress: $0) } }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants(of: emails) { .init(emailAddress: $0) }
+        }
     }
 
     /// Returns participants for the users with phone numbers.
@@ -92,9 +92,9 @@ extension CKContainer {
         forPhoneNumbers phoneNumbers: [String],
         completionHandler: @escaping @Sendable (Result<[String: Result<CKShare.Participant, Error>], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants(of: phoneNumbers) { .init(phoneNumber: $0) } }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants(of: phoneNumbers) { .init(phoneNumber: $0) }
+        }
     }
 
     /// Returns participants for the users with the IDs of users' records.
@@ -112,10 +112,9 @@ extension CKContainer {
         completionHandler:
             @escaping @Sendable (Result<[CKRecord.ID: Result<CKShare.Participant, Error>], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer(
-            { try await call.shareParticipants(of: userRecordIDs) { .init(userRecordID: $0) } }, with: completionHandler
-        )
+        privateCloudDatabase.call.answer(completionHandler) {
+            try await $0.shareParticipants(of: userRecordIDs) { .init(userRecordID: $0) }
+        }
     }
 
     /// Returns participants for the users with addresses of any kind.

@@ -51,8 +51,7 @@ extension CKContainer {
         forApplicationPermission applicationPermission: ApplicationPermissions,
         completionHandler: @escaping ApplicationPermissionBlock
     ) {
-        let call = privateCloudDatabase.call
-        answer({ try await call.discoverability() }, with: completionHandler)
+        answer(completionHandler) { try await $0.discoverability() }
     }
 
     /// Asks for a permission, which is granted unless ``CloudStore/Console/setDiscoverable(_:for:)`` denied it (B388).
@@ -72,21 +71,18 @@ extension CKContainer {
     public func requestApplicationPermission(
         _ applicationPermission: ApplicationPermissions, completionHandler: @escaping ApplicationPermissionBlock
     ) {
-        let call = privateCloudDatabase.call
-        answer({ try await call.requestDiscoverability() }, with: completionHandler)
+        answer(completionHandler) { try await $0.requestDiscoverability() }
     }
 
     @available(*, deprecated)
     private func answer(
-        _ work: @escaping @Sendable () async throws -> Person.Discoverability,
-        with handler: @escaping ApplicationPermissionBlock
+        _ handler: @escaping ApplicationPermissionBlock,
+        _ work: @escaping @Sendable (DatabaseCall) async throws -> Person.Discoverability
     ) {
-        client.answer(work) { (result: Result<Person.Discoverability, any Error>) in
-            switch result {
-            case .success(let answer): handler(ApplicationPermissionStatus(answer), nil)
-            case .failure(let error): handler(.couldNotComplete, error)
-            }
-        }
+        privateCloudDatabase.call.answer(
+            { (answer: Person.Discoverability?, error) in
+                handler(answer.map { ApplicationPermissionStatus($0) } ?? .couldNotComplete, error)
+            }, with: work)
     }
 }
 

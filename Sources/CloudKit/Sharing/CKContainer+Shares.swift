@@ -20,8 +20,7 @@ extension CKContainer {
     public func fetchShareMetadata(
         with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer({ try await call.shareMetadata([url]).only() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { try await $0.shareMetadata([url]).only() }
     }
 
     /// Returns the descriptions of the shares with some URLs.
@@ -36,8 +35,7 @@ extension CKContainer {
         for urls: [URL],
         completionHandler: @escaping @Sendable (Result<[URL: Result<CKShare.Metadata, Error>], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer({ try await call.shareMetadata(urls).byItem() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { try await $0.shareMetadata(urls).byItem() }
     }
 
     /// Joins a share, whose records are then in ``sharedCloudDatabase``. Accepting it again changes nothing (B353).
@@ -53,8 +51,7 @@ extension CKContainer {
     public func accept(
         _ metadata: CKShare.Metadata, completionHandler: @escaping @Sendable (CKShare?, Error?) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer({ try await call.accept([metadata]).only() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { try await $0.accept([metadata]).only() }
     }
 
     /// Joins several shares.
@@ -71,8 +68,7 @@ extension CKContainer {
         _ metadatas: [CKShare.Metadata],
         completionHandler: @escaping @Sendable (Result<[CKShare.Metadata: Result<CKShare, Error>], Error>) -> Void
     ) {
-        let call = privateCloudDatabase.call
-        client.answer({ try await call.accept(metadatas).byItem() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { try await $0.accept(metadatas).byItem() }
     }
 
     /// Asks for access to shares. A success does not disclose whether there is such a share (B399).

@@ -163,11 +163,12 @@ extension DatabaseCall {
     }
 }
 
-extension Sequence {
+extension Collection {
     /// Returns the results by ID, as clients get them.
     func byItem<ID: Hashable, Value>() -> [ID: Result<Value, Error>]
     where Element == (id: ID, result: Result<Value, CKError>) {
         var results: [ID: Result<Value, Error>] = [:]
+        results.reserveCapacity(count)
         for (id, result) in self { results[id] = result.mapError { $0 } }
         return results
     }
@@ -175,6 +176,6 @@ extension Sequence {
     /// Returns the only value.
     func only<ID, Value>() throws -> Value where Element == (id: ID, result: Result<Value, CKError>) {
         for (_, result) in self { return try result.get() }
-        throw CKError(.internalError, message: "The store returned no result.")
+        throw CKError.noResult
     }
 }

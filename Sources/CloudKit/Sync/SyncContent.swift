@@ -19,11 +19,6 @@ struct SyncContent: Sendable {
     var lastFetch: Date?
     var lastPush: Date?
 
-    init(store: Identifier?, scope: CKDatabase.Scope) {
-        self.store = store
-        self.scope = scope
-    }
-
     var hasChangesToSend: Bool { !recordChanges.isEmpty || !databaseChanges.isEmpty || hasUntrackedChanges }
 
     /// Notes that the feed of the database named a zone.

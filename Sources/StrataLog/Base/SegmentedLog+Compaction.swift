@@ -40,10 +40,6 @@ package struct StoredSegment: Sendable, Hashable {
 }
 
 extension SegmentedLog {
-    package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
-
-    package func readBase() throws -> BaseReader? { try catalog.readBase() }
-
     /// Returns the segments on disk, in order.
     package func storedSegments() throws -> [StoredSegment] { try catalog.storedSegments() }
 
@@ -195,7 +191,7 @@ extension LogCatalog {
 
     /// Opens the base that replaces the history up to the floor; nil if nothing was discarded, or if no base replaces
     /// it.
-    func readBase() throws -> BaseReader? {
+    package func readBase() throws -> BaseReader? {
         try requireOpen()
         let floor = read { $0.floor }
         guard floor.hasBase else { return nil }

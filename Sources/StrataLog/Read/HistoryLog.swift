@@ -2,7 +2,10 @@ import StrataModel
 
 /// A log whose history can be read, by offset and by time.
 package protocol HistoryLog {
+    /// The last commit that is visible to readers; before the first one, the floor.
     var end: Position { get }
+    /// The time of the commit at the end; nil before the first commit of the log's life.
+    var endTime: Int64? { get }
     /// The history up to here has been discarded: reads start after it.
     var floor: Position { get }
     /// Returns the commit at exactly this offset; nil if there is none.
@@ -14,6 +17,9 @@ package protocol HistoryLog {
     func firstOffset(notBefore time: Int64) throws -> UInt64?
     /// Returns the chain value at an offset that is the floor or has a commit.
     func chain(at offset: UInt64) throws -> UInt32
+    /// Returns the position up to which a compaction replaced history by complete state; nil if history goes back to
+    /// the first commit, or was only trimmed.
+    func base() throws -> Position?
     /// Returns the payloads that replace discarded history; nil if there are none.
     func readBase() throws -> BaseReader?
 

@@ -1,9 +1,14 @@
 import StrataModel
 import StrataSystem
 
-extension LogCatalog {
-    /// Returns the commit at exactly this offset.
-    func commit(at offset: UInt64) throws -> Commit? {
+extension LogCatalog: HistoryLog {
+    package var end: Position { read { $0.end } }
+    package var endTime: Int64? { read { $0.endTime } }
+    package var floor: Position { read { $0.floor.position } }
+    package func base() throws -> Position? { read { $0.floor.hasBase ? $0.floor.position : nil } }
+    package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(self, from: offset) }
+
+    package func commit(at offset: UInt64) throws -> Commit? {
         guard offset > 0, let segment = try segment(containing: offset) else { return nil }
         return try reading(segment) { segment in
             if let sealed = try sealed(segment) { return try sealed.commit(at: offset) }
@@ -14,7 +19,7 @@ extension LogCatalog {
         }
     }
 
-    func chain(at offset: UInt64) throws -> UInt32 {
+    package func chain(at offset: UInt64) throws -> UInt32 {
         let known = read { state -> UInt32? in
             if offset == state.floor.position.offset { return state.floor.position.chain }
             if offset == state.end.offset { return state.end.chain }
@@ -39,7 +44,7 @@ extension LogCatalog {
         }
     }
 
-    func firstOffset(notBefore time: Int64) throws -> UInt64? {
+    package func firstOffset(notBefore time: Int64) throws -> UInt64? {
         try requireOpen()
         let (segments, end, endTime, floor) = read { ($0.segments, $0.end, $0.endTime, $0.floor.position.offset) }
         guard let endTime, endTime >= time, end.offset > floor else { return nil }
@@ -73,9 +78,17 @@ extension LogCatalog {
         return low
     }
 
-    /// Like ``EventLog/touches(zone:after:limit:)``; with a name, like ``EventLog/touches(record:in:after:limit:)``. Of
-    /// sealed segments that do not have the record, mostly only the filter is read.
-    func touches(record name: [UInt8]? = nil, zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try touches(of: nil, in: zone, after: offset, limit: limit)
+    }
+
+    /// Mostly reads only the filter of sealed segments that do not have the record.
+    package func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
+        try touches(of: name, in: zone, after: offset, limit: limit)
+    }
+
+    /// - Parameter name: nil for all records.
+    private func touches(of name: [UInt8]?, in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         let (segments, end) = try segmentsWithTouches(after: offset, limit: limit)
         var page = TouchPage(touches: [], readThrough: max(end, offset), moreComing: false)
         for segment in segments where segment.seal?.end.offset ?? UInt64.max > offset {
@@ -95,8 +108,9 @@ extension LogCatalog {
         return page
     }
 
-    /// Like ``LogReader/lastTouches(record:in:through:limit:)``.
-    func lastTouches(record name: [UInt8], zone: UInt64, through last: UInt64, limit: Int) throws -> LastTouches {
+    package func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
         let floor = read { $0.floor.position.offset }
         let (segments, end) = try segmentsWithTouches(after: floor, limit: limit)
         var found = LastTouches(first: min(last, end) + 1, count: 0)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The state that the readers of a log share: its segments, the places of commits, and the end. The writer publishes
 /// into it.
-final class LogCatalog: Sendable {
+package final class LogCatalog: Sendable {
     struct State: Sendable {
         var floor: FloorMark
         /// In order; the last is the one that grows.

@@ -12,7 +12,7 @@ import StrataSystem
 /// var cursor = try reader.read(from: 1)
 /// while let commit = try cursor.next() { print(commit.offset) }
 /// ```
-package final class LogReader: HistoryLog, Sendable {
+package final class LogReader: ForwardingLog, Sendable {
     /// Bytes after the last whole commit that do not form one.
     package struct UnfinishedTail: Sendable, Equatable {
         package var path: String
@@ -45,6 +45,7 @@ package final class LogReader: HistoryLog, Sendable {
     package let identity: StoreIdentity
     package let extent: Extent
     let catalog: LogCatalog
+    package var source: LogCatalog { catalog }
     let tail: TailReader
     let watch = LogWatch()
     private let unfinished = Lock<UnfinishedTail?>(nil)
@@ -136,9 +137,6 @@ package final class LogReader: HistoryLog, Sendable {
 
     deinit { watch.stop() }
 
-    package var end: Position { catalog.read { $0.end } }
-    package var endTime: Int64? { catalog.read { $0.endTime } }
-    package var floor: Position { catalog.read { $0.floor.position } }
     package var unfinishedTail: UnfinishedTail? { unfinished.withLock { $0 } }
 
     package var segments: [Segment] {
@@ -152,37 +150,9 @@ package final class LogReader: HistoryLog, Sendable {
         }
     }
 
-    /// Like ``EventLog/base()``.
-    package func base() throws -> Position? { catalog.read { $0.floor.hasBase ? $0.floor.position : nil } }
-    package func readBase() throws -> BaseReader? { try catalog.readBase() }
-
     /// The segments that have been sealed, opened if necessary.
     var sealedSegments: [SealedSegment] {
         get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
-    }
-
-    package func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
-    package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
-    package func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
-    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
-
-    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try catalog.touches(zone: zone, after: offset, limit: limit)
-    }
-
-    package func touches(
-        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
-    ) throws -> TouchPage {
-        try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
-    }
-
-    /// Returns where the last `limit` entries of a record up to `last` begin, reading from the newest segment on and no
-    /// further than necessary. The commit found may bring the number above `limit`; if there are fewer entries, it is
-    /// smaller.
-    package func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches {
-        try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
     }
 
     /// Looks for new commits and segments; returns true if the end has moved.

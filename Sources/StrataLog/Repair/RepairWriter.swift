@@ -8,11 +8,6 @@ struct RepairWriter {
     let platform: Platform
     private var files: any FileSystem { platform.files }
 
-    init(paths: StorePaths, platform: Platform) {
-        self.paths = paths
-        self.platform = platform
-    }
-
     func carryOut(_ plan: RepairPlan) throws {
         guard let note = plan.note else { return }
         try files.replace(note, in: paths.log, with: RepairNote(plan, at: platform.time.nowMicroseconds()).bytes)

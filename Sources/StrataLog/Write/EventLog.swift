@@ -11,12 +11,8 @@ import StrataModel
 /// appended.positions.last
 /// ```
 package protocol EventLog: HistoryLog, AnyObject, Sendable {
-    /// The last commit that is visible to readers; before the first one, the floor.
-    var end: Position { get }
     /// The last commit that survives a loss of power.
     var durableEnd: Position { get }
-    /// The time of the commit at the end; nil before the first commit of the log's life.
-    var endTime: Int64? { get }
     /// True if the next commit gets the offset after the end, unless another append comes first. If it may get a later
     /// one, a commit is decided only once the preceding one is in the log.
     var assignsNextOffset: Bool { get }
@@ -70,10 +66,6 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Returns once the end is after `offset`, the log is closed, or the task is canceled.
     func waitForEnd(past offset: UInt64) async
 
-    /// Returns the position up to which a compaction replaced history by complete state; nil if history goes back to
-    /// the first commit, or was only trimmed.
-    func base() throws -> Position?
-
     /// Discards history up to `offset` or a little less, and returns the new floor.
     func trim(to offset: UInt64) throws -> Position
 
@@ -102,21 +94,6 @@ extension EventLog {
     }
     package func follow(_ body: @escaping @Sendable () -> Void) throws {}
     package func isOwn(_ offset: UInt64) -> Bool { true }
-
-    package func readBase() throws -> BaseReader? { nil }
-
-    /// Filters all touches of the zone.
-    package func touches(
-        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
-    ) throws -> TouchPage {
-        var page = TouchPage(touches: [], readThrough: offset, moreComing: true)
-        while page.moreComing, page.touches.count < limit {
-            let next = try touches(zone: zone, after: page.readThrough, limit: max(limit, TouchPage.pieceCount))
-            page.touches += next.touches.filter { $0.isOf(record: name) }
-            (page.readThrough, page.moreComing) = (next.readThrough, next.moreComing)
-        }
-        return page
-    }
 }
 
 /// Returns the new payload of the commit at an offset; nil if the payload does not change.
@@ -153,31 +130,5 @@ extension AppendFailure: CustomStringConvertible {
         case .unknown(let error): "it is not known whether it was written: \(error)"
         case .tooLarge(let limit): "a commit may have at most \(limit) bytes"
         }
-    }
-}
-
-extension EventLog {
-    /// Reads from the beginning, for logs whose lists are in memory.
-    package func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches {
-        var commits: [(offset: UInt64, count: Int)] = []
-        var (offset, moreComing) = (floor.offset, true)
-        while moreComing {
-            let page = try touches(record: name, in: zone, after: offset, limit: TouchPage.pieceCount)
-            for touch in page.touches where touch.offset <= last {
-                if commits.last?.offset == touch.offset {
-                    commits[commits.count - 1].count += 1
-                } else {
-                    commits.append((touch.offset, 1))
-                }
-            }
-            (offset, moreComing) = (page.readThrough, page.moreComing && page.readThrough < last)
-        }
-        var found = LastTouches(first: min(last, end.offset) + 1, count: 0)
-        while found.count < limit, let commit = commits.popLast() {
-            found = LastTouches(first: commit.offset, count: found.count + commit.count)
-        }
-        return found
     }
 }

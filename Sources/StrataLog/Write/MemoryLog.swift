@@ -242,6 +242,7 @@ package final class MemoryLog: EventLog {
     }
 
     package func base() throws -> Position? { nil }
+    package func readBase() throws -> BaseReader? { nil }
 
     package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         guard limit > 0 else {
@@ -263,6 +264,43 @@ package final class MemoryLog: EventLog {
             }
             return page
         }
+    }
+
+    /// Filters all touches of the zone.
+    package func touches(
+        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
+    ) throws -> TouchPage {
+        var page = TouchPage(touches: [], readThrough: offset, moreComing: true)
+        while page.moreComing, page.touches.count < limit {
+            let next = try touches(zone: zone, after: page.readThrough, limit: max(limit, TouchPage.pieceCount))
+            page.touches += next.touches.filter { $0.isOf(record: name) }
+            (page.readThrough, page.moreComing) = (next.readThrough, next.moreComing)
+        }
+        return page
+    }
+
+    /// Reads from the beginning, since the lists are in memory.
+    package func lastTouches(
+        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
+    ) throws -> LastTouches {
+        var commits: [(offset: UInt64, count: Int)] = []
+        var (offset, moreComing) = (floor.offset, true)
+        while moreComing {
+            let page = try touches(record: name, in: zone, after: offset, limit: TouchPage.pieceCount)
+            for touch in page.touches where touch.offset <= last {
+                if commits.last?.offset == touch.offset {
+                    commits[commits.count - 1].count += 1
+                } else {
+                    commits.append((touch.offset, 1))
+                }
+            }
+            (offset, moreComing) = (page.readThrough, page.moreComing && page.readThrough < last)
+        }
+        var found = LastTouches(first: min(last, end.offset) + 1, count: 0)
+        while found.count < limit, let commit = commits.popLast() {
+            found = LastTouches(first: commit.offset, count: found.count + commit.count)
+        }
+        return found
     }
 
     package func waitForEnd(past offset: UInt64) async {

@@ -11,7 +11,7 @@ import StrataSystem
 /// ```
 ///
 /// Commits that are appended together share one write and one sync.
-package final class SegmentedLog: EventLog {
+package final class SegmentedLog: EventLog, ForwardingLog {
     package let identity: StoreIdentity
     package let options: LogOptions
     /// The findings and the repairs of opening.
@@ -20,6 +20,7 @@ package final class SegmentedLog: EventLog {
     /// Its files are anchored at the store's directory.
     package let platform: Platform
     let catalog: LogCatalog
+    package var source: LogCatalog { catalog }
     let writer: Lock<SegmentWriter>
     let space: SegmentPreallocator
     let pool = BufferPool()
@@ -58,35 +59,12 @@ package final class SegmentedLog: EventLog {
         try? close()
     }
 
-    package var end: Position { catalog.read { $0.end } }
     package var durableEnd: Position { catalog.read { $0.durableEnd } }
-    package var endTime: Int64? { catalog.read { $0.endTime } }
-    package var floor: Position { catalog.read { $0.floor.position } }
     package var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
     package var assignsNextOffset: Bool { true }
     package var segments: SegmentedLog? { self }
 
-    package func commit(at offset: UInt64) throws -> Commit? { try catalog.commit(at: offset) }
-    package func read(from offset: UInt64) throws -> any CommitCursor { try LogCursor(catalog, from: offset) }
-    package func chain(at offset: UInt64) throws -> UInt32 { try catalog.chain(at: offset) }
-    package func firstOffset(notBefore time: Int64) throws -> UInt64? { try catalog.firstOffset(notBefore: time) }
     package func waitForEnd(past offset: UInt64) async { await catalog.waitForEnd(past: offset) }
-
-    package func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try catalog.touches(zone: zone, after: offset, limit: limit)
-    }
-
-    package func touches(
-        record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int
-    ) throws -> TouchPage {
-        try catalog.touches(record: name, zone: zone, after: offset, limit: limit)
-    }
-
-    package func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches {
-        try catalog.lastTouches(record: name, zone: zone, through: last, limit: limit)
-    }
 
     // MARK: Durability
 

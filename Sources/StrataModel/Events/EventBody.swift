@@ -25,12 +25,13 @@ extension EventBody {
 
     /// - Throws: ``StrataError`` if the body does not encode an event of this kind.
     package init(decoding body: ArraySlice<UInt8>) throws {
-        self = try body.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            let value = try Self(from: &reader)
-            try reader.expectEnd("an event")
-            return value
-        }
+        self = try body.withUnsafeBytes { try Self(decoding: $0) }
+    }
+
+    package init(decoding body: UnsafeRawBufferPointer) throws {
+        var reader = ByteReader(body)
+        self = try Self(from: &reader)
+        try reader.expectEnd("an event")
     }
 }
 

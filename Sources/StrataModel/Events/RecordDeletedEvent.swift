@@ -40,10 +40,7 @@ package struct RecordDeletedEvent: EventBody {
 /// Encodes the common beginning of events that end a record: that of every record event, then the ended version.
 extension ByteWriter {
     mutating func appendRecordEnd(_ record: RecordKey, type: UInt64, previous: Version?) throws {
-        try StrataError.checkName(record.name, "a record name's bytes")
-        appendVarint(record.zone)
-        appendVarint(type)
-        appendString(record.name)
+        try appendRecordStart(record, type: type)
         appendVersion(previous)
     }
 }

@@ -63,10 +63,7 @@ package struct RecordEvent {
     }
 
     @usableFromInline func erasesRecord() throws -> Bool {
-        var reader = ByteReader(body)
-        let event = try RecordErasedEvent(from: &reader)
-        try reader.expectEnd("an event")
-        return event.previous != nil
+        try RecordErasedEvent(decoding: body).previous != nil
     }
 
     /// Returns the event as a save.
@@ -85,6 +82,16 @@ extension EventKind {
 
     /// True for events of a zone or of a record in a zone. Their bodies begin with the zone.
     package var isOfZone: Bool { isOfRecord || self == .zoneSaved || self == .zoneDeleted }
+}
+
+extension ByteWriter {
+    /// Appends the common beginning of all events of a record.
+    mutating func appendRecordStart(_ record: RecordKey, type: UInt64) throws {
+        try StrataError.checkName(record.name, "a record name's bytes")
+        appendVarint(record.zone)
+        appendVarint(type)
+        appendString(record.name)
+    }
 }
 
 extension ByteReader {

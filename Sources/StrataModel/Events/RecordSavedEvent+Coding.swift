@@ -21,9 +21,7 @@ extension RecordSavedEvent: EventBody {
     /// Appends everything before the field table.
     func encodeFront(into writer: inout ByteWriter) throws {
         try check()
-        writer.appendVarint(record.zone)
-        writer.appendVarint(type)
-        writer.appendString(record.name)
+        try writer.appendRecordStart(record, type: type)
         let baseCode: UInt8 = base == nil ? 0 : base == previous ? 1 : 2
         let erasedFlag = isErased ? RecordSavedView.erasedFlag : 0
         writer.append(
@@ -49,7 +47,6 @@ extension RecordSavedEvent: EventBody {
     }
 
     private func check() throws {
-        try StrataError.checkName(record.name, "a record name's bytes")
         let isComplete = change == .create || !isFull || created != nil && createdBy != nil
         guard change != .create || isFull, isComplete, !isFull || !hasRemovals else {
             throw StrataError(

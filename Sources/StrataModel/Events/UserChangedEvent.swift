@@ -56,14 +56,3 @@ package struct UserChangedEvent: StatedEvent {
         }
     }
 }
-
-extension KeyedFields.Field {
-    /// Reads at least one role: an empty list is never encoded.
-    fileprivate mutating func roles() throws -> [String] {
-        let roles = try value.readList("the number of roles") { try $0.readName("a role") }
-        let isAscending = zip(roles, roles.dropFirst()).allSatisfy { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        guard !roles.isEmpty, isAscending else { throw value.malformed("roles", expected: "at least one, ascending") }
-        try value.expectEnd("roles")
-        return roles
-    }
-}

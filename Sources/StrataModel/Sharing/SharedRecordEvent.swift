@@ -24,10 +24,7 @@ package struct SharedRecordEvent: StatedEvent {
     private static let end: UInt64 = 4
 
     package func encode(into writer: inout ByteWriter) throws {
-        try StrataError.checkName(record.name, "a record name's bytes")
-        writer.appendVarint(record.zone)
-        writer.appendVarint(type)
-        writer.appendString(record.name)
+        try writer.appendRecordStart(record, type: type)
         writer.appendVarint(share)
         writer.appendMeasured { writer in
             writer.appendField(CommonField.original, original?.packed ?? 0)
@@ -44,9 +41,7 @@ package struct SharedRecordEvent: StatedEvent {
 
     /// Returns the share that the record belongs to after the event; nil if it left the share. Skips the rest.
     package static func share(from reader: inout ByteReader) throws -> UInt64? {
-        _ = try reader.readEventZone()
-        _ = try reader.readVarint("the type of a record event")
-        _ = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        _ = try reader.readRecordStart()
         let (share, isGone, _) = try readRest(from: &reader)
         return isGone ? nil : share
     }
@@ -57,9 +52,7 @@ package struct SharedRecordEvent: StatedEvent {
         at event: UnsafeRawBufferPointer
     ) throws -> (zone: UInt64, name: Range<Int>, isGone: Bool) {
         var reader = ByteReader(event)
-        let zone = try reader.readEventZone()
-        _ = try reader.readVarint("the type of a record event")
-        let name = try reader.readStringRange("a record name", atMost: Envelope.maximumNameBytes)
+        let (zone, _, name) = try reader.readRecordStart()
         return (zone, name, try readRest(from: &reader).isGone)
     }
 

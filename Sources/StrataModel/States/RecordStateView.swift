@@ -56,6 +56,11 @@ package struct RecordStateView {
     package var contentDigest: UInt128 { load(StateLayout.contentDigest, as: UInt128.self) }
     package var created: Int64 { load(StateLayout.created, as: Int64.self) }
 
+    /// Returns the version of a state, for readers that want nothing else of it.
+    package static func version(of state: [UInt8]) throws -> Version {
+        try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+    }
+
     /// Requires that ``header()`` can be read.
     package func requireHeader() throws {
         if !isHeaderSeenIntact { _ = try header() }

@@ -28,8 +28,7 @@ extension Store {
     /// - Throws: ``Refusal`` `zoneNotFound` or `unknownItem` for a record that the log does not know.
     public func erasurePlan(_ ids: [RecordID], in database: DatabaseID) throws -> ErasurePlan {
         try gate.requireOpen()
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         return ErasurePlan(
             records: try ids.map { id in
                 let type = try typeName(of: id, in: database)

@@ -48,8 +48,7 @@ extension Store {
     ///
     /// - Throws: ``Refusal`` if the log does not know the record.
     func typeName(of id: RecordID, in database: DatabaseID) throws -> String {
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         return try newest.reading { trees in
             guard let zone = try zoneOrdinal(of: id, in: database, newest, trees) else {
                 throw Refusal.missingZone(id.zone.name)
@@ -73,8 +72,7 @@ extension Store {
     ///
     /// - Parameter database: the database that has the record's zone, with the name of its owner.
     public func isErased(_ id: RecordID, in database: DatabaseID, after offset: UInt64) throws -> Bool {
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         let zone = try newest.reading { try zoneOrdinal(of: id, in: database, newest, $0) }
         guard let zone else { return false }
         return try engine.reader.context.history.isErased(RecordKey(zone: zone, name: id.name), after: offset)

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataReplication
+import StrataRules
 import StrataTree
 
 extension Store {
@@ -16,9 +17,7 @@ extension Store {
         try engine.notifier.isPlayed ? gate.requireOpen() : requireWritable()
         // The device may have listened at another process.
         try catchUpWithOthers()
-        guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
-        }
+        try actor.requireSignedIn()
         let newest = snapshot()
         try newest.names.requireAvailable(actor, in: newest.trees)
         let box = engine.notifier.listen(actor)

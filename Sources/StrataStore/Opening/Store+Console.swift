@@ -13,8 +13,7 @@ extension Store {
     /// Returns the status of a user's account, and the maximum size in bytes of the user's private database (0: no
     /// limit). Costs nothing if no account was ever set.
     public func account(of user: String) throws -> (status: AccountStatus, quota: UInt64) {
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         let account = try newest.reading { trees in
             guard trees.entryCount(ViewTree.users) > 0,
                 let ordinal = try newest.names.ordinal(of: .user(user), in: trees)
@@ -27,8 +26,7 @@ extension Store {
     /// Returns the number of bytes of a user's private database that count toward the quota: the sizes of the existing
     /// records, with their files (docs/rules.md §6).
     public func usage(of user: String) throws -> UInt64 {
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         return try newest.reading { trees in
             guard let owner = try newest.names.ordinal(of: .user(user), in: trees),
                 let database = try newest.names.ordinal(of: .database(.private, owner: owner), in: trees)
@@ -66,8 +64,7 @@ extension Store {
 
     /// Returns the members of a custom role, in the order in which the store first knew them.
     package func members(ofRole role: String) throws -> [String] {
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         return try newest.reading { trees in
             try trees.users(inRole: role).map { try newest.names.user($0, in: trees) }
         }

@@ -27,11 +27,7 @@ extension Store {
     }
 
     /// Returns the schema of the newest state.
-    public func schema() throws -> SchemaDefinition {
-        var newest = snapshot()
-        newest.acceptsNewer = true
-        return try newest.schema()
-    }
+    public func schema() throws -> SchemaDefinition { try newest.schema() }
 
     /// Adds indexes to those that fields have, for any caller; writes nothing if all of them exist. System fields are
     /// named as in the schema language (`___createTime`).

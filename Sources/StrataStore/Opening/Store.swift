@@ -183,6 +183,13 @@ public final class Store: Sendable {
     /// Returns the newest state. It includes all acknowledged commits.
     public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
 
+    /// The newest state, or a later one if one of its pages is damaged.
+    var newest: StoreSnapshot {
+        var newest = snapshot()
+        newest.acceptsNewer = true
+        return newest
+    }
+
     func wrap(_ trees: Snapshot) -> StoreSnapshot {
         var snapshot = engine.reader.make(trees)
         // Other handles may still have the store open.

@@ -36,7 +36,7 @@ struct ChangedRecords {
                         guard try Self.add(payload, event.body, at: version, to: &changes) else { return false }
                     case .recordDeleted:
                         let deleted = try RecordDeletedEvent(
-                            decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: payload[event.body])))
+                            decoding: UnsafeRawBufferPointer(rebasing: payload[event.body]))
                         Self.add(Change(record: deleted.record, before: deleted.previous, after: nil), to: &changes)
                     case .recordErased, .zoneDeleted: return false
                     default: continue

@@ -47,12 +47,10 @@ struct ChangedStates {
     /// Returns nil if the log lacks a version of the change, for example of a record that has been erased since.
     func states(of change: ChangedRecords.Change) throws -> ChangedRecords.States? {
         let entry = entries[change.record]
-        guard try Self.has(change.before, entry?.before), try Self.has(change.after, entry?.current) else { return nil }
+        guard try entry?.before.map(RecordStateView.version(of:)) == change.before,
+            try entry?.current.map(RecordStateView.version(of:)) == change.after
+        else { return nil }
         return ChangedRecords.States(before: entry?.before, after: entry?.current)
-    }
-
-    private static func has(_ version: Version?, _ state: [UInt8]?) throws -> Bool {
-        try state?.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version } == version
     }
 
     // MARK: Commits

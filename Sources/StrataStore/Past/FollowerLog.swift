@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 /// A log that this process only reads, while another process may write it.
-final class FollowerLog: ReadOnlyLog {
+final class FollowerLog: ReadOnlyLog, ForwardingLog {
     private let current: Lock<LogReader>
     private let open: @Sendable () throws -> LogReader
     private let gate = StoreGate()
@@ -14,16 +14,14 @@ final class FollowerLog: ReadOnlyLog {
         current = Lock(try open())
     }
 
-    private var reader: LogReader { current.withLock { $0 } }
+    /// The reader of the log as it was last opened.
+    var source: LogReader { current.withLock { $0 } }
 
-    var storeID: Identifier { reader.identity.storeID }
-    var end: Position { reader.end }
-    var endTime: Int64? { reader.endTime }
-    var floor: Position { reader.floor }
+    var storeID: Identifier { source.identity.storeID }
 
     /// Looks for new commits; returns true if there are any.
     func refresh() throws -> Bool {
-        let reader = reader
+        let reader = source
         do { return try reader.refresh() } catch let error as StrataError where error.code == .outOfRange {
             // The next commits were removed.
             try reopen()
@@ -61,28 +59,11 @@ final class FollowerLog: ReadOnlyLog {
 
     func sync() throws { try gate.requireOpen() }
 
-    func commit(at offset: UInt64) throws -> Commit? { try reader.commit(at: offset) }
-    func read(from offset: UInt64) throws -> any CommitCursor { try reader.read(from: offset) }
-    func chain(at offset: UInt64) throws -> UInt32 { try reader.chain(at: offset) }
-    func firstOffset(notBefore time: Int64) throws -> UInt64? { try reader.firstOffset(notBefore: time) }
-    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try reader.touches(zone: zone, after: offset, limit: limit)
-    }
-    func touches(record name: [UInt8], in zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try reader.touches(record: name, in: zone, after: offset, limit: limit)
-    }
-    func lastTouches(
-        record name: [UInt8], in zone: UInt64, through last: UInt64, limit: Int
-    ) throws -> LastTouches {
-        try reader.lastTouches(record: name, in: zone, through: last, limit: limit)
-    }
-    func base() throws -> Position? { try reader.base() }
-    func readBase() throws -> BaseReader? { try reader.readBase() }
-    func storedSegments() throws -> [StoredSegment] { try reader.storedSegments() }
+    func storedSegments() throws -> [StoredSegment] { try source.storedSegments() }
 
     func waitForEnd(past offset: UInt64) async {
         while end.offset <= offset, !gate.isClosed, !Task.isCancelled {
-            do { try await reader.waitForEnd(past: offset) } catch let error as StrataError
+            do { try await source.waitForEnd(past: offset) } catch let error as StrataError
                 where error.code == .directoryGone
             {
                 // No more commits follow; the next refresh throws the error.
@@ -96,6 +77,6 @@ final class FollowerLog: ReadOnlyLog {
 
     func close() throws {
         gate.close()
-        reader.stopWaiting()
+        source.stopWaiting()
     }
 }

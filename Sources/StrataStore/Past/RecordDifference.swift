@@ -174,8 +174,9 @@ extension StoreSnapshot {
             while let keyName = RecordRows.first(older?.keyName, newer?.keyName) {
                 let row = older.flatMap { $0.keyName == keyName ? $0.state : nil }
                 let newRow = newer.flatMap { $0.keyName == keyName ? $0.state : nil }
-                if let difference = try place.difference(keyName, from: row, to: newRow), try !body(difference) {
-                    return false
+                if try row.map(RecordStateView.version(of:)) != newRow.map(RecordStateView.version(of:)) {
+                    let difference = try keyName.withUnsafeBytes { try place.difference($0, from: row, to: newRow) }
+                    guard try body(difference) else { return false }
                 }
                 if row != nil { older = try before.next() }
                 if newRow != nil { newer = try after.next() }
@@ -192,10 +193,14 @@ extension StoreSnapshot {
     }
 
     private func place(ofZone ordinal: UInt64, _ old: StoreSnapshot) throws -> DifferencePlace {
+        DifferencePlace(
+            before: try origin(ofZone: ordinal, in: old.trees), after: try origin(ofZone: ordinal, in: trees))
+    }
+
+    /// Returns the origin of a zone's records in a state of the store.
+    func origin(ofZone ordinal: UInt64, in trees: Snapshot) throws -> RecordOrigin {
         let (database, zone) = try zoneName(ordinal)
-        return DifferencePlace(
-            before: try RecordOrigin(database, zone, old.trees, context, desiredKeys: nil),
-            after: try RecordOrigin(database, zone, trees, context, desiredKeys: nil))
+        return try RecordOrigin(database, zone, trees, context, desiredKeys: nil)
     }
 
     /// Returns the ID of a zone, and its database with the name of the owner.
@@ -218,33 +223,21 @@ private struct DifferencePlace {
     let before: RecordOrigin
     let after: RecordOrigin
 
-    /// Returns the difference of two rows, either of which may be missing; nil if they are the same version.
-    func difference(_ keyName: [UInt8], from old: [UInt8]?, to new: [UInt8]?) throws -> RecordDifference? {
-        func version(_ row: [UInt8]) throws -> Version {
-            try row.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
-        }
-        if let old, let new, try version(old) == version(new) { return nil }
-        let row = new ?? old ?? []
-        let name = try row.withUnsafeBytes { row in
-            try keyName.withUnsafeBytes { try RecordStateView(row, in: 0..<row.count).name(keyName: $0) }
-        }
+    /// Returns the difference of two rows, either of which may be missing.
+    func difference(
+        _ keyName: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?
+    ) throws -> RecordDifference {
+        let name = try RecordStateView.name(in: new ?? old ?? [], keyName: keyName)
         return RecordDifference(
             RecordID(name, zone: after.zone), in: after.database, before: try old.map { try Record(name, $0, before) },
             after: try new.map { try Record(name, $0, after) })
     }
 
     func difference(_ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> RecordDifference {
-        let (old, new): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) =
-            switch change {
-            case .added(let row): (nil, row)
-            case .removed(let row): (row, nil)
-            case .replaced(let old, let new): (old, new)
-            }
-        let row = new ?? old ?? UnsafeRawBufferPointer(start: nil, count: 0)
-        let name = try RecordStateView(row, in: 0..<row.count).name(keyName: keyName)
-        return RecordDifference(
-            RecordID(name, zone: after.zone), in: after.database,
-            before: try old.map { try Record(name, [UInt8]($0), before) },
-            after: try new.map { try Record(name, [UInt8]($0), after) })
+        switch change {
+        case .added(let row): try difference(keyName, from: nil, to: [UInt8](row))
+        case .removed(let row): try difference(keyName, from: [UInt8](row), to: nil)
+        case .replaced(let old, let new): try difference(keyName, from: [UInt8](old), to: [UInt8](new))
+        }
     }
 }

@@ -107,11 +107,7 @@ package final class RecordHistory: Sendable {
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> TimelineState {
         guard let (bytes, isErased) = try stateOfBase(record) else { return .removed }
         if isErased { return .erased }
-        return try Self.version(of: bytes) == version ? .known(bytes) : .removed
-    }
-
-    private static func version(of state: [UInt8]) throws -> Version {
-        try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).version }
+        return try RecordStateView.version(of: bytes) == version ? .known(bytes) : .removed
     }
 
     // MARK: Past states
@@ -153,7 +149,7 @@ package final class RecordHistory: Sendable {
         let last = try log.lastTouches(record: name, in: record.zone, through: offset, limit: 1)
         guard last.count > 0 else {
             guard let (state, isErased) = try stateOfBase(record), !isErased else { return nil }
-            return PastState(bytes: state, version: try Self.version(of: state))
+            return PastState(bytes: state, version: try RecordStateView.version(of: state))
         }
         let touches = try log.touches(record: name, in: record.zone, after: last.first - 1, limit: 1).touches
         guard let touch = touches.last(where: { $0.offset == last.first }), touch.kind == .recordSaved else {

@@ -72,7 +72,7 @@ extension Store {
         return try snapshot.reading { trees in
             let history = snapshot.context.history
             guard let bytes = try history.stateIfKept(of: record, at: version, trees) else { return nil }
-            return try Record(record.name, bytes, try snapshot.origin(ofZone: record.zone, trees))
+            return try Record(record.name, bytes, try snapshot.origin(ofZone: record.zone, in: trees))
         }
     }
 
@@ -80,15 +80,8 @@ extension Store {
     package func historicPlace(of record: RecordKey) throws -> (id: RecordID, database: DatabaseID) {
         let snapshot = snapshot()
         return try snapshot.reading { trees in
-            let origin = try snapshot.origin(ofZone: record.zone, trees)
+            let origin = try snapshot.origin(ofZone: record.zone, in: trees)
             return (RecordID(record.name, zone: origin.zone), origin.database)
         }
-    }
-}
-
-extension StoreSnapshot {
-    fileprivate func origin(ofZone zone: UInt64, _ trees: Snapshot) throws -> RecordOrigin {
-        let (id, name) = try zoneName(zone)
-        return try RecordOrigin(id, name, trees, context, desiredKeys: nil)
     }
 }

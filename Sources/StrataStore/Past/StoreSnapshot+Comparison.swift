@@ -84,9 +84,7 @@ private struct RecordsInOrder {
     /// Returns the next record; nil after the last.
     mutating func next() throws -> (keyName: [UInt8], record: Record)? {
         guard let (keyName, state) = try rows.next() else { return nil }
-        let name = try state.withUnsafeBytes { state in
-            try keyName.withUnsafeBytes { try RecordStateView(state, in: 0..<state.count).name(keyName: $0) }
-        }
+        let name = try keyName.withUnsafeBytes { try RecordStateView.name(in: state, keyName: $0) }
         return (keyName, try Record(name, state, origin))
     }
 }

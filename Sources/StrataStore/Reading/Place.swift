@@ -14,9 +14,7 @@ struct Place: Sendable {
     ///
     /// - Throws: ``Refusal`` if the actor cannot read it.
     static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
-        guard database.scope == .public || !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
-        }
+        if database.scope != .public { try actor.requireSignedIn() }
         let isOwn = ZoneLookup.isOwn(database, of: actor.user, recordName: UserRecord.name(of: actor.user))
         let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner
         guard database.scope == .public || isOwn || actor == .service else {

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataRules
 import StrataTree
 import StrataViews
 
@@ -36,9 +37,7 @@ extension StoreSnapshot {
     package func shareMetadata(
         ofToken token: String, desiredKeys: [String]? = nil, includesRoot: Bool = false, as actor: Actor
     ) throws -> ShareMetadata {
-        guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
-        }
+        try actor.requireSignedIn()
         return try reading { trees in
             try names.requireAvailable(actor, in: trees)
             guard let (number, oneTimeID) = try trees.share(ofToken: token), let share = try trees.share(number),

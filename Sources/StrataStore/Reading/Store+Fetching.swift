@@ -9,8 +9,7 @@ extension Store {
         _ ids: [RecordID], in database: DatabaseID, desiredKeys: [String]? = nil, as actor: Actor
     ) throws -> [Result<Record, Refusal>] {
         try options.limits.checkItemCount(ids.count)
-        var newest = snapshot()
-        newest.acceptsNewer = true
+        let newest = newest
         let results = try newest.records(ids, in: database, desiredKeys: desiredKeys, as: actor)
         noteFetch(ids, in: database, keys: desiredKeys, by: actor, at: newest.offset, results)
         return results

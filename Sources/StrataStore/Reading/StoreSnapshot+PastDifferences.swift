@@ -80,7 +80,7 @@ extension StoreSnapshot {
         var known: (zone: UInt64, origin: RecordOrigin)?
         for (change, states) in zip(changes.all, states) {
             let (zone, name) = (change.record.zone, change.record.name)
-            let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone)
+            let origin = try known.flatMap { $0.zone == zone ? $0.origin : nil } ?? origin(ofZone: zone, in: trees)
             known = (zone, origin)
             let difference = RecordDifference(
                 RecordID(name, zone: origin.zone), in: origin.database,
@@ -88,10 +88,5 @@ extension StoreSnapshot {
                 after: try states.after.map { try Record(name, $0, origin) })
             guard try body(difference) else { return }
         }
-    }
-
-    private func origin(ofZone ordinal: UInt64) throws -> RecordOrigin {
-        let (database, zone) = try zoneName(ordinal)
-        return try RecordOrigin(database, zone, trees, context, desiredKeys: nil)
     }
 }

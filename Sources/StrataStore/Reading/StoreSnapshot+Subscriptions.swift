@@ -43,9 +43,7 @@ extension StoreSnapshot {
     private func subscriber(
         _ database: DatabaseID, _ actor: Actor, _ trees: Snapshot
     ) throws -> (database: UInt64, user: UInt64)? {
-        guard !actor.user.isEmpty else {
-            throw Refusal(.notAuthenticated, "Nobody is signed in on this device.", rule: .signedIn)
-        }
+        try actor.requireSignedIn()
         try names.requireAvailable(actor, in: trees)
         let place = try names.place(database, actor, in: trees)
         guard place.ordinal != 0, let user = try names.ordinal(of: .user(actor.user), in: trees) else { return nil }
@@ -62,8 +60,6 @@ extension Store {
         _ ids: [String], in database: DatabaseID, as actor: Actor
     ) throws -> [Result<NamedSubscription, Refusal>] {
         try options.limits.checkItemCount(ids.count)
-        var newest = snapshot()
-        newest.acceptsNewer = true
         return try newest.subscriptions(ids, in: database, as: actor)
     }
 }

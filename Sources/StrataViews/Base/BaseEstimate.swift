@@ -69,7 +69,7 @@ package struct BaseEstimate: Sendable, Hashable {
         var commit = CommitBuilder()
         try snapshot.scan(ViewTree.records, from: lower, to: upper) { key, row in
             commit.removeAll()
-            try RecordsMaintainer.state(key, row, in: &commit)
+            try RecordsMaintainer.state(ViewEntry(key: key, row: row), in: &commit)
             sum = (sum.records + 1, sum.bytes + commit.byteCount)
             return sum.records < limit
         }

@@ -86,10 +86,11 @@ package struct BaseScan {
         let start = key
         try start.withUnsafeBytes { lower in
             try snapshot.scan(tree, from: lower.isEmpty ? nil : lower) { key, row in
+                let entry = ViewEntry(key: key, row: row)
                 if tree == ViewTree.records {
-                    isDone = try append(record: key, row)
+                    isDone = try append(record: entry)
                 } else {
-                    try ViewTree.maintainer(of: tree)?.state(key, row, in: &commit)
+                    try ViewTree.maintainer(of: tree)?.state(entry, in: &commit)
                     isDone = commit.byteCount < limits.payloadBytes
                 }
                 // Continue after the entry, or at it if its record is incomplete.
@@ -101,9 +102,8 @@ package struct BaseScan {
     }
 
     /// Returns false if the payload is full.
-    private mutating func append(record key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool {
-        nextField = try RecordsMaintainer.state(
-            key, row, from: nextField, atMost: limits.valueBytes, in: &commit)
+    private mutating func append(record entry: ViewEntry) throws -> Bool {
+        nextField = try RecordsMaintainer.state(entry, from: nextField, atMost: limits.valueBytes, in: &commit)
         return nextField == 0 && commit.byteCount < limits.payloadBytes
     }
 }

@@ -94,15 +94,15 @@ final class StateComparison {
         _ kind: ScrubReport.Difference.Kind, in id: TreeID, key: UnsafeRawBufferPointer, row: UnsafeRawBufferPointer
     ) {
         guard !report.isFull, !isPruned(id, row) else { return }
-        let maintainer = ViewTree.maintainer(of: id)
+        let (maintainer, entry) = (ViewTree.maintainer(of: id), ViewEntry(key: key, row: row))
         // A malformed row has no origin.
-        let origin = try? maintainer?.origin(of: key, row, in: kind == .surplus ? found : truth)
+        let origin = try? maintainer?.origin(of: entry, in: kind == .surplus ? found : truth)
         let offset = origin.flatMap { $0 }
         report.differences.append(
             ScrubReport.Difference(
                 tree: id, key: [UInt8](key), kind: kind,
                 offset: offset.flatMap { $0 <= truth.foldedOffset(ViewTree.records) ? $0 : nil },
-                name: (try? maintainer?.name(at: key, row)).flatMap { $0 }))
+                name: (try? maintainer?.name(at: entry)).flatMap { $0 }))
     }
 }
 

@@ -22,20 +22,15 @@ package struct Account: Sendable, Hashable {
 extension TreeReading {
     /// Returns the account of a user, given its ordinal.
     package func account(of user: UInt64) throws -> Account {
-        try ViewKeys.numbers(user).withUnsafeBytes { key in
-            try get(ViewTree.users, key) { row in
-                var reader = ByteReader(row, at: RowLayout.body)
-                return Account(try UserChangedEvent(from: &reader))
-            }
-        } ?? Account()
+        let event: UserChangedEvent? = try event(in: ViewTree.users, key: ViewKeys.numbers(user))
+        return event.map { Account($0) } ?? Account()
     }
 
     /// Returns the users who have a role of the public database, in the order of their ordinals. Reads all accounts.
     package func users(inRole role: String) throws -> [UInt64] {
         var users: [UInt64] = []
         try scan(ViewTree.users, from: nil, to: nil) { _, row in
-            var reader = ByteReader(row, at: RowLayout.body)
-            let event = try UserChangedEvent(from: &reader)
+            let event: UserChangedEvent = try RowLayout.event(in: row)
             if event.person.roles.contains(where: { isSameText($0, role) }) { users.append(event.user) }
             return true
         }
@@ -44,11 +39,9 @@ extension TreeReading {
 
     /// Returns the ordinal of the user with an address; nil if no user has it.
     package func user(at address: UserAddress) throws -> UInt64? {
-        try ViewKeys.address(address).withUnsafeBytes { key in
-            try get(ViewTree.addresses, key) { row in
-                var reader = ByteReader(row)
-                return try reader.readVarint("the user of an address")
-            }
+        try get(ViewTree.addresses, key: ViewKeys.address(address)) { row in
+            var reader = ByteReader(row)
+            return try reader.readVarint("the user of an address")
         }
     }
 

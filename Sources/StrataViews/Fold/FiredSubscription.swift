@@ -28,15 +28,13 @@ extension Fold {
         var row = ByteWriter(reserving: 64)
         row.append(version.packed)
         try event.encode(into: &row)
-        try FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
-            .withUnsafeBytes { key in
-                try row.bytes.withUnsafeBytes { try fork.put(ViewTree.firedSubscriptions, key, $0) }
-            }
+        let key = FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
+        try fork.put(ViewTree.firedSubscriptions, key: key, row: row.bytes)
     }
 
     /// Removes a fired subscription that is saved again, which makes it a new one.
     func forgetFired(_ event: SubscriptionSavedEvent) throws {
         let key = FiredSubscription.key(user: event.user, database: event.database, id: event.subscription.id)
-        _ = try key.withUnsafeBytes { try fork.delete(ViewTree.firedSubscriptions, $0) }
+        try fork.delete(ViewTree.firedSubscriptions, key: key)
     }
 }

@@ -81,9 +81,7 @@ extension Fold {
             var marker: BaseMarkerEvent?
             try reading.forEachEvent { _, body, _ in
                 guard marker == nil else { throw StrataError(.brokenSequence, "A base has two markers.") }
-                var reader = ByteReader(body)
-                marker = try BaseMarkerEvent(from: &reader)
-                try reader.expectEnd("an event")
+                marker = try BaseMarkerEvent(decoding: body)
             }
             guard let marker else { return }
             try Self.require(marker.horizon, horizon, "horizon")

@@ -11,20 +11,18 @@ package struct SubscriptionRow: Sendable {
     package var subscription: Subscription { event.subscription }
 
     init(decoding row: UnsafeRawBufferPointer) throws {
-        var reader = ByteReader(row)
-        version = try reader.readPackedVersion("a subscription's version")
-        var body = ByteReader(row, at: RowLayout.body)
-        event = try SubscriptionSavedEvent(from: &body)
+        version = try RowLayout.version(of: row, "a subscription's version")
+        event = try RowLayout.event(in: row)
     }
 }
 
 extension TreeReading {
     package func subscription(_ database: UInt64, _ user: UInt64, _ id: String) throws -> SubscriptionRow? {
-        try ViewKeys.subscription(database, user, id).withUnsafeBytes { try subscription(key: $0) }
+        try subscription(key: ViewKeys.subscription(database, user, id))
     }
 
-    func subscription(key: UnsafeRawBufferPointer) throws -> SubscriptionRow? {
-        try get(ViewTree.subscriptions, key) { try SubscriptionRow(decoding: $0) }
+    func subscription(key: [UInt8]) throws -> SubscriptionRow? {
+        try get(ViewTree.subscriptions, key: key) { try SubscriptionRow(decoding: $0) }
     }
 
     /// Calls `body` with each subscription to a database, of all users or of one, until it returns false. Users come in
@@ -62,7 +60,7 @@ extension TreeReading {
                     place.append(number: database)
                     place.append(number: user)
                     place.append(lastText: key[lower.count...])
-                    let row = try place.bytes.withUnsafeBytes { try self.subscription(key: $0) }
+                    let row = try self.subscription(key: place.bytes)
                     // Two contents may have the same hash.
                     guard let row, row.subscription.saysTheSame(as: subscription) else { return true }
                     return try body(row.subscription.id)

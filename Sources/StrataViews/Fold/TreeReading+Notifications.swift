@@ -4,12 +4,7 @@ import StrataTree
 extension TreeReading {
     /// Returns the progress of a device's notifications; nil if it was never notified.
     package func delivery(to device: UInt64) throws -> NotificationDeliveredEvent? {
-        try ViewKeys.numbers(device).withUnsafeBytes { key in
-            try get(ViewTree.deliveries, key) { row in
-                var body = ByteReader(row, at: RowLayout.body)
-                return try NotificationDeliveredEvent(from: &body)
-            }
-        }
+        try event(in: ViewTree.deliveries, key: ViewKeys.numbers(device))
     }
 
     /// Returns true if any subscription exists.
@@ -29,12 +24,7 @@ extension TreeReading {
 
     /// Returns the version at which a device was first seen; nil if it has written nothing.
     package func firstSight(of device: UInt64) throws -> Version? {
-        try ViewKeys.numbers(device).withUnsafeBytes { key in
-            try get(ViewTree.devices, key) { row in
-                var reader = ByteReader(row)
-                return try reader.readPackedVersion("where a device was seen")
-            }
-        }
+        try version(in: ViewTree.devices, key: ViewKeys.numbers(device), "where a device was seen")
     }
 
     /// Calls `body` with each device of a user, until it returns false.

@@ -66,18 +66,11 @@ extension Fold {
     func put(_ row: ZoneRow, _ database: UInt64, _ zone: UInt64, over before: ZoneRow?) throws {
         var writer = ByteWriter(reserving: 128)
         row.encode(into: &writer)
-        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
-            try writer.bytes.withUnsafeBytes { try fork.put(ViewTree.zones, key, $0) }
-        }
+        try fork.put(ViewTree.zones, key: ViewKeys.zone(database, zone), row: writer.bytes)
         if before?.lastChanged == row.lastChanged { return }
         if let before {
-            _ = try ViewKeys.zoneChange(database, before.lastChanged, zone).withUnsafeBytes {
-                try fork.delete(ViewTree.zoneChanges, $0)
-            }
+            try fork.delete(ViewTree.zoneChanges, key: ViewKeys.zoneChange(database, before.lastChanged, zone))
         }
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        try ViewKeys.zoneChange(database, row.lastChanged, zone).withUnsafeBytes {
-            try fork.put(ViewTree.zoneChanges, $0, none)
-        }
+        try fork.put(ViewTree.zoneChanges, key: ViewKeys.zoneChange(database, row.lastChanged, zone))
     }
 }

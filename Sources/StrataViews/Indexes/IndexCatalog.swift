@@ -44,13 +44,11 @@ package struct IndexCatalog: Sendable, Hashable {
     // MARK: Changing
 
     static func put(_ id: IndexID, _ progress: IndexProgress, in fork: Fork) throws {
-        try id.key.withUnsafeBytes { key in
-            try progress.row.withUnsafeBytes { try fork.put(ViewTree.indexCatalog, key, $0) }
-        }
+        try fork.put(ViewTree.indexCatalog, key: id.key, row: progress.row)
     }
 
     static func remove(_ id: IndexID, in fork: Fork) throws {
-        _ = try id.key.withUnsafeBytes { try fork.delete(ViewTree.indexCatalog, $0) }
+        try fork.delete(ViewTree.indexCatalog, key: id.key)
     }
 
     /// Updates the catalog to the indexes that the fields of a record type require. Their rows are added and removed

@@ -19,13 +19,11 @@ enum AddressesMaintainer: ViewMaintainer {
         }
         var row = ByteWriter(reserving: 10)
         row.appendVarint(user)
-        try ViewKeys.address(address).withUnsafeBytes { key in
-            try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
-        }
+        try fork.put(tree, key: ViewKeys.address(address), row: row.bytes)
     }
 
     static func remove(_ address: UserAddress, from fork: Fork) throws {
-        _ = try ViewKeys.address(address).withUnsafeBytes { try fork.delete(tree, $0) }
+        try fork.delete(tree, key: ViewKeys.address(address))
     }
 
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
@@ -35,12 +33,11 @@ enum AddressesMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the commit that last changed the user; nil for the name of a user's record.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        guard key.first != UserAddress.Kind.recordName.rawValue else { return nil }
-        var reader = ByteReader(row)
-        return try trees.origin(in: ViewTree.users, ViewKeys.numbers(try reader.readVarint("the user of an address")))
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        guard entry.key.first != UserAddress.Kind.recordName.rawValue else { return nil }
+        var reader = ByteReader(entry.row)
+        let user = try reader.readVarint("the user of an address")
+        return try trees.version(in: ViewTree.users, key: ViewKeys.numbers(user))?.offset
     }
 }
 

@@ -19,15 +19,7 @@ extension EventRowMaintainer {
     static var isStated: Bool { true }
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        try put(try event(of: body), body, at: place, in: fold)
-    }
-
-    /// Decodes the body of an event.
-    static func event(of body: UnsafeRawBufferPointer) throws -> Body {
-        var reader = ByteReader(body)
-        let event = try Body(from: &reader)
-        try reader.expectEnd("an event")
-        return event
+        try put(try Body(decoding: body), body, at: place, in: fold)
     }
 
     /// Writes the row of an event.
@@ -51,17 +43,12 @@ extension EventRowMaintainer {
             event.original = nil
             try event.encode(into: &row)
         }
-        try (key ?? self.key(of: event)).withUnsafeBytes { key in
-            try row.bytes.withUnsafeBytes { try fold.fork.put(tree, key, $0) }
-        }
+        try fold.fork.put(tree, key: key ?? self.key(of: event), row: row.bytes)
     }
 
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
-        var reader = ByteReader(row)
-        let version = try reader.readPackedVersion("a row's version")
-        var event = try commit.event(in: row, at: RowLayout.body, as: Body.self)
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
+        let version = try RowLayout.version(of: entry.row)
+        var event = try commit.event(in: entry.row, at: RowLayout.body, as: Body.self)
         event.original = version
         try commit.append(event)
     }

@@ -12,12 +12,10 @@ enum FiredSubscriptionsMaintainer: ViewMaintainer {
     static let isStated = true
 
     /// States the subscription as saved and then as deleted, because it has ended.
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
-        var reader = ByteReader(row)
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
+        var reader = ByteReader(entry.row)
         let by = try reader.readPackedVersion("the event that made a subscription fire")
-        let saved = try commit.event(in: row, at: reader.position, as: SubscriptionSavedEvent.self)
+        let saved = try commit.event(in: entry.row, at: reader.position, as: SubscriptionSavedEvent.self)
         try commit.append(saved)
         try commit.append(
             SubscriptionDeletedEvent(

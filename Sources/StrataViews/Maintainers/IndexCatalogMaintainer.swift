@@ -21,10 +21,8 @@ enum IndexCatalogMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the commit that last changed the schema of the index's type.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        var reader = KeyReader(key)
-        return try trees.origin(in: ViewTree.schema, ViewKeys.numbers(try reader.readNumber()))
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        var reader = KeyReader(entry.key)
+        return try trees.version(in: ViewTree.schema, key: ViewKeys.numbers(try reader.readNumber()))?.offset
     }
 }

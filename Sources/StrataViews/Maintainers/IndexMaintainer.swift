@@ -18,12 +18,10 @@ enum IndexMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the record's version.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        try trees.origin(ofRecord: try IndexRow(key, after: try IndexID.start(ofRow: key).byteCount).recordKey)
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        let byteCount = try IndexID.start(ofRow: entry.key).byteCount
+        return try trees.origin(ofRecord: try IndexRow(entry.key, after: byteCount).recordKey)
     }
-
 }
 
 extension IndexID {

@@ -30,22 +30,13 @@ enum NamesMaintainer: ViewMaintainer {
                 .malformed, "A name skips an ordinal.",
                 .init(expected: "a name for \(interned.ordinal - 1)", found: "ordinal \(interned.ordinal)"))
         }
-        let place = ViewKeys.ordinal(of: interned.name)
-        let other = try place.withUnsafeBytes { key in
-            try fork.get(ViewTree.ordinals, key) { row in
-                var reader = ByteReader(row)
-                return try reader.readVarint("an ordinal")
-            }
-        }
-        if let other {
+        if let other = try fork.ordinal(of: interned.name) {
             throw doubleName(expected: "ordinal \(other)", found: "\(interned.name) as \(interned.ordinal)")
         }
         try ViewKeys.name(namespace, interned.ordinal).withUnsafeBytes { try fork.put(ViewTree.names, $0, body) }
         var ordinal = ByteWriter(reserving: 10)
         ordinal.appendVarint(interned.ordinal)
-        try place.withUnsafeBytes { key in
-            try ordinal.bytes.withUnsafeBytes { try fork.put(ViewTree.ordinals, key, $0) }
-        }
+        try fork.put(ViewTree.ordinals, key: ViewKeys.ordinal(of: interned.name), row: ordinal.bytes)
         guard case .user(let text) = interned.name else { return }
         try AddressesMaintainer.add(UserAddress(.recordName, UserRecord.name(of: text)), of: interned.ordinal, to: fork)
     }
@@ -54,10 +45,8 @@ enum NamesMaintainer: ViewMaintainer {
         StrataError(.malformed, "A name is interned twice.", .init(expected: expected, found: found))
     }
 
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
-        try commit.append(Event(.nameInterned, body: ArraySlice(row)))
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
+        try commit.append(Event(.nameInterned, body: ArraySlice(entry.row)))
     }
 
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
@@ -67,12 +56,10 @@ enum NamesMaintainer: ViewMaintainer {
     }
 
     /// Returns nil, because the trees do not record which commit interned a name.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? { nil }
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? { nil }
 
-    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key? {
-        var reader = KeyReader(key)
+    static func name(at entry: ViewEntry) throws -> UsedNames.Key? {
+        var reader = KeyReader(entry.key)
         let namespace = Namespace(rawValue: try reader.readByte())
         let ordinal = try reader.readNumber()
         return namespace.map { UsedNames.Key($0, ordinal) }

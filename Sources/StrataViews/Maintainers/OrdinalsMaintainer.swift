@@ -17,13 +17,11 @@ enum OrdinalsMaintainer: ViewMaintainer {
     }
 
     /// Returns nil, because the trees do not record which commit interned a name.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? { nil }
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? { nil }
 
-    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key? {
-        var reader = KeyReader(key)
-        var row = ByteReader(row)
+    static func name(at entry: ViewEntry) throws -> UsedNames.Key? {
+        var reader = KeyReader(entry.key)
+        var row = ByteReader(entry.row)
         let ordinal = try row.readVarint("an ordinal")
         return Namespace(rawValue: try reader.readByte()).map { UsedNames.Key($0, ordinal) }
     }

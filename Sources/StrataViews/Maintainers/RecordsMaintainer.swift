@@ -12,22 +12,19 @@ enum RecordsMaintainer: ViewMaintainer {
     static let name = "records"
     static let isStated = true
 
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
-        try state(key, row, from: 0, atMost: .max, in: &commit)
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
+        try state(entry, from: 0, atMost: .max, in: &commit)
     }
 
     /// Appends an event that states the fields of a record from a given index on, with a limited number of bytes.
     /// Returns the index of the field with which the record's next event begins; 0 if there is none.
     @discardableResult
     static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, from field: Int, atMost limit: Int,
-        in commit: inout CommitBuilder
+        _ entry: ViewEntry, from field: Int, atMost limit: Int, in commit: inout CommitBuilder
     ) throws -> Int {
-        var reader = KeyReader(key)
+        var reader = KeyReader(entry.key)
         let zone = try reader.readNumber()
-        let state = try RecordStateView(row, in: 0..<row.count)
+        let state = try RecordStateView(entry.row, in: 0..<entry.row.count)
         let record = RecordKey(zone: zone, name: try state.name(keyName: try reader.readLastText()))
         let end = try commit.append(stating: state, record, from: field, atMost: limit)
         return try end < state.fields().count ? end : 0
@@ -37,19 +34,15 @@ enum RecordsMaintainer: ViewMaintainer {
         try words.record(at: key)
     }
 
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        try RecordStateView(row, in: 0..<row.count).version.offset
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        try RecordStateView(entry.row, in: 0..<entry.row.count).version.offset
     }
 }
 
 extension Snapshot {
     /// Returns the offset of a record's version, by its key; nil if there is no such record.
     func origin(ofRecord key: [UInt8]) throws -> UInt64? {
-        try key.withUnsafeBytes { key in
-            try get(ViewTree.records, key) { try RecordStateView($0, in: 0..<$0.count).version.offset }
-        }
+        try get(ViewTree.records, key: key) { try RecordStateView($0, in: 0..<$0.count).version.offset }
     }
 }
 

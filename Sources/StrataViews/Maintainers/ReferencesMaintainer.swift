@@ -18,10 +18,8 @@ enum ReferencesMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the source record's version.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        try trees.origin(ofRecord: try ReferenceRow(key).sourceKey)
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        try trees.origin(ofRecord: try ReferenceRow(entry.key).sourceKey)
     }
 }
 

@@ -16,7 +16,7 @@ enum SchemaMaintainer: EventRowMaintainer {
 
     /// Keeps the fields that the event does not name, and the grants if the event has none.
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        var event = try event(of: body)
+        var event = try Body(decoding: body)
         var fields: [UInt32: SchemaField] = [:]
         let before = try fold.fork.declaration(of: event.type)
         for field in (before?.fields ?? []) + event.fields { fields[field.field] = field }

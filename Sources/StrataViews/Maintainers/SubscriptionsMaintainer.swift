@@ -19,12 +19,9 @@ enum SubscriptionsMaintainer: EventRowMaintainer {
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
         guard kind == .subscriptionSaved else {
-            var reader = ByteReader(body)
-            let event = try SubscriptionDeletedEvent(from: &reader)
-            try reader.expectEnd("an event")
-            return try delete(event, from: fold)
+            return try delete(SubscriptionDeletedEvent(decoding: body), from: fold)
         }
-        let event = try event(of: body)
+        let event = try Body(decoding: body)
         try SubscriptionContentsMaintainer.remove(subscription: key(of: event), from: fold.fork)
         try fold.forgetFired(event)
         try put(event, body, at: place, in: fold)
@@ -33,11 +30,11 @@ enum SubscriptionsMaintainer: EventRowMaintainer {
 
     private static func delete(_ event: SubscriptionDeletedEvent, from fold: Fold) throws {
         let key = ViewKeys.subscription(event.database, event.user, event.id)
-        if let by = event.firedBy, let before = try key.withUnsafeBytes({ try fold.fork.subscription(key: $0) }) {
+        if let by = event.firedBy, let before = try fold.fork.subscription(key: key) {
             try fold.keepFired(before.event, by: by)
         }
         try SubscriptionContentsMaintainer.remove(subscription: key, from: fold.fork)
-        guard try key.withUnsafeBytes({ try fold.fork.delete(tree, $0) }) else {
+        guard try fold.fork.delete(tree, key: key) else {
             throw StrataError(
                 .brokenSequence, "A subscription that does not exist was deleted.", .init(found: event.id))
         }

@@ -16,7 +16,7 @@ enum UsersMaintainer: OwnedRowMaintainer {
     static func owner(of event: Body) -> UInt64 { event.user }
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        let event = try event(of: body)
+        let event = try Body(decoding: body)
         for address in try fold.fork.account(of: event.user).person.addresses {
             try AddressesMaintainer.remove(address, from: fold.fork)
         }

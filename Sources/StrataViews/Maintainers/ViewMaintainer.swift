@@ -1,6 +1,12 @@
 import StrataModel
 import StrataTree
 
+/// An entry of a tree, valid only during the call that passes it.
+struct ViewEntry {
+    let key: UnsafeRawBufferPointer
+    let row: UnsafeRawBufferPointer
+}
+
 /// A tree of the views: its keys, the effects of events on it, and the ways in which its entries are described, traced
 /// to their commits, stated in a base and digested.
 ///
@@ -24,19 +30,16 @@ protocol ViewMaintainer: SendableMetatype {
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws
 
     /// Appends the events that state a row to a payload of a base.
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder) throws
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws
 
     /// Describes the entry of a key in words: `record milk of zone Notes`.
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String
 
     /// Returns the offset of the commit that wrote an entry; nil if the trees do not record it.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64?
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64?
 
     /// Returns the name that an entry is about; nil if it is not about a name.
-    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key?
+    static func name(at entry: ViewEntry) throws -> UsedNames.Key?
 
     /// Adds the contribution of a row to the digests of the state.
     static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws
@@ -52,21 +55,16 @@ extension ViewMaintainer {
         preconditionFailure("a maintainer may apply only the kinds of events that it lists")
     }
 
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
         preconditionFailure("a base may contain only trees that are marked for it")
     }
 
     /// Returns the offset of the version with which most rows begin.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        var reader = ByteReader(row)
-        return try reader.readPackedVersion("a row's version").offset
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        try RowLayout.version(of: entry.row).offset
     }
 
-    static func name(at key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> UsedNames.Key? { nil }
+    static func name(at entry: ViewEntry) throws -> UsedNames.Key? { nil }
 
     static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {}
 }

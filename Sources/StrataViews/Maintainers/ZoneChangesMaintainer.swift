@@ -18,10 +18,8 @@ enum ZoneChangesMaintainer: ViewMaintainer {
         return "change by commit \(offset) of \(words.zone(try reader.readNumber()))"
     }
 
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        var reader = KeyReader(key)
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        var reader = KeyReader(entry.key)
         _ = try reader.readNumber()
         return try reader.readNumber()
     }

@@ -14,22 +14,18 @@ enum ZonesMaintainer: ViewMaintainer {
     static let isStated = true
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        var reader = ByteReader(body)
         if kind == .zoneSaved {
-            try fold.applyZoneSaved(try ZoneSavedEvent(from: &reader), at: place)
+            try fold.applyZoneSaved(try ZoneSavedEvent(decoding: body), at: place)
         } else {
-            try fold.applyZoneDeleted(try ZoneDeletedEvent(from: &reader), at: place)
+            try fold.applyZoneDeleted(try ZoneDeletedEvent(decoding: body), at: place)
         }
-        try reader.expectEnd("an event")
     }
 
-    static func state(
-        _ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in commit: inout CommitBuilder
-    ) throws {
-        var reader = KeyReader(key)
+    static func state(_ entry: ViewEntry, in commit: inout CommitBuilder) throws {
+        var reader = KeyReader(entry.key)
         let database = try reader.readNumber()
         let zone = try reader.readNumber()
-        let row = try ZoneRow(decoding: row)
+        let row = try ZoneRow(decoding: entry.row)
         if let reason = row.status.deletionReason {
             try commit.append(
                 ZoneDeletedEvent(
@@ -51,10 +47,8 @@ enum ZonesMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the commit that last changed the zone or a record in it.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        try ZoneRow(decoding: row).lastChanged
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        try ZoneRow(decoding: entry.row).lastChanged
     }
 
     static func addDigests(of row: UnsafeRawBufferPointer, to sum: inout Digests) throws {
@@ -139,8 +133,7 @@ extension Fold {
             try fork.deleteRange(ViewTree.references, from: lower, to: upper)
             try fork.deleteRange(ViewTree.records, from: lower, to: upper)
         }
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        for key in foreign { try key.withUnsafeBytes { try fork.put(ViewTree.references, $0, none) } }
+        for key in foreign { try fork.put(ViewTree.references, key: key) }
     }
 
     private func removeOutwardReferences(of zone: UInt64) throws {

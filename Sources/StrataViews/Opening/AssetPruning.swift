@@ -42,12 +42,10 @@ package struct AssetPruning {
             }
         }
         for change in changes {
-            try change.key.withUnsafeBytes { key in
-                if let row = change.row {
-                    try row.withUnsafeBytes { try fork.put(ViewTree.assets, key, $0) }
-                } else {
-                    _ = try fork.delete(ViewTree.assets, key)
-                }
+            if let row = change.row {
+                try fork.put(ViewTree.assets, key: change.key, row: row)
+            } else {
+                try fork.delete(ViewTree.assets, key: change.key)
             }
         }
         if !hasMore { try fork.setFoldedOffset(ViewTree.prunedAssets, horizon) }

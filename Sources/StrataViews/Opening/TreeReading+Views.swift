@@ -7,17 +7,15 @@ extension Fork: NameResolver {}
 /// Reads the trees of a store row by row.
 extension TreeReading {
     package func ordinal(of name: InternedName.Name) throws -> UInt64? {
-        try ViewKeys.ordinal(of: name).withUnsafeBytes { key in
-            try get(ViewTree.ordinals, key) { row in
-                var reader = ByteReader(row)
-                return try reader.readVarint("an ordinal")
-            }
+        try get(ViewTree.ordinals, key: ViewKeys.ordinal(of: name)) { row in
+            var reader = ByteReader(row)
+            return try reader.readVarint("an ordinal")
         }
     }
 
     package func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
-        try ViewKeys.name(namespace, ordinal).withUnsafeBytes { key in
-            try get(ViewTree.names, key) { try InternedName(decoding: ArraySlice($0)).name }
+        try get(ViewTree.names, key: ViewKeys.name(namespace, ordinal)) {
+            try InternedName(decoding: ArraySlice($0)).name
         }
     }
 
@@ -31,10 +29,7 @@ extension TreeReading {
 
     /// Returns the number of names of a kind that have ordinals. Ordinals are dense, so a binary search finds it.
     package func nameCount(_ namespace: Namespace) throws -> UInt64 {
-        func exists(_ ordinal: UInt64) throws -> Bool {
-            try ViewKeys.name(namespace, ordinal).withUnsafeBytes { try get(ViewTree.names, $0) { _ in } } != nil
-        }
-        return try countDense(exists)
+        try countDense { try hasRow(ViewTree.names, key: ViewKeys.name(namespace, $0)) }
     }
 
     /// Returns the number of things that are numbered from 1 without gaps, with a binary search.
@@ -50,16 +45,12 @@ extension TreeReading {
     }
 
     package func zoneRow(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow? {
-        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
-            try get(ViewTree.zones, key) { try ZoneRow(decoding: $0) }
-        }
+        try get(ViewTree.zones, key: ViewKeys.zone(database, zone)) { try ZoneRow(decoding: $0) }
     }
 
     /// Reads only the status of a zone, as ``zoneRow(_:_:)`` reads the whole row.
     package func zoneStatus(_ database: UInt64, _ zone: UInt64) throws -> ZoneRow.Status? {
-        try ViewKeys.zone(database, zone).withUnsafeBytes { key in
-            try get(ViewTree.zones, key) { try ZoneRow.status(decoding: $0) }
-        }
+        try get(ViewTree.zones, key: ViewKeys.zone(database, zone)) { try ZoneRow.status(decoding: $0) }
     }
 
     /// Returns the existing and former zones of a database, in the order of their ordinals.
@@ -98,12 +89,8 @@ extension TreeReading {
     package func tokenExpiry(of database: UInt64) throws -> UInt64 {
         // Ordinal 0 means all databases.
         try [0, database].map { database in
-            try ViewKeys.numbers(database).withUnsafeBytes { key in
-                try get(ViewTree.expiredTokens, key) { row in
-                    var reader = ByteReader(row, at: RowLayout.body)
-                    return try TokensExpiredEvent(from: &reader).offset
-                }
-            } ?? 0
+            let event: TokensExpiredEvent? = try event(in: ViewTree.expiredTokens, key: ViewKeys.numbers(database))
+            return event?.offset ?? 0
         }.max() ?? 0
     }
 
@@ -157,12 +144,7 @@ extension TreeReading {
 
     /// Returns all declarations of a record type; nil if it has none.
     package func declaration(of type: UInt64) throws -> SchemaChangedEvent? {
-        try ViewKeys.numbers(type).withUnsafeBytes { key in
-            try get(ViewTree.schema, key) { row in
-                var reader = ByteReader(row, at: RowLayout.body)
-                return try SchemaChangedEvent(from: &reader)
-            }
-        }
+        try event(in: ViewTree.schema, key: ViewKeys.numbers(type))
     }
 
     /// Returns the grants of a record type, which apply to its records in the public database.
@@ -173,33 +155,22 @@ extension TreeReading {
 
     /// Returns the version of the last event that declared something of a record type; nil if there is none.
     package func declarationVersion(of type: UInt64) throws -> Version? {
-        try ViewKeys.numbers(type).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.schema) }
+        try version(in: ViewTree.schema, key: ViewKeys.numbers(type), "the version of a row")
     }
 
     /// Returns the version of the last event that changed a user's account; nil if there is none.
     package func accountVersion(of user: UInt64) throws -> Version? {
-        try ViewKeys.numbers(user).withUnsafeBytes { try version(ofRow: $0, in: ViewTree.users) }
-    }
-
-    private func version(ofRow key: UnsafeRawBufferPointer, in tree: TreeID) throws -> Version? {
-        try get(tree, key) { row in
-            var reader = ByteReader(row)
-            return try reader.readPackedVersion("the version of a row")
-        }
+        try version(in: ViewTree.users, key: ViewKeys.numbers(user), "the version of a row")
     }
 
     /// Returns the token that a device sent last for a zone, with the event that stored it.
     package func clientToken(
         _ zone: UInt64, _ device: UInt64
     ) throws -> (token: [UInt8], items: UInt64, version: Version)? {
-        try ViewKeys.numbers(zone, device).withUnsafeBytes { key in
-            try get(ViewTree.clientTokens, key) { row in
-                var reader = ByteReader(row)
-                let version = try reader.readPackedVersion("a token's version")
-                var body = ByteReader(row, at: RowLayout.body)
-                let event = try ClientTokenEvent(from: &body)
-                return (event.token, event.items, version)
-            }
+        try get(ViewTree.clientTokens, key: ViewKeys.numbers(zone, device)) { row in
+            let version = try RowLayout.version(of: row, "a token's version")
+            let event: ClientTokenEvent = try RowLayout.event(in: row)
+            return (event.token, event.items, version)
         }
     }
 
@@ -268,6 +239,11 @@ extension RecordStateView {
     package func name(keyName: UnsafeRawBufferPointer) throws -> String {
         guard KeyWriter.isShortForm(keyName) else { return String(decoding: keyName, as: UTF8.self) }
         return try text(longNamePlace())
+    }
+
+    /// Returns the name of the record whose state the bytes are, given the part of it that the key holds.
+    package static func name(in state: [UInt8], keyName: UnsafeRawBufferPointer) throws -> String {
+        try state.withUnsafeBytes { try RecordStateView($0, in: 0..<$0.count).name(keyName: keyName) }
     }
 
     fileprivate func longNamePlace() throws -> Range<Int> {

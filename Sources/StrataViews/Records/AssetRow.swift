@@ -37,11 +37,8 @@ package struct AssetRow: Sendable, Hashable {
 extension TreeReading {
     /// Returns the row of an asset; nil if no commit names it.
     package func assetRow(_ hash: ContentHash) throws -> AssetRow? {
-        try AssetRow.key(hash).withUnsafeBytes { key in
-            try get(ViewTree.assets, key) { try AssetRow(decoding: $0) }
-        }
+        try get(ViewTree.assets, key: AssetRow.key(hash)) { try AssetRow(decoding: $0) }
     }
-
 }
 
 extension Snapshot {
@@ -88,9 +85,7 @@ struct AssetRows {
         if named.isEmpty { return }
         for (hash, row) in named {
             if let known = try fork.assetRow(hash), known.version > row.version { continue }
-            try AssetRow.key(hash).withUnsafeBytes { key in
-                try row.encoded().withUnsafeBytes { try fork.put(ViewTree.assets, key, $0) }
-            }
+            try fork.put(ViewTree.assets, key: AssetRow.key(hash), row: row.encoded())
         }
         named.removeAll()
     }

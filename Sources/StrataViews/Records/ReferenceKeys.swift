@@ -86,12 +86,11 @@ struct ReferenceKeys {
     /// Writes the differences.
     func apply(to fork: Fork) throws {
         if old.isEmpty, new.isEmpty { return }
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
         for key in old.subtracting(new).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            _ = try key.withUnsafeBytes { try fork.delete(ViewTree.references, $0) }
+            try fork.delete(ViewTree.references, key: key)
         }
         for key in new.subtracting(old).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            try key.withUnsafeBytes { try fork.put(ViewTree.references, $0, none) }
+            try fork.put(ViewTree.references, key: key)
         }
     }
 }

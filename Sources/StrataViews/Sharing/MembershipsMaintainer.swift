@@ -57,10 +57,7 @@ package struct Membership: Sendable, Hashable {
     }
 
     init(_ row: UnsafeRawBufferPointer) throws {
-        var reader = ByteReader(row)
-        let changed = try reader.readPackedVersion("a row's version")
-        var body = ByteReader(row, at: RowLayout.body)
-        self.init(try MemberChangedEvent(from: &body), at: changed)
+        self.init(try RowLayout.event(in: row), at: try RowLayout.version(of: row))
     }
 
     /// Creates the membership as an event leaves it.

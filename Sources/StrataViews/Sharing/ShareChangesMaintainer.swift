@@ -15,18 +15,17 @@ enum ShareChangesMaintainer: ViewMaintainer {
     static func add(
         _ event: SharedRecordEvent, _ body: UnsafeRawBufferPointer, at version: Version, to fork: Fork
     ) throws {
-        try ViewKeys.numbers(event.share, version.packed).withUnsafeBytes { key in
-            if event.original == nil { return try fork.put(tree, key, body) }
-            var event = event
-            event.original = nil
-            var row = ByteWriter(reserving: 64)
-            try event.encode(into: &row)
-            try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
-        }
+        let key = ViewKeys.numbers(event.share, version.packed)
+        if event.original == nil { return try key.withUnsafeBytes { try fork.put(tree, $0, body) } }
+        var event = event
+        event.original = nil
+        var row = ByteWriter(reserving: 64)
+        try event.encode(into: &row)
+        try fork.put(tree, key: key, row: row.bytes)
     }
 
     static func remove(_ share: UInt64, at version: Version, from fork: Fork) throws {
-        _ = try ViewKeys.numbers(share, version.packed).withUnsafeBytes { try fork.delete(tree, $0) }
+        try fork.delete(tree, key: ViewKeys.numbers(share, version.packed))
     }
 
     static func describe(_ key: UnsafeRawBufferPointer, _ words: EntryWords) throws -> String {
@@ -35,10 +34,8 @@ enum ShareChangesMaintainer: ViewMaintainer {
         return "change \(Version(packed: try reader.readNumber() & .max >> 1).tag) in share \(share)"
     }
 
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        var reader = KeyReader(key)
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        var reader = KeyReader(entry.key)
         _ = try reader.readNumber()
         return Version(packed: try reader.readNumber() & .max >> 1).offset
     }

@@ -15,16 +15,12 @@ enum ShareTokensMaintainer: ViewMaintainer {
             var row = ByteWriter()
             row.appendVarint(share.share)
             row.appendString(participant)
-            try Array(token.utf8).withUnsafeBytes { key in
-                try row.bytes.withUnsafeBytes { try fork.put(tree, key, $0) }
-            }
+            try fork.put(tree, key: Array(token.utf8), row: row.bytes)
         }
     }
 
     static func remove(_ share: ShareSavedEvent, from fork: Fork) throws {
-        for (token, _) in tokens(of: share) {
-            _ = try Array(token.utf8).withUnsafeBytes { try fork.delete(tree, $0) }
-        }
+        for (token, _) in tokens(of: share) { try fork.delete(tree, key: Array(token.utf8)) }
     }
 
     private static func tokens(of share: ShareSavedEvent) -> [(token: String, participant: String)] {
@@ -36,11 +32,10 @@ enum ShareTokensMaintainer: ViewMaintainer {
     }
 
     /// Returns the offset of the commit that last saved the share.
-    static func origin(
-        of key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer, in trees: Snapshot
-    ) throws -> UInt64? {
-        var reader = ByteReader(row)
-        return try trees.origin(in: ViewTree.shares, ViewKeys.numbers(try reader.readVarint("a share")))
+    static func origin(of entry: ViewEntry, in trees: Snapshot) throws -> UInt64? {
+        var reader = ByteReader(entry.row)
+        let share = try reader.readVarint("a share")
+        return try trees.version(in: ViewTree.shares, key: ViewKeys.numbers(share))?.offset
     }
 }
 
@@ -48,13 +43,11 @@ extension TreeReading {
     /// Returns the share whose URL has a token, and the only participant who may use that URL, empty for the URL that
     /// everybody uses. Nil if no share has the token now.
     package func share(ofToken token: String) throws -> (share: UInt64, participant: String)? {
-        try Array(token.utf8).withUnsafeBytes { key in
-            if key.isEmpty { return nil }
-            return try get(ViewTree.shareTokens, key) { row in
-                var reader = ByteReader(row)
-                let share = try reader.readVarint("a share")
-                return (share, try reader.readString("a participant", atMost: Envelope.maximumNameBytes))
-            }
+        if token.isEmpty { return nil }
+        return try get(ViewTree.shareTokens, key: Array(token.utf8)) { row in
+            var reader = ByteReader(row)
+            let share = try reader.readVarint("a share")
+            return (share, try reader.readString("a participant", atMost: Envelope.maximumNameBytes))
         }
     }
 }

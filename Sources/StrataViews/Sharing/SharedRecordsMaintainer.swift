@@ -29,15 +29,11 @@ enum SharedRecordsMaintainer: EventRowMaintainer {
     }
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        let event = try event(of: body)
+        let event = try Body(decoding: body)
         let key = key(of: event)
-        let before = try key.withUnsafeBytes { key in
-            try fold.fork.get(tree, key) { row in
-                var reader = ByteReader(row)
-                return try reader.readPackedVersion("a row's version")
-            }
+        if let before = try fold.fork.version(in: tree, key: key) {
+            try ShareChangesMaintainer.remove(event.share, at: before, from: fold.fork)
         }
-        if let before { try ShareChangesMaintainer.remove(event.share, at: before, from: fold.fork) }
         try put(event, body, under: key, at: place, in: fold)
         try ShareChangesMaintainer.add(event, body, at: event.original ?? place.version, to: fold.fork)
     }
@@ -99,10 +95,7 @@ extension TreeReading {
     /// false.
     package func forEachSharedRecord(in zone: UInt64, _ body: (SharedRecordEvent) throws -> Bool) throws {
         try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
-            try scan(ViewTree.sharedRecords, from: lower, to: upper) { _, row in
-                var event = ByteReader(row, at: RowLayout.body)
-                return try body(try SharedRecordEvent(from: &event))
-            }
+            try scan(ViewTree.sharedRecords, from: lower, to: upper) { try body(RowLayout.event(in: $1)) }
         }
     }
 

@@ -29,7 +29,7 @@ enum SharesMaintainer: EventRowMaintainer {
     }
 
     static func apply(_ kind: EventKind, _ body: UnsafeRawBufferPointer, at place: EventPlace, to fold: Fold) throws {
-        let event = try event(of: body)
+        let event = try Body(decoding: body)
         if let before = try fold.fork.share(event.share) {
             guard !before.isEnded || event.isEnded else {
                 throw StrataError(.brokenSequence, "A share that has ended was saved.", .init(found: "\(event.share)"))
@@ -49,18 +49,11 @@ enum SharesMaintainer: EventRowMaintainer {
 extension TreeReading {
     /// Returns a share, which may have ended.
     package func share(_ number: UInt64) throws -> ShareSavedEvent? {
-        try ViewKeys.numbers(number).withUnsafeBytes { key in
-            try get(ViewTree.shares, key) { row in
-                var body = ByteReader(row, at: RowLayout.body)
-                return try ShareSavedEvent(from: &body)
-            }
-        }
+        try event(in: ViewTree.shares, key: ViewKeys.numbers(number))
     }
 
     /// Returns the number of shares that there ever were. Numbers are dense, so a binary search finds it.
     package func shareCount() throws -> UInt64 {
-        try countDense { number in
-            try ViewKeys.numbers(number).withUnsafeBytes { try get(ViewTree.shares, $0) { _ in } } != nil
-        }
+        try countDense { try hasRow(ViewTree.shares, key: ViewKeys.numbers($0)) }
     }
 }

@@ -4,20 +4,18 @@ import StrataSystem
 @testable import StrataLog
 
 /// A log with a bug, which a harness must find: it would find nothing in the product otherwise.
-final class BrokenLog: EventLog {
+final class BrokenLog: EventLog, ForwardingLog {
     enum Bug: CaseIterable {
         case dropsCommit, swapsPayload, forgetsChain, repeatsOffset, splitsTouches, ignoresConflict
     }
 
     let log = MemoryLog()
+    var source: MemoryLog { log }
     let bug: Bug
 
     init(_ bug: Bug) { self.bug = bug }
 
-    var end: Position { log.end }
     var durableEnd: Position { log.durableEnd }
-    var endTime: Int64? { log.endTime }
-    var floor: Position { log.floor }
     var assignsNextOffset: Bool { true }
     var maximumCommitBytes: Int { log.maximumCommitBytes }
     func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
@@ -37,8 +35,6 @@ final class BrokenLog: EventLog {
     func sync() throws { try log.sync() }
     func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset).map(broken) }
     func read(from offset: UInt64) throws -> any CommitCursor { Cursor(log: self, cursor: try log.read(from: offset)) }
-    func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
-    func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
 
     func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
         var page = try log.touches(zone: zone, after: offset, limit: limit)
@@ -47,7 +43,6 @@ final class BrokenLog: EventLog {
     }
 
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
-    func base() throws -> Position? { try log.base() }
     func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
     func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting

@@ -4,17 +4,15 @@ import StrataReplication
 import StrataSystem
 
 /// A log that claims to be up to date without asking: a canary.
-final class UnconfirmedLog: EventLog {
+final class UnconfirmedLog: EventLog, ForwardingLog {
     private let log: ReplicatedLog
+    var source: ReplicatedLog { log }
 
     init(_ log: ReplicatedLog) { self.log = log }
 
     func confirmEnd() throws -> Position { log.end }
 
-    var end: Position { log.end }
     var durableEnd: Position { log.durableEnd }
-    var endTime: Int64? { log.endTime }
-    var floor: Position { log.floor }
     var assignsNextOffset: Bool { log.assignsNextOffset }
     var maximumCommitBytes: Int { log.maximumCommitBytes }
     var isShared: Bool { true }
@@ -30,15 +28,7 @@ final class UnconfirmedLog: EventLog {
         try log.appendLazily(commits, expecting: expecting)
     }
     func sync() throws { try log.sync() }
-    func commit(at offset: UInt64) throws -> Commit? { try log.commit(at: offset) }
-    func read(from offset: UInt64) throws -> any CommitCursor { try log.read(from: offset) }
-    func chain(at offset: UInt64) throws -> UInt32 { try log.chain(at: offset) }
-    func firstOffset(notBefore time: Int64) throws -> UInt64? { try log.firstOffset(notBefore: time) }
-    func touches(zone: UInt64, after offset: UInt64, limit: Int) throws -> TouchPage {
-        try log.touches(zone: zone, after: offset, limit: limit)
-    }
     func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }
-    func base() throws -> Position? { try log.base() }
     func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
     func rewrite(
         through offset: UInt64, lookup: @escaping NameLookup, _ rewritten: PayloadRewriting
