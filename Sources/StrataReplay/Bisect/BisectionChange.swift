@@ -35,12 +35,14 @@ struct BisectionChange: Sendable {
 
 /// The changes found in one part of the records.
 struct BisectionPart: Sendable {
+    typealias Victims = [Version: (record: RecordKey, version: Version)]
+
     /// The number of records that match the predicate at the beginning.
     var countAtStart = 0
     /// In the order of offsets.
     var changes: [BisectionChange] = []
     /// A record that matched the predicate until its zone was deleted, by the version of the deletion.
-    var victims: [Version: (record: RecordKey, version: Version)] = [:]
+    var victims: Victims = [:]
 
     /// Adds the changes of another commit, if there were any.
     mutating func append(_ change: BisectionChange) {

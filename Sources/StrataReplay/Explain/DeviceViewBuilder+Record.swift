@@ -17,7 +17,7 @@ extension DeviceViewBuilder {
     func knowledge(
         of id: RecordID, in database: DatabaseID, _ account: AccountStatus, _ zones: [DeviceView.Zone]
     ) throws -> DeviceView.RecordKnowledge {
-        let place = try ordinal(of: id.zone, in: database)
+        let place = try trees.place(of: id.zone, in: database, as: actor)
         let known = try place.map { try events(of: RecordKey(zone: $0.zone, name: id.name)) }
         func answer(
             _ verdict: DeviceView.RecordKnowledge.Verdict, audit: UInt64? = nil, refusal: Refusal? = nil
@@ -96,15 +96,8 @@ extension DeviceViewBuilder {
     /// Returns the last event of a record, and the last save by the device.
     private func events(of record: RecordKey) throws -> (last: Event?, own: Event?) {
         var versions: [Version] = []
-        var offset = store.log.floor.offset
-        while true {
-            let page = try store.log.touches(
-                record: Array(record.name.utf8), in: record.zone, after: offset, limit: 1_000)
-            for touch in page.touches where touch.offset <= snapshot.offset {
-                versions.append(Version(offset: touch.offset, eventIndex: touch.eventIndex))
-            }
-            guard page.moreComing, page.readThrough < snapshot.offset else { break }
-            offset = page.readThrough
+        try store.log.forEachTouch(of: record, after: store.log.floor.offset, through: snapshot.offset) { touch in
+            versions.append(Version(offset: touch.offset, eventIndex: touch.eventIndex))
         }
         var (last, own): (Event?, Event?)
         for version in versions.reversed() {
@@ -116,12 +109,9 @@ extension DeviceViewBuilder {
     }
 
     private func event(at version: Version) throws -> Event? {
-        guard let commit = try store.log.commit(at: version.offset) else { return nil }
-        let envelope = try Envelope(decoding: commit.payload)
-        guard Int(version.eventIndex) < envelope.events.count else { return nil }
-        let event = envelope.events[Int(version.eventIndex)]
+        guard let (event, commit, header) = try store.log.event(at: version) else { return nil }
         return Event(
-            version: version, time: commit.time, header: envelope.header, isDeletion: event.kind != .recordSaved,
+            version: version, time: commit.time, header: header, isDeletion: event.kind != .recordSaved,
             saved: event.kind == .recordSaved ? try RecordSavedEvent(decoding: event.body) : nil)
     }
 }

@@ -56,18 +56,12 @@ struct DeviceViewBuilder {
             if event != nil { allFetchCount += 1 }
             guard isOwn else { continue }
             if var event {
-                event.database = database(event.database)
+                event.database = event.database.named(for: actor.user)
                 fetches.append(Fetch(audit: commit.offset, time: commit.time, event: event))
             } else {
                 lastCommit = commit.offset
             }
         }
-    }
-
-    /// Returns a database with its owner named.
-    func database(_ asked: DatabaseID) -> DatabaseID {
-        if asked.scope == .public { return DatabaseID(.public) }
-        return asked.owner.isEmpty ? DatabaseID(asked.scope, owner: actor.user) : asked
     }
 
     func make(_ asked: (id: RecordID, database: DatabaseID)?) throws -> DeviceView {
@@ -90,7 +84,9 @@ struct DeviceViewBuilder {
             offset: snapshot.offset, actor: actor, firstSeen: try trees.firstSight(of: device)?.offset,
             lastCommit: lastCommit, account: account, toldThrough: delivery?.through, badge: delivery?.badge,
             fetchCount: fetches.count, allFetchCount: allFetchCount, databases: try databases(), zones: zones,
-            record: try asked.map { try knowledge(of: $0.id, in: database($0.database), account, zones) },
+            record: try asked.map {
+                try knowledge(of: $0.id, in: $0.database.named(for: actor.user), account, zones)
+            },
             notes: notes)
     }
 
@@ -110,7 +106,7 @@ struct DeviceViewBuilder {
         return try newest.values.sorted { $0.audit < $1.audit }.compactMap { fetch in
             guard let (given, token) = try given(fetch) else { return nil }
             var count = 0
-            if let database = try ordinal(of: fetch.event.database) {
+            if let database = try trees.ordinal(ofDatabase: fetch.event.database) {
                 try trees.forEachZoneChange(of: database, after: token.position.offset, zone: .max) { _, _ in
                     count += 1
                     return true
@@ -128,7 +124,7 @@ struct DeviceViewBuilder {
         var newest: [Place: Fetch] = [:]
         var places: [Place] = []
         let own = DatabaseID(.private, owner: actor.user)
-        if let database = try ordinal(of: own) {
+        if let database = try trees.ordinal(ofDatabase: own) {
             for (zone, _) in try trees.zoneRows(of: database) {
                 places.append(Place(database: own, zone: ZoneID(try trees.text(.zone, zone))))
             }
@@ -142,7 +138,7 @@ struct DeviceViewBuilder {
             if !places.contains(place) { places.append(place) }
         }
         return try places.map { place in
-            let zone = try ordinal(of: place.zone, in: place.database)
+            let zone = try trees.place(of: place.zone, in: place.database, as: actor)
             let given = try newest[place].flatMap { try self.given($0) }
             let row = try zone.flatMap { try trees.zoneRow($0.database, $0.zone) }
             return DeviceView.Zone(
@@ -155,47 +151,12 @@ struct DeviceViewBuilder {
     /// Returns nil if it is unknown up to where the device was given everything.
     private func changesBehind(_ token: FeedToken?, _ zone: UInt64?) throws -> UInt64? {
         guard let token, let zone, token.position.offset >= store.log.floor.offset else { return nil }
-        var (offset, count, seen) = (token.position.offset, UInt64(0), UInt64.max)
         switch token.progress {
         case .whole: break
-        case .within(let event):
-            guard offset > store.log.floor.offset else { return nil }
-            (offset, seen) = (offset - 1, event)
+        case .within: guard token.position.offset > store.log.floor.offset else { return nil }
         case .scanningZones, .scanningRecords, .sharesBefore: return nil
         }
-        while true {
-            let page = try store.log.touches(zone: zone, after: offset, limit: 4_096)
-            for touch in page.touches where touch.offset <= snapshot.offset {
-                guard touch.kind == .recordSaved || touch.kind == .recordDeleted else { continue }
-                if touch.offset > token.position.offset || UInt64(touch.eventIndex) > seen { count += 1 }
-            }
-            guard page.moreComing, page.readThrough < snapshot.offset else { return count }
-            offset = page.readThrough
-        }
-    }
-
-    // MARK: Names
-
-    func ordinal(of database: DatabaseID) throws -> UInt64? {
-        guard !database.owner.isEmpty else { return try trees.ordinal(of: .database(database.scope, owner: 0)) }
-        guard let owner = try trees.ordinal(of: .user(database.owner)) else { return nil }
-        return try trees.ordinal(of: .database(database.scope, owner: owner))
-    }
-
-    func ordinal(of zone: ZoneID, in database: DatabaseID) throws -> (database: UInt64, zone: UInt64)? {
-        if database.scope == .shared {
-            do {
-                let shared = try SharedZone(
-                    zone, of: user, recordName: UserRecord.name(of: actor.user), in: trees,
-                    ordinal: { try trees.ordinal(of: $0) })
-                return (shared.database, shared.zone)
-            } catch is Refusal { return nil }
-        }
-        let owner = database.owner.isEmpty ? 0 : try trees.ordinal(of: .user(database.owner)) ?? 0
-        guard let place = try ordinal(of: database),
-            let ordinal = try trees.ordinal(of: .zone(database: place, owner: owner, zone.name))
-        else { return nil }
-        return (place, ordinal)
+        return try token.changesBehind(of: zone, through: snapshot.offset, in: store.log).changes
     }
 
     func isOwn(_ header: EnvelopeHeader) -> Bool { header.device == device }

@@ -161,15 +161,11 @@ extension ExplainedState {
     ) throws -> (changes: [RecordConflict.Change], earlierCount: Int) {
         var versions: [Version] = []
         let floor = past.log.floor.offset
-        var offset = max(floor, (base?.offset ?? 1) - 1)
-        while true {
-            let page = try past.log.touches(record: Array(key.name.utf8), in: key.zone, after: offset, limit: 1_000)
-            for touch in page.touches where touch.kind == .recordSaved || touch.kind == .recordDeleted {
-                let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
-                if version <= server, base.map({ $0 < version }) ?? true { versions.append(version) }
-            }
-            guard page.moreComing, page.readThrough < server.offset else { break }
-            offset = page.readThrough
+        let first = max(floor, (base?.offset ?? 1) - 1)
+        try past.log.forEachTouch(of: key, after: first, through: server.offset) { touch in
+            guard touch.kind == .recordSaved || touch.kind == .recordDeleted else { return }
+            let version = Version(offset: touch.offset, eventIndex: touch.eventIndex)
+            if version <= server, base.map({ $0 < version }) ?? true { versions.append(version) }
         }
         // Earlier events are only counted.
         let shown = versions.suffix(Self.maximumChanges)
@@ -186,11 +182,7 @@ extension ExplainedState {
     private func change(
         at version: Version, _ id: RecordID, _ before: inout KeyedValues?
     ) throws -> RecordConflict.Change? {
-        guard let commit = try past.log.commit(at: version.offset) else { return nil }
-        let envelope = try Envelope(decoding: commit.payload)
-        let index = Int(version.eventIndex)
-        guard index < envelope.events.count else { return nil }
-        let event = envelope.events[index]
+        guard let (event, commit, header) = try past.log.event(at: version) else { return nil }
         var kind = RecordConflict.Change.Kind.saved
         var after: KeyedValues? = [:]
         switch event.kind {
@@ -209,7 +201,7 @@ extension ExplainedState {
         }
         before = after
         return RecordConflict.Change(
-            version: version, time: commit.time, user: try user(envelope.header.user),
-            device: try device(envelope.header.device), kind: kind, keys: keys)
+            version: version, time: commit.time, user: try trees.user(header.user) ?? "",
+            device: try trees.device(header.device) ?? "", kind: kind, keys: keys)
     }
 }

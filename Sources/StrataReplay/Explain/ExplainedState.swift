@@ -15,8 +15,7 @@ struct ExplainedState {
     let actor: Actor
     /// The database of the request, with its owner named.
     let database: DatabaseID
-    /// Ordinals; 0 for names that the state does not have.
-    private let owner: UInt64
+    /// 0 for a database that the state does not have.
     private let databaseOrdinal: UInt64
 
     var trees: Snapshot { snapshot.trees }
@@ -24,45 +23,20 @@ struct ExplainedState {
     init(of request: Request, by actor: Actor, on past: Store, newest: Store) throws {
         (self.past, self.newest, self.request, self.actor) = (past, newest, request, actor)
         snapshot = past.snapshot()
-        var database = request.database
-        switch database.scope {
-        case .public: database.owner = ""
-        case .private, .shared: if database.owner.isEmpty { database.owner = actor.user }
-        }
-        self.database = database
-        let trees = snapshot.trees
-        owner = database.owner.isEmpty ? 0 : try trees.ordinal(of: .user(database.owner)) ?? 0
-        let isKnown = database.owner.isEmpty || owner != 0
-        databaseOrdinal = isKnown ? try trees.ordinal(of: .database(database.scope, owner: owner)) ?? 0 : 0
+        database = request.database.named(for: actor.user)
+        databaseOrdinal = try snapshot.trees.ordinal(ofDatabase: database) ?? 0
     }
 
     /// Returns the ordinal of a zone, which in the shared database is one of its owner's.
-    func ordinal(of zone: ZoneID) throws -> UInt64? {
-        database.scope == .shared ? try sharedZone(zone)?.zone : try ordinal(ofZone: zone.name)
-    }
+    func ordinal(of zone: ZoneID) throws -> UInt64? { try trees.place(of: zone, in: database, as: actor)?.zone }
 
-    /// Returns the ordinal of a zone; nil for a zone that was never written to.
+    /// Returns the ordinal of a zone; nil for a zone that was never written to, and for one of the shared database.
     func ordinal(ofZone name: String) throws -> UInt64? {
-        guard databaseOrdinal != 0 else { return nil }
-        return try trees.ordinal(of: .zone(database: databaseOrdinal, owner: owner, name))
+        database.scope == .shared ? nil : try ordinal(of: ZoneID(name))
     }
 
     /// Returns a zone of the shared database; nil if nothing in it was shared with the actor.
-    func sharedZone(_ id: ZoneID) throws -> SharedZone? {
-        do {
-            return try SharedZone(
-                id, of: trees.ordinal(of: .user(actor.user)) ?? 0, recordName: UserRecord.name(of: actor.user),
-                in: trees, ordinal: { try trees.ordinal(of: $0) })
-        } catch is Refusal { return nil }
-    }
-
-    func user(_ ordinal: UInt64) throws -> String {
-        try trees.user(ordinal) ?? ""
-    }
-
-    func device(_ ordinal: UInt64) throws -> String {
-        try trees.device(ordinal) ?? ""
-    }
+    func sharedZone(_ id: ZoneID) throws -> SharedZone? { try trees.sharedZone(id, with: actor) }
 
     // MARK: Facts
 
@@ -121,12 +95,10 @@ struct ExplainedState {
 
     private func deletionFacts(_ item: Explanation.Item) throws -> [Explanation.Fact] {
         guard let zone = item.zone, let ordinal = try ordinal(ofZone: zone.name) else { return [] }
-        var (offset, last): (UInt64, UInt64?) = (newest.log.floor.offset, nil)
-        while true {
-            let page = try past.log.touches(record: Array(item.name.utf8), in: ordinal, after: offset, limit: 1_000)
-            last = page.touches.last { $0.kind == .recordDeleted }?.offset ?? last
-            guard page.moreComing else { break }
-            offset = page.readThrough
+        var last: UInt64?
+        let key = RecordKey(zone: ordinal, name: item.name)
+        try past.log.forEachTouch(of: key, after: newest.log.floor.offset, through: .max) { touch in
+            if touch.kind == .recordDeleted { last = touch.offset }
         }
         if let last { return [.init("the record '\(item.name)' was deleted", by: last)] }
         let row = try trees.zoneRow(databaseOrdinal, ordinal)
@@ -147,7 +119,7 @@ struct ExplainedState {
         var facts: [Explanation.Fact] = []
         let header = try storedHeader(item)
         if let header {
-            facts.append(.init("the record '\(item.name)' was created by \(try user(header.createdBy))"))
+            facts.append(.init("the record '\(item.name)' was created by \(try trees.user(header.createdBy) ?? "")"))
         }
         guard let type = try type(of: item, header) else { return facts }
         let declared = try trees.declaration(of: type.ordinal)?.grants ?? []

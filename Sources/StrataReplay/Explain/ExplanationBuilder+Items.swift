@@ -82,26 +82,15 @@ extension ExplanationBuilder {
         }
     }
 
-    static func items(of request: Request) -> [Explanation.Item] {
-        let names = request.names
-        func zone(_ ordinal: UInt64) -> ZoneID { names.zone(ordinal) ?? ZoneID("") }
-        switch request.content {
-        case .modifyRecords(let body):
-            let saves = body.saves.enumerated().map { index, save in
-                var item = Explanation.Item(.saves, index, zone: zone(save.record.zone), name: save.record.name)
-                item.base = save.base
-                return item
+    private static func items(of request: Request) -> [Explanation.Item] {
+        request.items.map { item in
+            let zone = item.zone.map { request.names.zone($0) ?? ZoneID("") }
+            guard let name = item.name else { return .init(item.list, item.index, name: zone?.name ?? "") }
+            var explained = Explanation.Item(item.list, item.index, zone: zone, name: name)
+            if case .modifyRecords(let body) = request.content, item.list == .saves {
+                explained.base = body.saves[item.index].base
             }
-            return saves
-                + body.deletes.enumerated().map { .init(.deletes, $0, zone: zone($1.zone), name: $1.name) }
-        case .modifyZones(let body):
-            return body.saves.enumerated().map { .init(.saves, $0, name: zone($1.zone).name) }
-                + body.deletes.enumerated().map { .init(.deletes, $0, name: zone($1).name) }
-        case .modifySubscriptions(let body):
-            return body.saves.enumerated().map { .init(.saves, $0, name: $1.id) }
-                + body.deletes.enumerated().map { .init(.deletes, $0, name: $1) }
-        case .joinShares(let body): return body.tokens.enumerated().map { .init(.saves, $0, name: $1) }
-        case .administer, .declareSchema, .notify: return []
+            return explained
         }
     }
 

@@ -8,7 +8,6 @@ import StrataViews
 struct DependencyClosure {
     /// With more commits than this, the whole log is read instead.
     private static let maximumCommits = 100_000
-    private static let pageCount = 4_096
 
     private let store: Store
     private var log: any EventLog { store.log }
@@ -72,15 +71,9 @@ struct DependencyClosure {
     }
 
     private mutating func addLife(ofZone zone: UInt64) throws {
-        var readThrough = log.floor.offset
-        while true {
-            let page = try log.touches(zone: zone, after: readThrough, limit: Self.pageCount)
-            for touch in page.touches where touch.kind == .zoneSaved || touch.kind == .zoneDeleted {
-                zoneOffsets.insert(touch.offset)
-            }
-            offsets.formUnion(zoneOffsets)
-            guard page.moreComing else { return }
-            readThrough = page.readThrough
+        try log.forEachTouch(ofZone: zone, after: log.floor.offset, through: .max) { touch in
+            if touch.kind == .zoneSaved || touch.kind == .zoneDeleted { zoneOffsets.insert(touch.offset) }
         }
+        offsets.formUnion(zoneOffsets)
     }
 }

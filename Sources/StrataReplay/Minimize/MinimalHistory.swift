@@ -93,17 +93,6 @@ public struct MinimalHistory: Sendable {
 }
 
 extension Request {
-    /// The numbers of saves, or of shares to join, and of deletes; nil for a request without items.
-    var itemCounts: (saves: Int, deletes: Int)? {
-        switch content {
-        case .modifyRecords(let body): (body.saves.count, body.deletes.count)
-        case .modifyZones(let body): (body.saves.count, body.deletes.count)
-        case .modifySubscriptions(let body): (body.saves.count, body.deletes.count)
-        case .joinShares(let body): (body.tokens.count, 0)
-        case .administer, .declareSchema, .notify: nil
-        }
-    }
-
     /// The number of saves, deletes, shares to join and changes of shares, or 1 for a request without items.
     var itemCount: Int {
         guard let counts = itemCounts else { return 1 }

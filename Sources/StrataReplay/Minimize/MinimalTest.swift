@@ -78,11 +78,15 @@ struct MinimalTestWriter {
     }
 
     mutating func add(_ line: String) { lines.append(SwiftText.indented(line, Self.indentation)) }
-    mutating func add(_ more: [String]) { lines += more }
+
+    /// Adds a call, on several lines if it is long.
+    mutating func call(_ name: String, _ arguments: [String], suffix: String = "") {
+        lines += SwiftText.call(name, arguments, Self.indentation, suffix: suffix)
+    }
 
     mutating func leaveOut(_ what: String) {
         leftOut.append(what)
-        add(SwiftText.comment("Not rebuilt: \(what).", indentation: Self.indentation))
+        lines += SwiftText.comment("Not rebuilt: \(what).", indentation: Self.indentation)
     }
 
     // MARK: Steps
@@ -156,7 +160,7 @@ struct MinimalTestWriter {
         case .allKeys: arguments.append("savePolicy: .allKeys")
         }
         if !body.isAtomic { arguments.append("atomically: false") }
-        lines += SwiftText.call("\(attempt) \(database).modifyRecords", arguments, Self.indentation)
+        call("\(attempt) \(database).modifyRecords", arguments)
     }
 
     /// Returns the variable of the record that was fetched for a save; nil if none was.
@@ -177,8 +181,7 @@ struct MinimalTestWriter {
             if save.base != nil { leaveOut("the change tag of \(save.record.name), which no device was given") }
             variable = self.names.variable(save.record.name, "\(request.offset)")
             let type = SwiftText.literal(names.recordType(save.type) ?? "")
-            lines += SwiftText.call(
-                "let \(variable) = CKRecord", ["recordType: \(type)", "recordID: \(id)"], Self.indentation)
+            call("let \(variable) = CKRecord", ["recordType: \(type)", "recordID: \(id)"])
         }
         writeFields(of: save, to: variable, names)
         switch save.parent {
@@ -226,15 +229,14 @@ struct MinimalTestWriter {
                 let id = record(save.record.name, in: later.request.names.zone(save.record.zone))
                 let variable = names.variable(save.record.name, "\(later.offset)")
                 if save.sharing != nil {
-                    add(fetchedShare(variable, id, from: database))
+                    fetchShare(variable, id, from: database)
                 } else if body.policy == .allKeys {
                     // Without fields, so that the save does not send the ones it does not change.
-                    lines += SwiftText.call(
+                    call(
                         "let \(variable) = try await \(database).records",
-                        ["for: [\(id)]", "desiredKeys: []"], Self.indentation, suffix: "[\(id)]!.get()")
+                        ["for: [\(id)]", "desiredKeys: []"], suffix: "[\(id)]!.get()")
                 } else {
-                    lines += SwiftText.call(
-                        "let \(variable) = try await \(database).record", ["for: \(id)"], Self.indentation)
+                    call("let \(variable) = try await \(database).record", ["for: \(id)"])
                 }
                 fetched[SavePlace(request: index, save: place)] = variable
             }
@@ -259,9 +261,9 @@ struct MinimalTestWriter {
             return add("\(attempt) \(database).deleteRecordZone(withID: \(deletes[0]))")
         }
         let made = saves.map { "CKRecordZone(zoneID: \($0))" }.joined(separator: ", ")
-        lines += SwiftText.call(
+        call(
             "\(attempt) \(database).modifyRecordZones",
-            ["saving: [\(made)]", "deleting: [\(deletes.joined(separator: ", "))]"], Self.indentation)
+            ["saving: [\(made)]", "deleting: [\(deletes.joined(separator: ", "))]"])
     }
 
     private mutating func writeConsole(_ request: MinimalRequest, _ body: AdministerRequest) {
@@ -300,8 +302,7 @@ struct MinimalTestWriter {
         let device = actor.device == "default" ? "" : actor.device
         let suffix = database.scope == .private ? "" : database.scope == .public ? "public" : "shared"
         let variable = names.variable(actor.user, device, suffix)
-        lines += SwiftText.call(
-            "let \(variable) = store.container", Self.arguments(of: actor), Self.indentation, suffix: ".\(property)")
+        call("let \(variable) = store.container", Self.arguments(of: actor), suffix: ".\(property)")
         declared[key] = variable
         return variable
     }
@@ -323,7 +324,7 @@ struct MinimalTestWriter {
         let variable = names.variable(owner.isEmpty ? "" : "shared", name)
         var arguments = ["zoneName: \(SwiftText.literal(name))"]
         if !owner.isEmpty { arguments.append("ownerName: \(SwiftText.literal(owner))") }
-        lines += SwiftText.call("let \(variable) = CKRecordZone.ID", arguments, Self.indentation)
+        call("let \(variable) = CKRecordZone.ID", arguments)
         declared[key] = variable
         return variable
     }
@@ -337,9 +338,7 @@ struct MinimalTestWriter {
         if let known = declared[key] { return known }
         let zone = zone(zoneID)
         let variable = names.variable(owner.isEmpty ? "" : "shared", variableName ?? name, "ID")
-        lines += SwiftText.call(
-            "let \(variable) = CKRecord.ID", ["recordName: \(SwiftText.literal(name))", "zoneID: \(zone)"],
-            Self.indentation)
+        call("let \(variable) = CKRecord.ID", ["recordName: \(SwiftText.literal(name))", "zoneID: \(zone)"])
         declared[key] = variable
         return variable
     }
@@ -358,10 +357,9 @@ struct MinimalTestWriter {
             database(DatabaseID(question.database.scope), of: isPublic ? anybody : asker) ?? "nobody"
         let zone = question.zone.map { self.zone($0) }
         lines += SwiftText.assignment(of: predicate, to: "let question", Self.indentation)
-        lines += SwiftText.call(
+        call(
             "let query = CKQuery",
-            ["recordType: \(SwiftText.literal(question.type))", "predicate: NSPredicate(format: question)"],
-            Self.indentation)
+            ["recordType: \(SwiftText.literal(question.type))", "predicate: NSPredicate(format: question)"])
         let zoneArgument = zone.map { ", inZoneWith: \($0)" } ?? ""
         add("let answer = try await \(database).records(matching: query\(zoneArgument))")
         add("let names = answer.matchResults.map(\\.0.recordName)")

@@ -31,7 +31,7 @@ extension MinimalTestWriter {
             } else {
                 arguments = ["recordZoneID: \(id).zoneID"]
             }
-            add(SwiftText.call("let \(variable) = CKShare", arguments, Self.indentation))
+            call("let \(variable) = CKShare", arguments)
             participants[id] = [:]
         }
         writeFields(of: save, to: variable, names)
@@ -65,9 +65,7 @@ extension MinimalTestWriter {
             } else {
                 let container = "store.container(\(Self.arguments(of: request.actor).joined(separator: ", ")))"
                 let lookup = lookup(of: entry.subject)
-                add(
-                    SwiftText.call("let \(guest) = try await \(container).shareParticipant", [lookup], Self.indentation)
-                )
+                call("let \(guest) = try await \(container).shareParticipant", [lookup])
             }
             add("\(guest).permission = \(Self.permissions[entry.permission] ?? ".none")")
             if entry.role == .administrator { add("\(guest).role = .administrator") }
@@ -91,10 +89,7 @@ extension MinimalTestWriter {
             case .address(.phone(let text)): "lookupInfo?.phoneNumber == \(SwiftText.literal(text))"
             case .oneTimeURL: ""
             }
-        add(
-            SwiftText.call(
-                "let \(variable) = try #require", ["\(share).participants.first { $0.userIdentity.\(test) }"],
-                Self.indentation))
+        call("let \(variable) = try #require", ["\(share).participants.first { $0.userIdentity.\(test) }"])
     }
 
     private mutating func lookup(of subject: ShareChange.Participant.Subject) -> String {
@@ -112,11 +107,9 @@ extension MinimalTestWriter {
         return record(recordName, in: ZoneID(ZoneID.defaultName), named: user ?? recordName)
     }
 
-    /// Returns the lines that fetch a share.
-    func fetchedShare(_ variable: String, _ id: String, from database: String) -> [String] {
-        SwiftText.call(
-            "let \(variable) = try #require(try await \(database).record", ["for: \(id)"], Self.indentation,
-            suffix: " as? CKShare)")
+    mutating func fetchShare(_ variable: String, _ id: String, from database: String) {
+        call(
+            "let \(variable) = try #require(try await \(database).record", ["for: \(id)"], suffix: " as? CKShare)")
     }
 
     // MARK: Members
@@ -133,24 +126,20 @@ extension MinimalTestWriter {
             }
             let id = record(share.id.name, in: share.id.zone)
             let variable = names.variable(share.id.name, "\(request.offset)")
-            add(fetchedShare(variable, id, from: database))
+            fetchShare(variable, id, from: database)
             switch body.action {
             case .accept:
                 let metadata = names.variable("metadata", "\(request.offset)")
                 let opened = Self.arguments(of: request.actor).map {
                     $0.hasPrefix("user: ") ? "as: " + $0.dropFirst(6) : $0
                 }
-                add(
-                    SwiftText.call(
-                        "let \(metadata) = try await store.console.open", ["try #require(\(variable).url)"] + opened,
-                        Self.indentation))
+                call("let \(metadata) = try await store.console.open", ["try #require(\(variable).url)"] + opened)
                 let attempt = request.outcome.kind == .accepted ? "try await" : "_ = try? await"
                 add("\(attempt) store.container(\(device)).accept(\(metadata))")
             case .requestAccess:
-                add(
-                    SwiftText.call(
-                        "_ = try await store.container(\(device)).requestShareAccess",
-                        ["for: [try #require(\(variable).url)]"], Self.indentation))
+                call(
+                    "_ = try await store.container(\(device)).requestShareAccess",
+                    ["for: [try #require(\(variable).url)]"])
             }
         }
     }
@@ -161,6 +150,6 @@ extension MinimalTestWriter {
         var arguments = [SwiftText.literal(user)]
         if !person.emails.isEmpty { arguments.append("emails: \(list(person.emails))") }
         if !person.phones.isEmpty { arguments.append("phones: \(list(person.phones))") }
-        add(SwiftText.call("try store.console.addUser", arguments, Self.indentation))
+        call("try store.console.addUser", arguments)
     }
 }

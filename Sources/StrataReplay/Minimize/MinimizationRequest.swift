@@ -106,7 +106,7 @@ struct MinimizationRequest {
 
     private func name(_ record: RecordKey) -> RecordName? {
         asked.request.names.zone(record.zone).map {
-            RecordName(asked.request.homeDatabase(of: asked.actor), zone: $0, record.name)
+            RecordName(asked.request.database.named(for: asked.actor.user), zone: $0, record.name)
         }
     }
 

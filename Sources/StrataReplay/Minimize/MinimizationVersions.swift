@@ -37,11 +37,7 @@ struct MinimizationVersions {
     }
 
     private func place(of packed: UInt64) -> Int? {
-        var (low, high) = (0, saved.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if saved[middle] < packed { low = middle + 1 } else { high = middle }
-        }
-        return low < saved.count && saved[low] == packed ? low : nil
+        let place = saved.endOfPrefix { $0 < packed }
+        return place < saved.count && saved[place] == packed ? place : nil
     }
 }

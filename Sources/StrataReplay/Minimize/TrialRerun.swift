@@ -64,12 +64,8 @@ final class TrialRerun {
 
     /// Returns the new offset of a commit, or of the last one before it that exists; 0 if there is none.
     private func place(of old: UInt64) -> UInt64 {
-        var (low, high) = (0, places.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if places[middle].old <= old { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? 0 : places[low - 1].new
+        let count = places.endOfPrefix { $0.old <= old }
+        return count == 0 ? 0 : places[count - 1].new
     }
 }
 

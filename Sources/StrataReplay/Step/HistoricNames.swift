@@ -9,7 +9,6 @@ struct HistoricNames {
     struct Zone {
         let ordinal: UInt64
         let name: String
-        let scope: InternedName.Scope
         /// Empty for a public database.
         let owner: String
     }
@@ -22,14 +21,14 @@ struct HistoricNames {
 
     init(_ store: Store) throws {
         let trees = store.snapshot().trees
-        var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
+        var databases: [UInt64: UInt64] = [:]
         var foundZones: [(ordinal: UInt64, database: UInt64, name: String)] = []
         try trees.forEachName { interned in
             let ordinal = interned.ordinal
             switch interned.name {
             case .user(let text): users.append((ordinal, text))
             case .device(_, let text): devices.append((ordinal, text))
-            case .database(let scope, let owner): databases[ordinal] = (scope, owner)
+            case .database(_, let owner): databases[ordinal] = owner
             case .zone(let database, _, let text): foundZones.append((ordinal, database, text))
             case .recordType(let text): types.append((ordinal, text))
             case .field(let text): fields.append((ordinal, text))
@@ -37,8 +36,7 @@ struct HistoricNames {
         }
         let owners = Dictionary(users.map { ($0.ordinal, $0.name) }, uniquingKeysWith: { first, _ in first })
         zones = foundZones.map { ordinal, database, name in
-            let (scope, owner) = databases[database] ?? (.public, 0)
-            return Zone(ordinal: ordinal, name: name, scope: scope, owner: owners[owner] ?? "")
+            Zone(ordinal: ordinal, name: name, owner: databases[database].flatMap { owners[$0] } ?? "")
         }
     }
 
@@ -64,13 +62,5 @@ struct HistoricNames {
         return zones.filter { zone in
             (name.map { isSameText(zone.name, $0) } ?? true) && (owner.map { isSameText(zone.owner, $0) } ?? true)
         }.map(\.ordinal)
-    }
-
-    /// Returns the zone in a database that an actor names; nil if it never existed.
-    func zone(_ id: ZoneID, in database: DatabaseID, as actor: Actor) -> UInt64? {
-        let owner = database.scope == .public ? "" : database.owner.isEmpty ? actor.user : database.owner
-        return zones.first {
-            isSameText($0.name, id.name) && $0.scope == database.scope && isSameText($0.owner, owner)
-        }?.ordinal
     }
 }

@@ -198,7 +198,8 @@ public struct Stepper {
     public mutating func add(_ watch: Watch) throws -> Int {
         // Throws now if the record cannot be read.
         _ = try store.snapshot().record(watch.record, asOf: offset, in: watch.database, as: watch.actor)
-        let zone = names.zone(watch.record.zone, in: watch.database, as: watch.actor)
+        let database = watch.database.named(for: watch.actor.user)
+        let zone = try store.snapshot().trees.place(of: watch.record.zone, in: database, as: watch.actor)?.zone
         let zones = zone.map { [$0] } ?? []
         let store = store
         // The deletion of a zone ends its records without events of their own.

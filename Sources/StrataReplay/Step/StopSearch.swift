@@ -67,7 +67,7 @@ struct StopSearch {
         switch point.way {
         case .scanned: return nil
         case .listed(let offsets):
-            let candidates = offsets[Self.place(in: offsets, after: offset)...].prefix { $0 < limit }
+            let candidates = offsets[offsets.endOfPrefix { $0 <= offset }...].prefix { $0 < limit }
             return try candidates.first(where: isWanted)
         case .touched(let lists):
             var found: UInt64?
@@ -83,16 +83,6 @@ struct StopSearch {
             }
             return found
         }
-    }
-
-    /// Returns the index of the first offset after another.
-    private static func place(in offsets: [UInt64], after offset: UInt64) -> Int {
-        var (low, high) = (0, offsets.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if offsets[middle] > offset { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     // MARK: Backwards
@@ -130,7 +120,7 @@ struct StopSearch {
         switch point.way {
         case .scanned: return nil
         case .listed(let offsets):
-            let earlier = offsets[..<Self.place(in: offsets, after: offset - 1)]
+            let earlier = offsets[..<offsets.endOfPrefix { $0 < offset }]
             return try earlier.reversed().prefix { $0 > limit }.first(where: isWanted)
         case .touched(let lists):
             var found: UInt64?

@@ -68,7 +68,9 @@ public struct RequestOutcome: Sendable, Hashable {
     private mutating func add(
         _ refusal: Refusal, of list: RequestShape.List, _ index: Int, _ request: Request
     ) {
-        items.append(Item(list: list, index: index, name: request.itemName(list, index), refusal: refusal))
+        let item = request.item(list, index)
+        let name = item?.name ?? item?.zone.flatMap { request.names.zone($0)?.name } ?? ""
+        items.append(Item(list: list, index: index, name: name, refusal: refusal))
     }
 
     /// Adds the rules that another judgment of the same request names, if it refused the same for the same reasons. A
@@ -92,22 +94,5 @@ public struct RequestOutcome: Sendable, Hashable {
     private static func isSame(_ left: Refusal?, _ right: Refusal?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         return left.code == right.code && (left.rule == nil || right.rule == nil || left.rule == right.rule)
-    }
-}
-
-extension Request {
-    /// Returns the name of an item for display.
-    func itemName(_ list: RequestShape.List, _ index: Int) -> String {
-        func item<Element>(_ items: [Element]) -> Element? { items.indices.contains(index) ? items[index] : nil }
-        return switch (content, list) {
-        case (.modifyRecords(let body), .saves): item(body.saves)?.record.name ?? ""
-        case (.modifyRecords(let body), .deletes): item(body.deletes)?.name ?? ""
-        case (.modifyZones(let body), .saves): item(body.saves).flatMap { names.zone($0.zone)?.name } ?? ""
-        case (.modifyZones(let body), .deletes): item(body.deletes).flatMap { names.zone($0)?.name } ?? ""
-        case (.modifySubscriptions(let body), .saves): item(body.saves)?.id ?? ""
-        case (.modifySubscriptions(let body), .deletes): item(body.deletes) ?? ""
-        case (.joinShares(let body), .saves): item(body.tokens) ?? ""
-        default: ""
-        }
     }
 }

@@ -22,10 +22,6 @@ public struct Rerun {
     public var changes: [RerunChange]
     /// The rules that judge the requests; those of the store by default.
     package var rules: Rules
-    /// Smaller in tests.
-    var partLimits = RerunPart.Limits()
-    /// True in tests, to judge refusals after each commit, whatever they depend on, where requests are judged in order.
-    var asksAlways = false
     /// Called repeatedly with the number of commits that have been judged and the number of all.
     package var progress: @Sendable (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
     private let store: Store
@@ -57,18 +53,27 @@ public struct Rerun {
     package func run(
         into log: (any EventLog)?, each body: (RerunCommit) throws -> Void = { _ in }
     ) throws -> RerunReport {
+        // A log receives the commits in order.
+        try run(into: log, inParts: log == nil ? RerunPart.Limits() : .whole, each: body)
+    }
+
+    /// - Parameter limits: the parts in which an unchanged history is judged.
+    func run(
+        into log: (any EventLog)?, inParts limits: RerunPart.Limits, each body: (RerunCommit) throws -> Void = { _ in }
+    ) throws -> RerunReport {
         let before = store.snapshot()
         let floor = store.log.floor.offset
         try check(from: floor, through: before.offset)
         let first = changes.map(\.firstOffset).min() ?? floor + 1
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
-        if changes.isEmpty, first <= before.offset { return try replayUnchanged(from: first, before, into: log, body) }
+        if changes.isEmpty, first <= before.offset {
+            return try replayUnchanged(from: first, before, into: log, limits, body)
+        }
         let new = try store.asOf(first - 1, aloneIn: RerunPart.memoryPages)
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
-            var window = try RerunWindow(store.log, from: first, through: before.offset)
-            window.asksAlways = asksAlways
+            let window = try RerunWindow(store.log, from: first, through: before.offset)
             let counter = RerunCounter(first, through: before.offset, progress)
             let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, changes: changes, counter: counter)
             try rerun.run(through: before.offset, each: body)
@@ -136,11 +141,11 @@ public struct Rerun {
 
     /// Judges parts in parallel until the timelines diverge, and the rest in order.
     private func replayUnchanged(
-        from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?,
+        from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?, _ limits: RerunPart.Limits,
         _ body: (RerunCommit) throws -> Void
     ) throws -> RerunReport {
         let counter = RerunCounter(first, through: before.offset, progress)
-        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, partLimits, counter)
+        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, limits, counter)
         defer { for part in parts { part.close() } }
         var tally = RerunTally()
         for part in parts {

@@ -58,18 +58,14 @@ struct RerunScope {
     private(set) var isGeneral = false
 
     mutating func add(_ request: Request, as actor: Actor) {
-        let database = request.homeDatabase(of: actor)
+        let database = request.database.named(for: actor.user)
         func insert(_ zone: UInt64, _ record: String?) {
             guard let zone = request.names.zone(zone) else { return }
             keys.insert(RerunCauses.key(database, zone.name, record))
         }
         switch request.content {
-        case .modifyRecords(let body):
-            for save in body.saves { insert(save.record.zone, save.record.name) }
-            for delete in body.deletes { insert(delete.zone, delete.name) }
-        case .modifyZones(let body):
-            for save in body.saves { insert(save.zone, nil) }
-            for zone in body.deletes { insert(zone, nil) }
+        case .modifyRecords, .modifyZones:
+            for item in request.items { item.zone.map { insert($0, item.name) } }
         case .administer(.purgeZone(let zone)): insert(zone, nil)
         case .administer, .declareSchema, .modifySubscriptions, .notify, .joinShares: isGeneral = true
         }
@@ -110,15 +106,9 @@ extension ModifyRecordsRequest.Save {
 }
 
 extension Request {
-    /// The database of the request, with its owner named.
-    func homeDatabase(of actor: Actor) -> DatabaseID {
-        guard database.scope != .public else { return DatabaseID(.public) }
-        return database.owner.isEmpty ? DatabaseID(database.scope, owner: actor.user) : database
-    }
-
     /// Returns the keys of the request's items and of what they depend on, nearest first.
     func causeKeys(_ before: RequestOutcome?, _ after: RequestOutcome, as actor: Actor) -> [UInt64] {
-        let database = homeDatabase(of: actor)
+        let database = database.named(for: actor.user)
         var (records, links, zones): ([UInt64], [UInt64], [UInt64]) = ([], [], [])
         func add(_ zone: UInt64, _ record: String?, _ targets: [String] = []) {
             guard let zone = names.zone(zone) else { return }
@@ -141,9 +131,7 @@ extension Request {
                     add(delete.zone, delete.name)
                 }
             }
-        case .modifyZones(let body):
-            for save in body.saves { add(save.zone, nil) }
-            for zone in body.deletes { add(zone, nil) }
+        case .modifyZones: for item in items { item.zone.map { add($0, nil) } }
         default: break
         }
         return records + links + zones

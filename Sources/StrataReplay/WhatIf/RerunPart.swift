@@ -13,6 +13,9 @@ final class RerunPart: @unchecked Sendable {
         var minimumCommits: UInt64 = 8_192
         /// The maximum number of parts, since each takes memory for its own pages.
         var maximumParts = min(Processors.count, 4)
+
+        /// One part, for a history that is judged in order.
+        static let whole = Limits(maximumParts: 1)
     }
 
     /// The number of pages in memory, 48 MiB.
@@ -31,12 +34,12 @@ final class RerunPart: @unchecked Sendable {
 
     /// Judges a history in parts, each up to where the timelines diverge.
     ///
-    /// - Parameter log: receives the commits in order; there is then only one part.
+    /// - Parameter log: receives the commits; there may then be only one part.
     static func judge(
         _ store: Store, _ all: ClosedRange<UInt64>, by rules: Rules, into log: (any EventLog)?, _ limits: Limits,
         _ counter: RerunCounter
     ) -> [RerunPart] {
-        let parts = divide(all, log == nil ? limits : Limits(maximumParts: 1)).map { RerunPart($0) }
+        let parts = divide(all, limits).map { RerunPart($0) }
         /// The last commit of the first part that failed or in which the timelines diverge; later parts are not needed.
         let lastNeeded = Lock(all.upperBound)
         Processors.perform(parts.count) { index in

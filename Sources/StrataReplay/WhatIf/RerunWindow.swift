@@ -20,8 +20,6 @@ struct RerunWindow {
     private(set) var names: [(offset: UInt64, name: InternedName)] = []
     /// True if an audit that was taken out has added names since refusals were last judged.
     private var hasNewNames = false
-    /// True if refusals are judged after each commit, whatever they depend on, for tests to compare with.
-    var asksAlways = false
     /// The number of times that a refusal was judged.
     private(set) var askedCount = 0
 
@@ -101,7 +99,7 @@ struct RerunWindow {
         let touches = try CommitTouches(commit.payload)
         var ended: [Int] = []
         for index in noted.indices where !noted[index].isReplayed {
-            guard asksAlways || hasNewNames || noted[index].dependencies.areTouched(by: touches) else { continue }
+            guard hasNewNames || noted[index].dependencies.areTouched(by: touches) else { continue }
             let fitted = noted[index].fits
             try ask(index, view(), rules)
             if fitted, !noted[index].fits { ended.append(index) }

@@ -28,12 +28,8 @@ struct VersionMap {
 
     /// Returns the new offset of a commit, or of the one that takes its place.
     func offset(of old: UInt64) -> UInt64 {
-        var (low, high) = (0, shifts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if shifts[middle].from <= old { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? old : UInt64(max(0, Int64(old) + shifts[low - 1].by))
+        let count = shifts.endOfPrefix { $0.from <= old }
+        return count == 0 ? old : UInt64(max(0, Int64(old) + shifts[count - 1].by))
     }
 
     /// Returns the version that a client has seen if it named a version of the log: that version, or if it does not

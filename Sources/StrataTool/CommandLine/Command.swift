@@ -52,6 +52,8 @@ struct Operand: Sendable {
 }
 
 extension Command {
+    static var operands: [Operand] { [.store] }
+
     static func isPaged(_ arguments: Arguments) -> Bool { true }
 
     static func showsProgress(_ arguments: Arguments) -> Bool { true }

@@ -5,30 +5,18 @@ import StrataViews
 struct DatabaseOptions {
     static let user = Option.text(
         "--user", "NAME", help: "the user who makes the request; the private database is this user's")
-    static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "NAME",
+    static let database = Option<InternedName.Scope>.choice(
+        "--database", "NAME", [("public", .public), ("private", .private)],
         help: "public or private; the default is private with --user or --owner, else public or, if exactly one "
-            + "private database contains a match, that one"
-    ) { text throws(UsageError) in
-        switch text {
-        case "public": return .public
-        case "private": return .private
-        default: throw UsageError("--database must be public or private, not '\(text)'")
-        }
-    }
+            + "private database contains a match, that one")
     /// ``database`` for the commands that also read what other users share with the user.
-    static let anyDatabase = Option<InternedName.Scope>(
-        name: database.name, valueName: database.valueName,
+    static let anyDatabase = Option<InternedName.Scope>.choice(
+        database.name, "NAME", scopes,
         help: "public, private or shared; shared is what others share with --user. The default is private with "
-            + "--user or --owner, else public or, if exactly one private database contains a match, that one"
-    ) { text throws(UsageError) in
-        switch text {
-        case "public": return .public
-        case "private": return .private
-        case "shared": return .shared
-        default: throw UsageError("--database must be public, private or shared, not '\(text)'")
-        }
-    }
+            + "--user or --owner, else public or, if exactly one private database contains a match, that one")
+    static let scopes: [(word: String, value: InternedName.Scope)] = [
+        ("public", .public), ("private", .private), ("shared", .shared),
+    ]
     static let owner = Option.text(
         "--owner", "NAME",
         help: "the owner of the private database, if not the user who makes the request; without --user it is read "

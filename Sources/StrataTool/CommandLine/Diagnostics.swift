@@ -16,6 +16,12 @@ enum Diagnostics {
         write(lines.map { Printable.escaped($0) + "\n" }.joined())
     }
 
+    /// Reports why the answer of a command is no.
+    static func refuse(_ problem: String, advice: String? = nil, by command: String) -> ExitCode {
+        report(problem, advice: advice, by: command)
+        return .no
+    }
+
     /// Prints how an ambiguous command line was interpreted.
     static func note(_ text: String, by command: String) { report("note: \(text)", by: command) }
 

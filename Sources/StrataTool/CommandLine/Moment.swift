@@ -13,16 +13,16 @@ enum Moment: Sendable, Equatable {
 
 extension Option where Value == Moment {
     /// For commands that show a state.
-    static let at = Option(
-        name: "--at", valueName: "OFFSET|TIME",
+    static let at = moment(
+        "--at",
         help: "show the state at this point: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" "
-            + "(also s, h, d), today, yesterday or @MICROSECONDS"
-    ) { text throws(UsageError) in
-        guard let moment = try Moment(text, as: "--at") else {
-            throw UsageError(
-                "--at takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
+            + "(also s, h, d), today, yesterday or @MICROSECONDS")
+
+    static func moment(_ name: String, help: String) -> Option {
+        Option(name: name, valueName: "OFFSET|TIME", help: help) { text throws(UsageError) in
+            if let moment = try Moment(text, as: name) { return moment }
+            throw UsageError("\(name) takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
         }
-        return moment
     }
 }
 

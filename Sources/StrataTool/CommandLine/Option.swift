@@ -31,6 +31,25 @@ struct Option<Value: Sendable>: OptionDescription {
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
 }
 
+extension Option {
+    /// An option that takes one of a few words.
+    ///
+    /// - Parameter suggests: true to name the word that was probably meant.
+    static func choice(
+        _ name: String, _ valueName: String, _ choices: [(word: String, value: Value)], suggests: Bool = false,
+        help: String
+    ) -> Option {
+        let words = choices.map(\.word)
+        return Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
+            if let choice = choices.first(where: { $0.word == text }) { return choice.value }
+            let accepted = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+            throw UsageError(
+                "\(name) must be \(accepted), not '\(text)'",
+                suggestion: suggests ? Suggestion.closest(to: text, among: words) : nil)
+        }
+    }
+}
+
 extension Option where Value == Bool {
     static func flag(_ name: String, help: String) -> Option {
         Option(name: name, valueName: nil, help: help) { _ throws(UsageError) in true }
@@ -43,12 +62,9 @@ extension Option where Value == Bool {
 }
 
 extension Option where Value == TextStyle.Choice {
-    static let color = Option(
-        name: "--color", valueName: "WHEN", help: "color the output: auto (on a terminal), always or never"
-    ) { text throws(UsageError) in
-        if let choice = TextStyle.Choice(rawValue: text) { return choice }
-        throw UsageError("--color must be auto, always or never, not '\(text)'")
-    }
+    static let color = choice(
+        "--color", "WHEN", TextStyle.Choice.allCases.map { ($0.rawValue, $0) },
+        help: "color the output: auto (on a terminal), always or never")
 }
 
 /// The options that every command accepts.

@@ -22,14 +22,8 @@ enum DebugCommand: Command {
     static let command = Option<String>(
         name: "-e", valueName: "COMMAND", help: "run this, after the scripts; repeat for more", isRepeatable: true
     ) { text throws(UsageError) in text }
-    static let start = Option<Moment>(
-        name: "--at", valueName: "OFFSET|TIME", help: "begin after this commit, or the last one up to that time"
-    ) { text throws(UsageError) in
-        if let moment = try Moment(text, as: "--at") { return moment }
-        throw UsageError("--at takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
-    }
+    static let start = Option.moment("--at", help: "begin after this commit, or the last one up to that time")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] =
         [script, command, start] + DebugPlaces.options + [Option.json]
     static let examples = [
@@ -80,8 +74,7 @@ enum DebugCommand: Command {
             let prompt = session.prompt
             guard let line = try input.next(session) else { break }
             if !input.isInteractive, !session.asJSON, !line.text.isEmpty {
-                output.write(prompt + Printable.escaped(line.text))
-                try output.endLine()
+                try output.writeLine(prompt + Printable.escaped(line.text))
             }
             // An empty line in a script is skipped.
             if line.text.isEmpty, !input.isInteractive { continue }

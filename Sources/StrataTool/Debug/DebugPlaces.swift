@@ -67,7 +67,7 @@ struct DebugPlaces {
             }
         }
         guard zones.count < 2 else {
-            throw RecordTimelineTarget.ambiguity(of: name, in: zones.map { text(of: $0, names) })
+            throw RecordTimelineTarget.ambiguity(of: name, in: zones, names)
         }
         guard let zone = zones.first else { throw Refusal(.unknownItem, "the log does not have a record '\(name)'") }
         return target(name, in: zone, names, as: actor)
@@ -82,10 +82,5 @@ struct DebugPlaces {
         let floor = store.log.floor.offset
         guard floor > 0 else { return false }
         return try store.snapshot().record(target.id, asOf: floor, in: target.database, as: target.actor) != nil
-    }
-
-    private static func text(of zone: UInt64, _ names: KnownNames) -> String {
-        let database = names.databaseID(ofZone: zone)?.shownText
-        return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
     }
 }

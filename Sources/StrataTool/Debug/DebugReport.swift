@@ -17,14 +17,9 @@ struct DebugReport {
         (self.state, self.names, self.asJSON, self.output) = (state, names, asJSON, output)
     }
 
-    private func line(_ text: String, _ ink: TextStyle? = nil) throws {
-        if let ink { output.write(text, ink) } else { output.write(text) }
-        try output.endLine()
-    }
-
     /// - Parameter text: text that is safe to print.
     func say(_ text: String) throws {
-        if asJSON { try output.writeJSON(text, as: Self.note) } else { try line(text) }
+        if asJSON { try output.writeJSON(text, as: Self.note) } else { try output.writeLine(text) }
     }
 
     func sayAbsent(_ text: String, _ offset: UInt64) throws {
@@ -43,17 +38,20 @@ struct DebugReport {
     private func writeReason(_ stop: Stepper.Stop, _ stepper: Stepper, _ wanted: Breakpoint?) throws {
         switch stop.reason {
         case .arrived:
-            if stop.offset == stepper.floor { try line(startText(stepper), .place) }
+            if stop.offset == stepper.floor { try output.writeLine(startText(stepper), .place) }
         case .stopped(let numbers):
             for number in numbers {
                 guard let mark = stepper.marks[number] else { continue }
-                try line(Self.text(of: mark, number), .place)
+                try output.writeLine(Self.text(of: mark, number), .place)
             }
         case .found:
-            if let question = wanted?.question { try line("it holds: \(DebugBreakpoint.text(of: question))", .place) }
+            if let question = wanted?.question {
+                try output.writeLine("it holds: \(DebugBreakpoint.text(of: question))", .place)
+            }
         case .ended:
-            try line(stop.offset == stepper.floor ? startText(stepper) : "the end: there are no more commits", .place)
-        case .interrupted: try line("interrupted", .place)
+            try output.writeLine(
+                stop.offset == stepper.floor ? startText(stepper) : "the end: there are no more commits", .place)
+        case .interrupted: try output.writeLine("interrupted", .place)
         }
     }
 
@@ -73,14 +71,14 @@ struct DebugReport {
     }
 
     private func write(_ change: WatchChange) throws {
-        try line(Self.text(of: .watch(change.watch), change.number), .place)
+        try output.writeLine(Self.text(of: .watch(change.watch), change.number), .place)
         if change.watch.field != nil {
-            try line("    old  \(text(of: try change.before, change.difference.before))", .removed)
-            return try line("    new  \(text(of: try change.after, change.difference.after))", .added)
+            try output.writeLine("    old  \(text(of: try change.before, change.difference.before))", .removed)
+            return try output.writeLine("    new  \(text(of: try change.after, change.difference.after))", .added)
         }
         for (title, record, ink) in [
             ("old", change.difference.before, TextStyle.removed), ("new", change.difference.after, .added),
-        ] { try line("    \(title)  \(try text(of: record))", ink) }
+        ] { try output.writeLine("    \(title)  \(try text(of: record))", ink) }
     }
 
     private func text(of value: FieldValue?, _ record: Record?) -> String {
@@ -106,7 +104,7 @@ struct DebugReport {
         if asJSON {
             try output.writeJSON((number, mark), as: Self.mark)
         } else {
-            try line(Self.text(of: mark, number))
+            try output.writeLine(Self.text(of: mark, number))
         }
     }
 
@@ -115,9 +113,9 @@ struct DebugReport {
     func writePlace(of stepper: Stepper) throws {
         if asJSON { return try writeJSON(.arrived, [], of: stepper) }
         if stepper.offset == stepper.floor {
-            try line(startText(stepper), .place)
+            try output.writeLine(startText(stepper), .place)
         } else {
-            try line("after commit \(stepper.offset); the last one is \(stepper.end)", .place)
+            try output.writeLine("after commit \(stepper.offset); the last one is \(stepper.end)", .place)
         }
         if let commit = try stepper.commit() { try writeShort(commit) }
     }
@@ -148,7 +146,7 @@ struct DebugReport {
         }
         if asJSON { return try output.writeJSON((record.id.name, field, value), as: Self.field) }
         let text = try ValueDetail(state: state, zone: record.id.zone.name).text(of: value)
-        try line("\(Printable.escaped(field)) = \(text)")
+        try output.writeLine("\(Printable.escaped(field)) = \(text)")
     }
 
     // MARK: Help

@@ -27,8 +27,7 @@ enum BlameCommand: Command {
             where error.code == .outOfRange
         {
             if let damage = target.damage { throw damage }
-            Diagnostics.report("\(error)", by: name)
-            return .no
+            return Diagnostics.refuse("\(error)", by: name)
         }
         var blame = RecordTimelineBlame(target.names)
         var damage = target.damage
@@ -45,8 +44,7 @@ enum BlameCommand: Command {
         try output.flush()
         if let damage { throw damage }
         if let problem = blame.problem(target) {
-            Diagnostics.report(problem, by: name)
-            return .no
+            return Diagnostics.refuse(problem, by: name)
         }
         return .success
     }

@@ -36,8 +36,7 @@ enum HistoryCommand: Command {
         }
         if let damage { throw damage }
         if isKnown { return .success }
-        Diagnostics.report(target.problem, by: name)
-        return .no
+        return Diagnostics.refuse(target.problem, by: name)
     }
 
     /// - Parameter isKnown: set to true if a limit is given and the record has versions.

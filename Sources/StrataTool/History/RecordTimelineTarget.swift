@@ -46,7 +46,7 @@ struct RecordTimelineTarget {
             let base = BaseRecords(store.reader)
             zones = try zones.filter { try Self.mayHave(RecordKey(zone: $0, name: name), store, base) }
         }
-        guard zones.count < 2 else { throw Self.ambiguity(of: name, zones, names) }
+        guard zones.count < 2 else { throw Self.ambiguity(of: name, in: zones, names) }
         record = zones.first.map { RecordKey(zone: $0, name: name) }
         problem = filter.unknownName(names) ?? "the log does not have a record '\(name)'"
     }
@@ -76,19 +76,11 @@ struct RecordTimelineTarget {
         } catch let error as StrataError where error.isDamage { return true }
     }
 
-    private static func ambiguity(of name: String, _ zones: [UInt64], _ names: KnownNames) -> UsageError {
-        let texts = zones.map { zone in
-            let database = names.databaseID(ofZone: zone)?.shownText
-            return (names.zone(zone) ?? "zone \(zone)") + (database.map { " (\($0))" } ?? "")
-        }
-        return ambiguity(of: name, in: texts)
-    }
-
-    /// - Parameter zones: The zones that have a record of the name, with their databases.
-    static func ambiguity(of name: String, in zones: [String]) -> UsageError {
+    /// - Parameter zones: The zones that have a record of the name.
+    static func ambiguity(of name: String, in zones: [UInt64], _ names: KnownNames) -> UsageError {
         let more = zones.count > mostZones ? ["… and \(zones.count - mostZones) more"] : []
         return UsageError(
             "\(zones.count) zones have a record '\(name)'; choose with --zone, --database, --user or --owner",
-            list: zones.prefix(mostZones) + more)
+            list: zones.prefix(mostZones).map { names.shownPlace(ofZone: $0) } + more)
     }
 }

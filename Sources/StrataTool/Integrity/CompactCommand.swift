@@ -13,7 +13,6 @@ enum CompactCommand: Command {
         + "is after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
         + "full disk it folds the state in memory and removes the page file to make room; the next opening rebuilds it."
-    static let operands = [Operand.store]
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset")
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
@@ -34,8 +33,7 @@ enum CompactCommand: Command {
                 try plan(offset, arguments, output)
             }
         } catch let error as StrataError where error.code == .invalidArgument {
-            Diagnostics.report("\(error)", by: name)
-            return .no
+            return Diagnostics.refuse("\(error)", by: name)
         }
         return .success
     }

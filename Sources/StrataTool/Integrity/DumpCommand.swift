@@ -42,8 +42,7 @@ enum DumpCommand: Command {
         if let segment = arguments[segment] {
             guard names.contains(segment) else {
                 let known = names.map { "\($0)" }.joined(separator: ", ")
-                Diagnostics.report("there is no segment \(segment); the segments are: \(known)", by: name)
-                return .no
+                return Diagnostics.refuse("there is no segment \(segment); the segments are: \(known)", by: name)
             }
             try dump(segment: paths.segment(segment), limit: arguments[limit], files, printer)
             return .success
@@ -88,8 +87,7 @@ enum DumpCommand: Command {
             }
             if isFound { return .success }
         }
-        Diagnostics.report("no segment has a valid frame of a commit at offset \(offset)", by: name)
-        return .no
+        return Diagnostics.refuse("no segment has a valid frame of a commit at offset \(offset)", by: name)
     }
 }
 
@@ -101,13 +99,11 @@ private struct HexPrinter {
     let output: Output
 
     func writeTitle(_ path: String) throws {
-        output.write(Printable.escaped(path))
-        try output.endLine()
+        try output.writeLine(Printable.escaped(path))
     }
 
     func write(_ anatomy: ByteLayout) throws {
-        output.write("\n\(Printable.escaped(anatomy.title)), at \(anatomy.position):")
-        try output.endLine()
+        try output.writeLine("\n\(Printable.escaped(anatomy.title)), at \(anatomy.position):")
         var position = 0
         for field in anatomy.fields {
             try write(field, anatomy.bytes[position..<position + field.count], at: anatomy.position + position)
@@ -131,8 +127,7 @@ private struct HexPrinter {
             place += piece.count
         } while place < shown.endIndex
         if shown.count < bytes.count {
-            output.write("          … \((bytes.count - shown.count).counted("byte")) more")
-            try output.endLine()
+            try output.writeLine("          … \((bytes.count - shown.count).counted("byte")) more")
         }
     }
 }

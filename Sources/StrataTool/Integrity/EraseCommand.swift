@@ -92,8 +92,7 @@ enum EraseCommand: Command {
             return .success
         } catch let refusal as Refusal {
             guard [.unknownItem, .zoneNotFound].contains(refusal.code) else {
-                Diagnostics.report(refusal.message, by: name)
-                return .no
+                return Diagnostics.refuse(refusal.message, by: name)
             }
             try reportUnknown(ids, in: named, of: target.path, refusal)
             return .no
@@ -151,12 +150,10 @@ enum EraseCommand: Command {
             output.write(
                 Printable.escaped("\(entry.record.zone.name) / \(entry.type) / \(entry.record.name)"), .heading)
             output.write(": \(versions), ")
-            output.write((entry.isThere ? "present" : "already deleted") + (isApplied ? ", erased" : ""))
-            try output.endLine()
+            try output.writeLine((entry.isThere ? "present" : "already deleted") + (isApplied ? ", erased" : ""))
         }
         if !isApplied {
-            output.write("nothing was changed: \(advice)run it again with --reason TEXT --apply")
-            try output.endLine()
+            try output.writeLine("nothing was changed: \(advice)run it again with --reason TEXT --apply")
         }
     }
 

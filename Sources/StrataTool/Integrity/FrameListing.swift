@@ -140,8 +140,7 @@ struct FrameLines: FrameFormat {
         var names = KnownNames()
         for name in footer.names { names.add(name) }
         func line(_ text: String) throws {
-            output.write("  " + Printable.escaped(text))
-            try output.endLine()
+            try output.writeLine("  " + Printable.escaped(text))
         }
         let (first, last) = (Timestamp(microseconds: footer.firstTime), Timestamp(microseconds: footer.lastTime))
         let place = footer.indexPosition

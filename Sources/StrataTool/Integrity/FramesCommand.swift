@@ -19,7 +19,6 @@ enum FramesCommand: Command {
     static let limit = Option.number(
         "-n", "N", 0...UInt64.max, help: "list only frames and blocks that hold the last N commits")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
         Option.json, segment, LogCommand.from, LogCommand.to, limit,
     ]
@@ -36,8 +35,7 @@ enum FramesCommand: Command {
         let files = try LogFiles(arguments.store)
         if let segment = arguments[segment], !files.segments.contains(segment) {
             let known = files.segments.map { "\($0)" }.joined(separator: ", ")
-            Diagnostics.report("there is no segment \(segment); the segments are: \(known)", by: name)
-            return .no
+            return Diagnostics.refuse("there is no segment \(segment); the segments are: \(known)", by: name)
         }
         let end = try files.end()
         var listing = FrameListing(

@@ -10,7 +10,6 @@ enum RebuildViewsCommand: Command {
         "The page file holds the state of the log for fast reading; it can always be rebuilt. A store rebuilds it by "
         + "itself when it finds a damaged page; this command is for a page file that you do not trust. Without --apply "
         + "nothing is changed."
-    static let operands = [Operand.store]
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [apply, Option.json]
     static let examples = ["strata rebuild-views Notes.strata", "strata rebuild-views Notes.strata --apply"]

@@ -15,7 +15,6 @@ enum RepairCommand: Command {
 
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json, apply]
     static let examples = ["strata repair Notes.strata", "strata repair Notes.strata --apply"]
 

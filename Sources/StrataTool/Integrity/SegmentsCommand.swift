@@ -11,7 +11,6 @@ enum SegmentsCommand: Command {
         + "which the file is smaller than that (negative if larger), ZONES the number of zones with changes in the "
         + "segment. A base replaces the commits that were compacted. For a damaged store it prints what it can and "
         + "exits with 3."
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = ["strata segments Notes.strata", "strata segments Notes.strata --json | jq .commits"]
 

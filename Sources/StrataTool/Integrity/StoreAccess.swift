@@ -77,31 +77,26 @@ struct StoreAccess {
         below error: StrataError, _ store: String, _ files: ReadOnlyFiles
     ) -> ReadOnlyFiles.Limit? {
         guard error.isDamage, let segment = error.context.segment else { return nil }
-        let directory = StorePaths(store).log
-        let names = ((try? files.list(directory)) ?? []).filter { $0.hasSuffix(".seg") }
-        let offsets = names.compactMap { UInt64($0.dropLast(4)) }.sorted()
-        guard let limit = limit(below: error, segment, offsets, in: directory) else { return nil }
+        let paths = StorePaths(store)
+        let names = (try? files.list(paths.log)) ?? []
+        let offsets = names.compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
+        guard let limit = limit(below: error, segment, offsets, in: paths) else { return nil }
         // Without this check the same damage would be found again and again.
         return isNarrower(limit, than: files.limit) ? limit : nil
     }
 
     private static func limit(
-        below error: StrataError, _ segment: UInt64, _ offsets: [UInt64], in directory: String
+        below error: StrataError, _ segment: UInt64, _ offsets: [UInt64], in paths: StorePaths
     ) -> ReadOnlyFiles.Limit? {
         if offsets.contains(segment) {
-            let path = path(of: segment, in: directory)
+            let path = paths.segment(segment)
             if error.code == .unsealedSegment, error.context.position == nil { return .init(segment: path) }
             if let position = error.context.position, error.isInFrames {
                 return .init(segment: path, byteCount: Int(clamping: position))
             }
         }
         guard let before = offsets.last(where: { $0 < segment }) else { return nil }
-        return .init(segment: path(of: before, in: directory))
-    }
-
-    private static func path(of segment: UInt64, in directory: String) -> String {
-        let digits = String(segment)
-        return "\(directory)/" + String(repeating: "0", count: 20 - digits.count) + digits + ".seg"
+        return .init(segment: paths.segment(before))
     }
 
     private static func isNarrower(_ limit: ReadOnlyFiles.Limit, than other: ReadOnlyFiles.Limit?) -> Bool {

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplay
 
 /// Describes audits in text for people.
 enum AuditText {
@@ -50,31 +51,19 @@ enum AuditText {
     /// `modify records of private: save Notes/a, delete Notes/b`.
     private static func summary(of request: Request) -> String {
         let names = request.names
-        func zone(_ ordinal: UInt64) -> String { names.zone(ordinal)?.name ?? "zone \(ordinal)" }
-        func list(_ what: String, _ items: [String]) -> [String] { items.map { "\(what) \($0)" } }
+        var items = request.items.map { item in
+            let zone = item.zone.map { names.zone($0)?.name ?? "zone \($0)" }
+            let target = [zone, item.name].compactMap { $0.map { Printable.escaped($0) } }.joined(separator: "/")
+            return (item.list == .saves ? "save " : "delete ") + target
+        }
         let kind: String
-        let items: [String]
         switch request.content {
-        case .modifyRecords(let body):
-            kind = "modify records"
-            items =
-                list("save", body.saves.map { name(zone($0.record.zone), $0.record.name) })
-                + list("delete", body.deletes.map { name(zone($0.zone), $0.name) })
-        case .modifyZones(let body):
-            kind = "modify zones"
-            items =
-                list("save", body.saves.map { Printable.escaped(zone($0.zone)) })
-                + list("delete", body.deletes.map { Printable.escaped(zone($0)) })
-        case .modifySubscriptions(let body):
-            kind = "modify subscriptions"
-            items =
-                list("save", body.saves.map { Printable.escaped($0.id) })
-                + list("delete", body.deletes.map { Printable.escaped($0) })
-        case .administer: (kind, items) = ("administer", [])
-        case .declareSchema:
-            kind = "declare a schema"
-            items = names.recordTypes.map { Printable.escaped($0) }
-        case .notify: (kind, items) = ("notify", [])
+        case .modifyRecords: kind = "modify records"
+        case .modifyZones: kind = "modify zones"
+        case .modifySubscriptions: kind = "modify subscriptions"
+        case .administer: kind = "administer"
+        case .declareSchema: (kind, items) = ("declare a schema", names.recordTypes.map { Printable.escaped($0) })
+        case .notify: kind = "notify"
         case .joinShares(let body):
             kind = body.action == .accept ? "accept shares" : "request access to shares"
             items = body.tokens.map { Printable.escaped($0) }

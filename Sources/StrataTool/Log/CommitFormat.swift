@@ -132,13 +132,13 @@ struct CommitText: CommitFormat {
             output.write("  \(text(of: place, names))")
             if let previous = erased.previous { output.write("  of \(previous.tag)") }
             if !erased.reason.isEmpty { output.write(": \(Printable.escaped(erased.reason))") }
-        case .zoneSaved(let saved): output.write("  \(zone(saved.zone, names))")
+        case .zoneSaved(let saved): output.write("  \(names.shownZone(saved.zone))")
         case .zoneDeleted(let deleted):
-            output.write("  \(zone(deleted.zone, names))  \(deleted.reason.name)")
+            output.write("  \(names.shownZone(deleted.zone))  \(deleted.reason.name)")
         case .schemaChanged(let changed): output.write("  \(text(of: changed, names))")
         case .subscriptionSaved(let saved): output.write("  \(text(of: saved, names))")
         case .subscriptionDeleted(let deleted):
-            output.write("  \(Printable.escaped(deleted.id)) of \(user(deleted.user, names))")
+            output.write("  \(Printable.escaped(deleted.id)) of \(names.shownUser(deleted.user))")
             if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
         case .userChanged(let changed): output.write("  \(text(of: changed, names))")
         case .notificationDelivered(let delivered): output.write("  \(text(of: delivered, names))")
@@ -158,7 +158,7 @@ struct CommitText: CommitFormat {
     }
 
     private static func text(of place: EventDetail.Place, _ names: KnownNames) -> String {
-        "\(zone(place.zone, names)) / \(type(place.type, names)) / \(Printable.escaped(place.name))"
+        "\(names.shownZone(place.zone)) / \(names.shownType(place.type)) / \(Printable.escaped(place.name))"
     }
 
     /// `update of mh35, 2 fields, 1 removed`.
@@ -177,21 +177,21 @@ struct CommitText: CommitFormat {
     /// `Note: title STRING QUERYABLE, secret ENCRYPTED BYTES; WRITE TO _creator`.
     private static func text(of changed: SchemaChangedEvent, _ names: KnownNames) -> String {
         let fields = changed.fields.map { field in
-            let name = names.field(UInt64(field.field)).map { Printable.escaped($0) } ?? "field \(field.field)"
-            return name + " " + field.kind.schemaDeclaration(isEncrypted: field.isEncrypted, indexes: field.indexes)
+            names.shownField(UInt64(field.field)) + " "
+                + field.kind.schemaDeclaration(isEncrypted: field.isEncrypted, indexes: field.indexes)
         }
         let grants = changed.grants.map { "\($0.permissions.schemaNames) TO \(Printable.escaped($0.role))" }
         let said = [fields, grants].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
-        let type = type(changed.type, names)
+        let type = names.shownType(changed.type)
         return said.isEmpty ? type : type + ": " + said.joined(separator: "; ")
     }
 
     /// `bargains of anna: query of Book where price < 5, on creation, update`.
     private static func text(of saved: SubscriptionSavedEvent, _ names: KnownNames) -> String {
         let subscription = saved.subscription
-        var text = "\(Printable.escaped(subscription.id)) of \(user(saved.user, names)): \(subscription.kind.name)"
-        if subscription.recordType != 0 { text += " of \(type(subscription.recordType, names))" }
-        if subscription.zone != 0 { text += " in \(zone(subscription.zone, names))" }
+        var text = "\(Printable.escaped(subscription.id)) of \(names.shownUser(saved.user)): \(subscription.kind.name)"
+        if subscription.recordType != 0 { text += " of \(names.shownType(subscription.recordType))" }
+        if subscription.zone != 0 { text += " in \(names.shownZone(subscription.zone))" }
         if !subscription.predicate.isEmpty { text += " where \(Printable.escaped(subscription.predicate))" }
         if !subscription.options.isEmpty { text += ", on \(subscription.options.names.joined(separator: ", "))" }
         return text
@@ -201,14 +201,13 @@ struct CommitText: CommitFormat {
     private static func text(of changed: UserChangedEvent, _ names: KnownNames) -> String {
         let quota = changed.quota == 0 ? "" : ", quota \(changed.quota)"
         let person = changed.person.lines.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        let account = "\(user(changed.user, names)): \(changed.status.name)\(quota)"
+        let account = "\(names.shownUser(changed.user)): \(changed.status.name)\(quota)"
         return person.isEmpty ? account : account + "; " + person
     }
 
     /// `phone, all up to 12, badge 3`.
     private static func text(of delivered: NotificationDeliveredEvent, _ names: KnownNames) -> String {
-        let known = names.device(delivered.device).map { Printable.escaped($0) } ?? "device \(delivered.device)"
-        let device = delivered.device == 0 ? "the service itself" : known
+        let device = delivered.device == 0 ? "the service itself" : names.shownDevice(delivered.device)
         let badge = delivered.badge == 0 ? "" : ", badge \(delivered.badge)"
         return "\(device), everything up to \(delivered.through)\(badge)"
     }
@@ -216,7 +215,7 @@ struct CommitText: CommitFormat {
     /// `Notes / Share-1, share 1 of list, public read only`.
     private static func text(of share: ShareSavedEvent, _ names: KnownNames) -> String {
         var text =
-            "\(zone(share.record.zone, names)) / \(Printable.escaped(share.record.name)), share \(share.share) of "
+            "\(names.shownZone(share.record.zone)) / \(Printable.escaped(share.record.name)), share \(share.share) of "
         text += share.root.map { Printable.escaped($0) } ?? "the whole zone"
         if share.isEnded { return text + ", ended" }
         if share.publicPermission != .none { text += ", public \(share.publicPermission.name)" }
@@ -225,29 +224,17 @@ struct CommitText: CommitFormat {
 
     /// `ben joined share 1 in Notes: private user, read and write`.
     private static func text(of member: MemberChangedEvent, _ names: KnownNames) -> String {
-        let place = "share \(member.share) in \(zone(member.zone, names))"
-        if member.isGone { return "\(user(member.user, names)) left \(place)" }
+        let place = "share \(member.share) in \(names.shownZone(member.zone))"
+        if member.isGone { return "\(names.shownUser(member.user)) left \(place)" }
         let verb = member.joined == nil ? "joined" : "is still in"
-        return "\(user(member.user, names)) \(verb) \(place): \(member.role.name), \(member.permission.name)"
+        return "\(names.shownUser(member.user)) \(verb) \(place): \(member.role.name), \(member.permission.name)"
     }
 
     /// `Notes / Note / milk  under share 1`.
     private static func text(of shared: SharedRecordEvent, _ names: KnownNames) -> String {
-        let place = "\(zone(shared.record.zone, names)) / \(type(shared.type, names))"
+        let place = "\(names.shownZone(shared.record.zone)) / \(names.shownType(shared.type))"
         let relation = shared.isGone ? "no longer under" : "under"
         return "\(place) / \(Printable.escaped(shared.record.name))  \(relation) share \(shared.share)"
-    }
-
-    private static func user(_ ordinal: UInt64, _ names: KnownNames) -> String {
-        names.user(ordinal).map { Printable.escaped($0) } ?? "user \(ordinal)"
-    }
-
-    fileprivate static func zone(_ ordinal: UInt64, _ names: KnownNames) -> String {
-        names.zone(ordinal).map { Printable.escaped($0) } ?? "zone \(ordinal)"
-    }
-
-    private static func type(_ ordinal: UInt64, _ names: KnownNames) -> String {
-        names.recordType(ordinal).map { Printable.escaped($0) } ?? "type \(ordinal)"
     }
 
     private static func text(of interned: InternedName) -> String {
@@ -300,20 +287,9 @@ private struct CommitStat {
         output.write("    events   " as StaticString)
         output.writeKinds(of: envelope.events)
         output.write("\n    zones    " as StaticString)
-        let texts = zones.map { "\(CommitText.zone($0.zone, names)) (\($0.count))" }
+        let texts = zones.map { "\(names.shownZone($0.zone)) (\($0.count))" }
         output.write(texts.isEmpty ? "none" : texts.joined(separator: ", "))
-        output.write("\n    records  \(records.count)\n    bytes    \(byteCount)")
-        try output.endLine()
-    }
-}
-
-extension KnownNames {
-    /// `anna on phone`.
-    func actorText(_ user: UInt64, _ device: UInt64) -> String {
-        let known = self.user(user).map { Printable.escaped($0) } ?? "user \(user)"
-        let userText = user == 0 ? LogFilter.systemName : known
-        if device == 0 { return userText }
-        return userText + " on " + (self.device(device).map { Printable.escaped($0) } ?? "device \(device)")
+        try output.writeLine("\n    records  \(records.count)\n    bytes    \(byteCount)")
     }
 }
 

@@ -29,14 +29,12 @@ enum CommitPatchText {
         for change in step.changes {
             for (line, ink) in lines(of: change, names) {
                 output.write(blanks)
-                output.write(line, ink)
-                try output.endLine()
+                try output.writeLine(line, ink)
             }
         }
         for note in notes(on: step) {
             output.write(blanks)
-            output.write("(\(note))", .faint)
-            try output.endLine()
+            try output.writeLine("(\(note))", .faint)
         }
     }
 
@@ -67,7 +65,7 @@ enum CommitPatchText {
         switch key {
         case .parent: "parent"
         case .share: "share"
-        case .field(let ordinal): names.field(UInt64(ordinal)).map { Printable.escaped($0) } ?? "field \(ordinal)"
+        case .field(let ordinal): names.shownField(UInt64(ordinal))
         }
     }
 

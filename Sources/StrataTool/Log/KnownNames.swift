@@ -83,6 +83,32 @@ struct KnownNames {
     }
 }
 
+/// Names for display, escaped. A name that is not known is shown by its ordinal.
+extension KnownNames {
+    func shownUser(_ ordinal: UInt64) -> String { Self.shown(user(ordinal), "user", ordinal) }
+    func shownDevice(_ ordinal: UInt64) -> String { Self.shown(device(ordinal), "device", ordinal) }
+    func shownZone(_ ordinal: UInt64) -> String { Self.shown(zone(ordinal), "zone", ordinal) }
+    func shownType(_ ordinal: UInt64) -> String { Self.shown(recordType(ordinal), "type", ordinal) }
+    func shownField(_ ordinal: UInt64) -> String { Self.shown(field(ordinal), "field", ordinal) }
+
+    private static func shown(_ name: String?, _ noun: String, _ ordinal: UInt64) -> String {
+        name.map { Printable.escaped($0) } ?? "\(noun) \(ordinal)"
+    }
+
+    /// Returns an empty text for an unknown database.
+    func shownDatabase(ofZone ordinal: UInt64) -> String { databaseID(ofZone: ordinal)?.shownText ?? "" }
+
+    /// Returns a zone with its database, since several users may have zones of one name.
+    func shownPlace(ofZone ordinal: UInt64) -> String {
+        shownZone(ordinal) + (databaseID(ofZone: ordinal).map { " (\($0.shownText))" } ?? "")
+    }
+
+    /// Returns `anna on phone`, or the name that stands for the system.
+    func actorText(_ user: UInt64, _ device: UInt64) -> String {
+        (user == 0 ? LogFilter.systemName : shownUser(user)) + (device == 0 ? "" : " on " + shownDevice(device))
+    }
+}
+
 extension KnownNames {
     /// Adds the names that were interned before `offset`, and returns the first damage. Damaged segments are skipped:
     /// commits after the damage still get the names from the rest.

@@ -72,8 +72,7 @@ enum LogCommand: Command {
             try run.follow()
         } else if let problem = run.unknownName {
             try output.flush()
-            Diagnostics.report(problem, by: name)
-            return .no
+            return Diagnostics.refuse(problem, by: name)
         }
         return .success
     }

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplay
 
 /// Databases, zones, records and types that events name.
 extension LogFilter {
@@ -62,9 +63,7 @@ extension LogFilter {
 
     /// A request may omit the owner, who is then the user that sent it.
     private func fits(asked database: DatabaseID, _ header: EnvelopeHeader, _ names: KnownNames) -> Bool {
-        var database = database
-        if database.scope != .public, database.owner.isEmpty { database.owner = names.user(header.user) ?? "" }
-        return fits(database)
+        fits(database.named(for: names.user(header.user) ?? ""))
     }
 
     private func fits(_ fetched: FetchedEvent, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {

@@ -11,25 +11,13 @@ enum LogFilterOptions {
         help: "commits with an event of this kind, by its printed name, such as \"record saved\"; repeat for more",
         isRepeatable: true
     ) { text throws(UsageError) in try eventKind(named: text) }
-    static let outcome = Option<LogFilter.Outcome>(
-        name: "--outcome", valueName: "OUTCOME",
+    static let outcome = Option<LogFilter.Outcome>.choice(
+        "--outcome", "OUTCOME", LogFilter.Outcome.allCases.map { ($0.rawValue, $0) }, suggests: true,
         help: "committed: events that were committed; refused: requests, or parts of them, that were refused; all: "
-            + "both, the default without --zone and --record"
-    ) { text throws(UsageError) in
-        if let outcome = LogFilter.Outcome(rawValue: text) { return outcome }
-        let names = LogFilter.Outcome.allCases.map(\.rawValue)
-        throw UsageError(
-            "--outcome must be committed, refused or all, not '\(text)'",
-            suggestion: Suggestion.closest(to: text, among: names))
-    }
-    static let database = Option<InternedName.Scope>(
-        name: "--database", valueName: "SCOPE", help: "events of a public, private or shared database"
-    ) { text throws(UsageError) in
-        if let scope = InternedName.Scope.allCases.first(where: { $0.name == text }) { return scope }
-        throw UsageError(
-            "--database must be public, private or shared, not '\(text)'",
-            suggestion: Suggestion.closest(to: text, among: InternedName.Scope.allCases.map(\.name)))
-    }
+            + "both, the default without --zone and --record")
+    static let database = Option<InternedName.Scope>.choice(
+        "--database", "SCOPE", DatabaseOptions.scopes, suggests: true,
+        help: "events of a public, private or shared database")
     static let owner = Option.text("--owner", "NAME", help: "events of a database of this user")
     static let zone = Option.text("--zone", "NAME", help: "changes of zones with this name and their records")
     static let record = Option.text("--record", "NAME", help: "changes of records with this name")

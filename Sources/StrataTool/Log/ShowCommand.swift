@@ -29,8 +29,7 @@ enum ShowCommand: Command {
             // The commit may be in the part that damage makes unreadable.
             if offset > end, let damage = store.damage { throw damage }
             let range = end > floor ? "its commits are \(floor + 1) to \(end)" : "it has no commits"
-            Diagnostics.report("there is no commit at offset \(offset): \(range)", by: name)
-            return .no
+            return Diagnostics.refuse("there is no commit at offset \(offset): \(range)", by: name)
         }
         var names = KnownNames()
         // Show the commit even if damage hides the names.
@@ -95,8 +94,7 @@ private struct CommitDetail: CommitFormat {
             if let base = save.base { output.write(", client had \(base.tag)") }
             output.write("\n" as StaticString)
             for field in save.fields {
-                let name = names.field(field.ordinal).map { Printable.escaped($0) } ?? "field \(field.ordinal)"
-                output.write("        \(name)  ")
+                output.write("        \(names.shownField(field.ordinal))  ")
                 output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
                 if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
                 output.write("\n" as StaticString)

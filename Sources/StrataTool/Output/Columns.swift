@@ -19,6 +19,13 @@ enum Columns {
         return fitting
     }
 
+    /// Writes what something is, with its name, and below it a line for each part.
+    static func write(_ noun: String, _ name: String, _ parts: [(String, String)], to output: Output) throws {
+        output.write(noun + " ")
+        try output.writeLine(Printable.escaped(name), .heading)
+        try write(parts.map { [$0.0, $0.1] }, indentation: 4, to: output)
+    }
+
     /// - Parameter rows: texts that are safe to print, in rows of equal length.
     static func write(_ rows: [[String]], indentation: Int = 0, to output: Output) throws {
         guard let columnCount = rows.first?.count else { return }

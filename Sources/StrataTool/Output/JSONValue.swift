@@ -48,25 +48,17 @@ extension String {
     var nonempty: String? { isEmpty ? nil : self }
 }
 
-extension UInt64: JSONValue {
+extension JSONValue where Self: FixedWidthInteger {
     static var jsonKind: JSONKind { "number" }
-    func write(to json: inout JSONWriter) { json.value(self) }
+    func write(to json: inout JSONWriter) {
+        if Self.isSigned { json.value(Int64(self)) } else { json.value(UInt64(self)) }
+    }
 }
 
-extension Int64: JSONValue {
-    static var jsonKind: JSONKind { "number" }
-    func write(to json: inout JSONWriter) { json.value(self) }
-}
-
-extension Int: JSONValue {
-    static var jsonKind: JSONKind { "number" }
-    func write(to json: inout JSONWriter) { json.value(Int64(self)) }
-}
-
-extension UInt32: JSONValue {
-    static var jsonKind: JSONKind { "number" }
-    func write(to json: inout JSONWriter) { json.value(UInt64(self)) }
-}
+extension UInt64: JSONValue {}
+extension Int64: JSONValue {}
+extension Int: JSONValue {}
+extension UInt32: JSONValue {}
 
 extension Double: JSONValue {
     static var jsonKind: JSONKind { "number" }

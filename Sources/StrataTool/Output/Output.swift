@@ -123,6 +123,14 @@ final class Output {
         if failure != 0 { try reportFailure() }
     }
 
+    /// Writes the rest of a line, and ends it.
+    func writeLine(_ text: String, _ ink: TextStyle? = nil) throws {
+        if let ink { write(text, ink) } else { write(text) }
+        try endLine()
+    }
+
+    func writeLine(indented text: String) throws { try writeLine("    " + text) }
+
     /// Writes the buffer.
     func flush() throws {
         empty()

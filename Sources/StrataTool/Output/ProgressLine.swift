@@ -6,7 +6,8 @@ final class ProgressLine {
     func show(_ text: String) {
         guard isShown else { return }
         Progress.end()
-        Diagnostics.write("\r\u{1B}[K\(text)")
+        // The rest of a longer text is erased after it, so that the line does not flicker.
+        Diagnostics.write("\r\(text)\u{1B}[K")
         isThere = true
     }
 

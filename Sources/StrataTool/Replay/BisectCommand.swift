@@ -25,19 +25,11 @@ enum BisectCommand: Command {
         "--where", "PREDICATE", help: "the predicate that a record must match, such as \"rank > 3\"")
     static let record = Option.text("--record", "NAME", help: "test only the record with this name")
     static let command = Option.text("--run", "COMMAND", help: "test each state with this shell command instead")
-    static let from = moment("--from", help: "begin after this commit, or the last one up to that time")
-    static let to = moment("--to", help: "end with this commit, or the last one up to that time")
+    static let from = Option.moment("--from", help: "begin after this commit, or the last one up to that time")
+    static let to = Option.moment("--to", help: "end with this commit, or the last one up to that time")
     static let all = Option.flag("--all", help: "print each commit at which it begins or ceases to hold")
     static let verbose = Option.flag(
         "--verbose", help: "report each step of --run on standard error, as on a terminal")
-
-    private static func moment(_ name: String, help: String) -> Option<Moment> {
-        Option(name: name, valueName: "OFFSET|TIME", help: help) { text throws(UsageError) in
-            if let moment = try Moment(text, as: name) { return moment }
-            throw UsageError(
-                "\(name) takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
-        }
-    }
 
     static let operands = [
         Operand.store,
@@ -130,12 +122,10 @@ enum BisectCommand: Command {
             let advice = answer.flips.first.map {
                 "It ceases to hold after commit \($0.offset): --from \($0.offset) finds when it begins again."
             }
-            Diagnostics.report(problem, advice: advice, by: name)
-            return .no
+            return Diagnostics.refuse(problem, advice: advice, by: name)
         }
         guard answer.flipCount == 0 else { return .success }
-        Diagnostics.report("it does not hold after any of the commits \(text(of: range))", by: name)
-        return .no
+        return Diagnostics.refuse("it does not hold after any of the commits \(text(of: range))", by: name)
     }
 
     private static func text(of range: ClosedRange<UInt64>) -> String {
@@ -165,10 +155,9 @@ enum BisectCommand: Command {
         switch outcome {
         case .found: return .success
         case .oneOf(let offsets):
-            Diagnostics.report(
+            return Diagnostics.refuse(
                 "it is one of the commits \(offsets.lowerBound) to \(offsets.upperBound): the command could not test "
                     + "the states between them", by: name)
-            return .no
         case .never:
             Diagnostics.report("it does not hold after commit \(range.upperBound)", by: name)
         case .fromStart:

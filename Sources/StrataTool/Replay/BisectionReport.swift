@@ -26,21 +26,13 @@ struct BisectionReport {
         return names
     }
 
-    private func commit(at offset: UInt64) throws -> (commit: Commit, envelope: DecodedEnvelope) {
-        guard let commit = try store.log.commit(at: offset) else {
-            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
-        }
-        let envelope = commit.decoded
-        return (commit, envelope)
-    }
-
     // MARK: A predicate
 
     func write(_ flip: Bisection.Flip) throws {
-        let (commit, envelope) = try commit(at: flip.offset)
-        guard !asJSON else { return try writeJSON(commit, envelope, holds: flip.holds, record: flip.record) }
+        let commit = try store.log.requiredCommit(at: flip.offset)
+        guard !asJSON else { return try writeJSON(commit, holds: flip.holds, record: flip.record) }
         output.write(flip.holds ? "holds after\n" as StaticString : "no longer holds after\n")
-        try CommitText().write(commit, envelope, names, to: output)
+        try CommitText().write(commit, commit.decoded, names, to: output)
         if let record = flip.record {
             try write(record)
         } else {
@@ -89,14 +81,13 @@ struct BisectionReport {
 
     func write(_ outcome: BisectionOutcome, steps: Int) throws {
         if case .found(let offset) = outcome {
-            let (commit, envelope) = try commit(at: offset)
+            let commit = try store.log.requiredCommit(at: offset)
             if asJSON {
-                try writeJSON(commit, envelope, holds: true)
+                try writeJSON(commit, holds: true)
             } else {
                 output.write("holds after\n" as StaticString)
-                try CommitText().write(commit, envelope, names, to: output)
-                output.write("found in \(steps.counted("step"))")
-                try output.endLine()
+                try CommitText().write(commit, commit.decoded, names, to: output)
+                try output.writeLine("found in \(steps.counted("step"))")
             }
         }
         guard asJSON else { return }
@@ -115,9 +106,9 @@ struct BisectionReport {
     // MARK: For programs
 
     private func writeJSON(
-        _ commit: Commit, _ envelope: DecodedEnvelope, holds: Bool, record: RecordDifference? = nil
+        _ commit: Commit, holds: Bool, record: RecordDifference? = nil
     ) throws {
-        let line = CommitJSON.Line(commit: commit, envelope: envelope, names: names)
+        let line = CommitJSON.Line(commit: commit, envelope: commit.decoded, names: names)
         try output.writeJSON((holds, record, line, state), as: Self.flip)
     }
 

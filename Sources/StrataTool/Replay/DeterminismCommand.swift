@@ -14,7 +14,6 @@ enum DeterminismCommand: Command {
         + "there are no commits; with 1 if something differs, after printing the first offset; and with 1 if no commit "
         + "could be judged. It names the commits that the log does not record fully enough to judge. The store is only "
         + "read, even while another program writes to it."
-    static let operands = [Operand.store]
     static let from = Option.number(
         "--from", "OFFSET", 1...Version.maximumOffset, help: "judge and compare starting with this commit")
     static let options: [any OptionDescription] = [from, WhatIfCommand.rules, Option.json]
@@ -36,17 +35,13 @@ enum DeterminismCommand: Command {
     }
 
     private static func write(_ report: DeterminismReport, _ output: Output) throws {
-        func line(_ text: String, _ ink: TextStyle? = nil) throws {
-            if let ink { output.write(text, ink) } else { output.write(text) }
-            try output.endLine()
-        }
         for difference in report.differences {
             let way =
                 switch difference.way {
                 case .judgedAgain: "judged again"
                 case .checkpoint(let offset): "checkpoint at \(offset)"
                 }
-            try line("differs at \(difference.offset), \(way): \(difference.reason)", .damage)
+            try output.writeLine("differs at \(difference.offset), \(way): \(difference.reason)", .damage)
         }
         try WhatIfReport.write(report.unjudged, count: report.unjudgedCount, to: output) { _, _ in
             "could not be judged again"
@@ -70,10 +65,12 @@ enum DeterminismCommand: Command {
                     + "\(report.hasJudgedFew ? ", fewer than half" : ""), \(range)"
             }
         let checkpoints = report.checkpoints.map { "\($0)" }.joined(separator: ", ")
-        try line(
+        try output.writeLine(
             "\(verdict): \(commits); digests compared at \(report.comparedCount.counted("offset")), "
                 + "checkpoints: \(checkpoints.isEmpty ? "none" : checkpoints)")
-        if let digests = report.digests { try line("digest of the state at \(report.end): \(text(digests.state))") }
+        if let digests = report.digests {
+            try output.writeLine("digest of the state at \(report.end): \(text(digests.state))")
+        }
     }
 
     private static func text(_ digest: UInt128) -> String {

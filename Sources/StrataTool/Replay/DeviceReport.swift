@@ -13,8 +13,7 @@ struct DeviceReport {
     func write(to output: Output) throws {
         output.write("device ")
         output.write(view.actor.shownText, .heading)
-        output.write("  at offset \(view.offset)")
-        try output.endLine()
+        try output.writeLine("  at offset \(view.offset)")
         var lines = [["wrote first", view.firstSeen.map { "commit \($0)" } ?? "never"]]
         lines.append(["wrote last", view.lastCommit.map { "commit \($0)" } ?? "no existing commit"])
         if view.account != .available { lines.append(["account", "\(view.account)"]) }
@@ -23,8 +22,7 @@ struct DeviceReport {
         try Columns.write(lines, indentation: 4, to: output)
         for database in view.databases {
             output.write("zones of \(database.database.shownText)  \(Self.text(of: database.given))")
-            output.write("; \(database.zonesBehind) changed since")
-            try output.endLine()
+            try output.writeLine("; \(database.zonesBehind) changed since")
         }
         for zone in view.zones {
             output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))  ")
@@ -36,8 +34,7 @@ struct DeviceReport {
         }
         if let record = view.record { try write(record, to: output) }
         for note in view.notes {
-            output.write("note: " + note)
-            try output.endLine()
+            try output.writeLine("note: " + note)
         }
     }
 
@@ -53,8 +50,7 @@ struct DeviceReport {
     private func write(_ record: DeviceView.RecordKnowledge, to output: Output) throws {
         let place = "\(Printable.escaped(record.id.zone.name))/\(Printable.escaped(record.id.name))"
         output.write("record \(place) of \(record.database.shownText)  ")
-        output.write(record.verdict.text(record.audit), record.verdict.isKnown ? .added : .removed)
-        try output.endLine()
+        try output.writeLine(record.verdict.text(record.audit), record.verdict.isKnown ? .added : .removed)
         var lines: [[String]] = []
         if let version = record.version, let time = record.time {
             let maker = record.madeBy.map { ", " + $0.shownText } ?? ""

@@ -82,8 +82,7 @@ enum DiffCommand: Command {
                 from = try first.offset(in: access.store.log)
                 to = try second?.offset(in: access.store.log) ?? access.store.offset
             } catch let error as StrataError where error.code == .outOfRange {
-                Diagnostics.report("\(error)", by: name)
-                return .no
+                return Diagnostics.refuse("\(error)", by: name)
             }
             try requireKnown(scope, in: [access.store])
             var report = DifferenceReport(arguments, output)

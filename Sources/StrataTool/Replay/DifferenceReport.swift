@@ -45,8 +45,7 @@ struct DifferenceReport {
             try endPlace()
             place = found
             if !asJSON, !isSummary {
-                output.write(text(of: found), .heading)
-                try output.endLine()
+                try output.writeLine(text(of: found), .heading)
             }
         }
         if isSummary {
@@ -71,8 +70,7 @@ struct DifferenceReport {
             output.write(same)
             try output.endLine()
         } else {
-            output.write("\(total.added) added, \(total.removed) removed, \(total.changed) changed")
-            try output.endLine()
+            try output.writeLine("\(total.added) added, \(total.removed) removed, \(total.changed) changed")
         }
         return isSame ? .success : .no
     }
@@ -96,8 +94,7 @@ struct DifferenceReport {
             output.write("\(text(of: place))  \(Printable.escaped(type))")
             output.write("  +\(counts.added)", .added)
             output.write("  -\(counts.removed)", .removed)
-            output.write("  ~\(counts.changed)", .place)
-            try output.endLine()
+            try output.writeLine("  ~\(counts.changed)", .place)
         }
         types = []
     }
@@ -116,9 +113,8 @@ struct DifferenceReport {
             case .changed: ("~", .place)
             }
         let tags = [difference.before, difference.after].compactMap { $0?.version.tag }.joined(separator: " -> ")
-        output.write(
+        try output.writeLine(
             "\(mark) \(Printable.escaped(try difference.type)) \(Printable.escaped(difference.id.name))  \(tags)", ink)
-        try output.endLine()
         for link in try difference.links {
             try writeLine(
                 link.kind.rawValue, link.before.map { ValueText.link($0, isLoose: link.isLooseBefore) },
@@ -127,8 +123,7 @@ struct DifferenceReport {
         for field in try difference.fields {
             if field.key == ShareState.key, let lines = ShareStateText.lines(from: field.before, to: field.after) {
                 for (text, ink) in lines {
-                    output.write("    " + text, ink)
-                    try output.endLine()
+                    try output.writeLine("    " + text, ink)
                 }
                 continue
             }

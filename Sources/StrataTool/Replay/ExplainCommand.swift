@@ -48,8 +48,7 @@ enum ExplainCommand: Command {
                 // The commit may be in the part that damage makes unreadable.
                 if let damage = access.damage { throw damage }
                 let isEmpty = access.store.offset == 0
-                Diagnostics.report(isEmpty ? "The store has no commits." : "\(error)", by: name)
-                return .no
+                return Diagnostics.refuse(isEmpty ? "The store has no commits." : "\(error)", by: name)
             }
             return .success
         }

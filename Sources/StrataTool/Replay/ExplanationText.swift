@@ -18,13 +18,13 @@ struct ExplanationText {
         output.write("  \(why.outcome.text)")
         if let code = why.code { output.write(": " + AuditText.code(code.rawValue)) }
         try output.endLine()
-        try line(summary, to: output)
+        try output.writeLine(indented: summary)
         if let sync = why.sync { try write(sync, to: output) }
-        if let message = why.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
+        if let message = why.message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }
         try write(why.rules, to: output)
         try write(why.facts, to: output)
         for item in why.items { try write(item, to: output) }
-        for note in why.notes { try line("note: " + Printable.escaped(note), to: output) }
+        for note in why.notes { try output.writeLine(indented: "note: " + Printable.escaped(note)) }
     }
 
     private var summary: String {
@@ -34,11 +34,6 @@ struct ExplanationText {
         if why.isAtomic == true { parts.append("atomic") }
         if let offset = why.judgedAt { parts.append("judged on the state at \(offset)") }
         return parts.joined(separator: ", ")
-    }
-
-    private func line(_ text: String, to output: Output) throws {
-        output.write("    " + text)
-        try output.endLine()
     }
 
     private func write(_ rules: [ExplanationRule], to output: Output) throws {
@@ -53,21 +48,22 @@ struct ExplanationText {
 
     private func write(_ facts: [Explanation.Fact], to output: Output) throws {
         for fact in facts {
-            try line(Printable.escaped(fact.text) + (fact.offset.map { ", by commit \($0)" } ?? ""), to: output)
+            try output.writeLine(
+                indented: Printable.escaped(fact.text) + (fact.offset.map { ", by commit \($0)" } ?? ""))
         }
     }
 
     private func write(_ sync: SyncEngineSend, to output: Output) throws {
         let name = sync.groupName.nonempty.map { " \"\(Printable.escaped($0))\"" } ?? ""
-        try line("sent by the sync engine of \(why.actor.shownText), \(sync.scope.name)", to: output)
+        try output.writeLine(indented: "sent by the sync engine of \(why.actor.shownText), \(sync.scope.name)")
         let requests = sync.requests.map { "\($0.offset)" + ($0.isRefused ? " refused" : "") }
         let first = max(0, min(sync.place - Self.maximumRequests / 2, requests.count - Self.maximumRequests))
         let shown = requests[first...].prefix(Self.maximumRequests).joined(separator: ", ")
         let count = "\(requests.count)" + (sync.isCut ? " within \(SyncEngineSend.maximumCommits) commits" : "")
-        try line(
-            "request \(sync.place + 1) of \(count) in the group \(Printable.escaped(sync.groupID))\(name): "
-                + (first > 0 ? "…, " : "") + shown + (first + Self.maximumRequests < requests.count ? ", …" : ""),
-            to: output)
+        try output.writeLine(
+            indented:
+                "request \(sync.place + 1) of \(count) in the group \(Printable.escaped(sync.groupID))\(name): "
+                + (first > 0 ? "…, " : "") + shown + (first + Self.maximumRequests < requests.count ? ", …" : ""))
     }
 
     // MARK: Items
@@ -83,19 +79,20 @@ struct ExplanationText {
             output.write(why.outcome == .refused || why.outcome == .nothingToDo ? "nothing to do" : "accepted", .added)
         }
         try output.endLine()
-        if let message = item.message { try line("\"" + Printable.escaped(message) + "\"", to: output) }
+        if let message = item.message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }
         try write(item.rules, to: output)
         if item.list == .saves, item.zone != nil {
             let base = item.base.map { "the client had \($0.tag)" } ?? "the client sent no tag"
             let stored = item.stored.map { ", the store has \($0.tag)" } ?? ""
-            try line(base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""), to: output)
+            try output.writeLine(indented: base + stored + (item.made.map { ", saved as \($0.tag)" } ?? ""))
         }
         try write(item.facts, to: output)
         if let staysPending = item.staysPending {
-            try line(
-                staysPending
+            try output.writeLine(
+                indented:
+                    staysPending
                     ? "the change stays pending: the engine sends it again"
-                    : "the change is no longer pending: the app must add it again", to: output)
+                    : "the change is no longer pending: the app must add it again")
         }
         if let conflict = item.conflict { try write(conflict, to: output) }
     }
@@ -103,8 +100,8 @@ struct ExplanationText {
     // MARK: Three ways
 
     private func write(_ conflict: RecordConflict, to output: Output) throws {
-        if let problem = conflict.ancestor.problem { try line("ancestor: \(problem)", to: output) }
-        for note in conflict.notes { try line("note: \(note)", to: output) }
+        if let problem = conflict.ancestor.problem { try output.writeLine(indented: "ancestor: \(problem)") }
+        for note in conflict.notes { try output.writeLine(indented: "note: \(note)") }
         var rows = [["field", "ancestor", "client", "server", "changed by"]]
         rows += conflict.fields.map { field in
             [
@@ -115,10 +112,11 @@ struct ExplanationText {
         }
         if rows.count > 1 { try Columns.write(rows, indentation: 4, to: output) }
         if conflict.changes.isEmpty { return }
-        try line(
-            conflict.base == nil ? "commits that led to it:" : "commits after the client's version:", to: output)
+        try output.writeLine(
+            indented:
+                conflict.base == nil ? "commits that led to it:" : "commits after the client's version:")
         if conflict.earlierChangeCount > 0 {
-            try line("  \(conflict.earlierChangeCount.counted("earlier one")) …", to: output)
+            try output.writeLine(indented: "  \(conflict.earlierChangeCount.counted("earlier one")) …")
         }
         try Columns.write(
             conflict.changes.map { change in

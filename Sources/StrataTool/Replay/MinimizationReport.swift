@@ -18,11 +18,8 @@ struct MinimizationReport {
 
     func write(_ request: MinimalRequest) throws {
         guard !asJSON else { return try output.writeJSON(request, as: Self.request) }
-        guard let commit = try store.log.commit(at: request.offset) else {
-            throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: request.offset))
-        }
-        let envelope = commit.decoded
-        try CommitLine().write(commit, envelope, names, to: output)
+        let commit = try store.log.requiredCommit(at: request.offset)
+        try CommitLine().write(commit, commit.decoded, names, to: output)
         guard !request.isWhole else { return }
         output.write("    only ")
         if request.itemCount < request.originalItemCount {
@@ -50,18 +47,14 @@ struct MinimizationReport {
             output.write("\(count) of \(commitCount.counted("commit")) left")
             output.write(history.isComplete ? ", none of which can be removed" : "; more might be removable")
         }
-        output.write("; \(history.trialCount.counted("history", "histories")) tried")
-        try output.endLine()
+        try output.writeLine("; \(history.trialCount.counted("history", "histories")) tried")
         if let path = arguments[MinimizeCommand.out] {
-            output.write("saved as \(Printable.escaped(path)), up to offset \(end(of: history))")
-            try output.endLine()
+            try output.writeLine("saved as \(Printable.escaped(path)), up to offset \(end(of: history))")
         }
         guard let test else { return }
-        output.write("test written to \(Printable.escaped(arguments[MinimizeCommand.test] ?? ""))")
-        try output.endLine()
+        try output.writeLine("test written to \(Printable.escaped(arguments[MinimizeCommand.test] ?? ""))")
         for what in test.leftOut {
-            output.write("    not rebuilt: \(Printable.escaped(what))")
-            try output.endLine()
+            try output.writeLine("    not rebuilt: \(Printable.escaped(what))")
         }
     }
 

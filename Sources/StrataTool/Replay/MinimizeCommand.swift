@@ -61,8 +61,7 @@ enum MinimizeCommand: Command {
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
                 {
                     try output.flush()
-                    Diagnostics.report(error.description, by: name)
-                    return .no
+                    return Diagnostics.refuse(error.description, by: name)
                 }
             }
         } catch let error as StrataError where error.code == .invalidArgument {

@@ -12,23 +12,17 @@ struct NotificationExplanationText {
         output.write("commit \(why.offset)", .heading)
         output.write("  " as StaticString)
         output.write(Timestamp(microseconds: why.time))
-        output.write("  " + why.actor.shownText)
-        try output.endLine()
-        for change in why.changes.prefix(Self.mostChanges) { try line(change.shownText, to: output) }
+        try output.writeLine("  " + why.actor.shownText)
+        for change in why.changes.prefix(Self.mostChanges) { try output.writeLine(indented: change.shownText) }
         if why.changes.count > Self.mostChanges {
-            try line("and \(why.changes.count - Self.mostChanges) more", to: output)
+            try output.writeLine(indented: "and \(why.changes.count - Self.mostChanges) more")
         }
         for one in why.subscriptions { try write(one, to: output) }
         for device in why.devices { try write(device, to: output) }
-        for note in why.notes { try line("note: " + note, to: output) }
+        for note in why.notes { try output.writeLine(indented: "note: " + note) }
     }
 
     private static let mostChanges = 20
-
-    private func line(_ text: String, to output: Output) throws {
-        output.write("    " + text)
-        try output.endLine()
-    }
 
     private func write(_ one: SubscriptionEvaluation, to output: Output) throws {
         let subscription = one.subscription
@@ -42,10 +36,9 @@ struct NotificationExplanationText {
             output.write(" on " + subscription.options.names.joined(separator: ", "))
         }
         output.write("  ")
-        output.write(one.fires ? "fires" : "does not fire", one.fires ? .added : .removed)
-        try output.endLine()
-        if let saved = one.saved { try line("saved by commit \(saved.offset)", to: output) }
-        if let fired = one.firedBy { try line("fired once, for commit \(fired.offset)", to: output) }
+        try output.writeLine(one.fires ? "fires" : "does not fire", one.fires ? .added : .removed)
+        if let saved = one.saved { try output.writeLine(indented: "saved by commit \(saved.offset)") }
+        if let fired = one.firedBy { try output.writeLine(indented: "fired once, for commit \(fired.offset)") }
         // One line for each reason, with the first change to which it applies.
         var told: [String] = []
         for finding in one.findings {
@@ -54,7 +47,7 @@ struct NotificationExplanationText {
             told.append(text)
             let count = one.findings.count { $0.verdict.text + Self.predicateText($0) == text }
             let more = count > 1 ? ", and \(count - 1) more" : ""
-            try line("\(why.changes[finding.change].shownText)\(more): \(text)", to: output)
+            try output.writeLine(indented: "\(why.changes[finding.change].shownText)\(more): \(text)")
         }
     }
 
@@ -78,8 +71,7 @@ struct NotificationExplanationText {
         } else {
             parts.append("no notification to it is recorded")
         }
-        output.write(parts.joined(separator: "; "))
-        try output.endLine()
+        try output.writeLine(parts.joined(separator: "; "))
     }
 }
 

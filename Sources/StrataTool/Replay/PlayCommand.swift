@@ -19,8 +19,10 @@ enum PlayCommand: Command {
     static let user = Option.text(
         "--user", "NAME", help: "print the changes and notifications that this user would receive")
     static let device = Option.text("--device", "NAME", help: "on this device, not notified of its own changes")
-    static let from = moment("--from", "begin with the state as it was then")
-    static let to = moment("--to", "end with the last commit up to then")
+    static let from = Option.moment(
+        "--from", help: "begin with the state as it was then: an offset, or a time as for --at elsewhere")
+    static let to = Option.moment(
+        "--to", help: "end with the last commit up to then: an offset, or a time as for --at elsewhere")
     static let speed = Option<Double>(
         name: "--speed", valueName: "FACTOR", help: "play this many times as fast: 10x, 0.5x"
     ) { text throws(UsageError) in
@@ -40,7 +42,6 @@ enum PlayCommand: Command {
         return seconds
     }
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
         user, device, from, to, speed, step, unpaced, maximumGap, Option.json,
     ]
@@ -56,17 +57,6 @@ enum PlayCommand: Command {
     private static let mostTogether = 4_096
     /// The interval for checking that the output still has a reader.
     private static let listenerMilliseconds: Int64 = 100
-
-    private static func moment(_ name: String, _ help: String) -> Option<Moment> {
-        Option(name: name, valueName: "OFFSET|TIME", help: "\(help): an offset, or a time as for --at elsewhere") {
-            text throws(UsageError) in
-            guard let moment = try Moment(text, as: name) else {
-                throw UsageError(
-                    "\(name) takes an offset, or a time such as \(Moment.timeExamples); '\(text)' is neither")
-            }
-            return moment
-        }
-    }
 
     /// Returns nil for text that is not a finite number, with or without its unit.
     private static func number(_ text: String, unit: Character) -> Double? {
@@ -97,8 +87,7 @@ enum PlayCommand: Command {
             do { playback = try open(arguments, access) } catch let error as StrataError
                 where error.code == .outOfRange
             {
-                Diagnostics.report("\(error)", by: name)
-                return .no
+                return Diagnostics.refuse("\(error)", by: name)
             }
             defer { try? playback.close() }
             if let user = arguments[user] { try NamedPlace(access.store).requireUser(user) }

@@ -43,8 +43,7 @@ struct PlayReport {
         } else {
             output.write("the service" as StaticString)
         }
-        output.write(": \(commit.eventCount.counted("event"))")
-        try output.endLine()
+        try output.writeLine(": \(commit.eventCount.counted("event"))")
     }
 
     private func writeText(_ change: PlayedFeed.Change, _ state: ContainerState) throws {

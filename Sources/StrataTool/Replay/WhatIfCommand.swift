@@ -17,7 +17,6 @@ enum WhatIfCommand: Command {
         + "request in the log or were erased, there is no answer: it says so and exits with 1, unless --leave-out is "
         + "given. Exits with 0 if nothing differs, and with 1 if a request had another outcome, a record differs at "
         + "the end, or nothing could be judged. The store is only read."
-    static let operands = [Operand.store]
 
     static let drop = Option<RerunChange>(
         name: "--drop", valueName: "OFFSET",
@@ -41,15 +40,9 @@ enum WhatIfCommand: Command {
         "--insert", "FILE", help: "also save the records of this export, by --user after --at; - for standard input")
     static let at = Option.number(
         "--at", "OFFSET", 0...Version.maximumOffset, help: "the commit after which --insert saves")
-    static let rules = Option<StoreOptions>(
-        name: "--rules", valueName: "NAME", help: "judge as service (the default) or embedded stores do"
-    ) { text throws(UsageError) in
-        switch text {
-        case "service": return .service
-        case "embedded": return .embedded
-        default: throw UsageError("--rules must be service or embedded, not '\(text)'")
-        }
-    }
+    static let rules = Option<StoreOptions>.choice(
+        "--rules", "NAME", [("service", .service), ("embedded", .embedded)],
+        help: "judge as service (the default) or embedded stores do")
     static let leaveOut = Option.flag(
         "--leave-out", help: "continue if most commits cannot be judged, and leave out those after the first change")
     static let out = Option.text(
@@ -103,8 +96,7 @@ enum WhatIfCommand: Command {
                 return code
             }
         } catch let error as StrataError where error.code == .alreadyExists {
-            Diagnostics.report(error.description, by: name)
-            return .no
+            return Diagnostics.refuse(error.description, by: name)
         } catch let error as StrataError where [.invalidArgument, .outOfRange].contains(error.code) {
             try output.flush()
             throw UsageError(error.description)
@@ -129,8 +121,7 @@ enum WhatIfCommand: Command {
             try output.writeJSON(reason, as: WhatIfReport.noAnswer)
             try output.flush()
         }
-        Diagnostics.report(reason, by: name)
-        return .no
+        return Diagnostics.refuse(reason, by: name)
     }
 
     // MARK: Changes

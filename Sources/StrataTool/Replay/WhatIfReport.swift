@@ -78,17 +78,15 @@ struct WhatIfReport {
         let unjudgedCount = report.unjudgedCount
         let judged = unjudgedCount > 0 ? "\(report.commitCount - unjudgedCount) of " : ""
         let commits = report.commitCount.counted("commit")
-        output.write(
+        try output.writeLine(
             "\(judged)\(commits) judged again: \(report.directCount) changed, "
                 + "\(report.changedCount) others had another outcome")
-        try output.endLine()
         try Self.write(report.unjudged, count: unjudgedCount, to: output) { isOne, isKept in
             "could not be judged and \(isOne ? "is" : "are") "
                 + (isKept ? "kept as \(isOne ? "it is" : "they are")" : "left out")
         }
         guard let path else { return }
-        output.write("saved as \(Printable.escaped(path)), up to offset \(report.end)")
-        try output.endLine()
+        try output.writeLine("saved as \(Printable.escaped(path)), up to offset \(report.end)")
     }
 
     /// Prints the commits that could not be judged again, one line for each run with the same reason.
@@ -104,13 +102,11 @@ struct WhatIfReport {
         for commits in unjudged.prefix(mostRanges) {
             let (first, last) = (commits.offsets.lowerBound, commits.offsets.upperBound)
             let which = first == last ? "commit \(first)" : "commits \(first) to \(last)"
-            output.write("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason.asClause)")
-            try output.endLine()
+            try output.writeLine("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason.asClause)")
             told += commits.offsets.count
         }
         guard told < count else { return }
-        output.write("\(count - told) more could not be judged")
-        try output.endLine()
+        try output.writeLine("\(count - told) more could not be judged")
     }
 
     // MARK: For programs

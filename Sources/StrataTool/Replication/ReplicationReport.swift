@@ -19,12 +19,10 @@ struct ReplicationReport {
     /// - Parameter verb: the first words of the line, such as `12 commits came`.
     func write(_ verb: String, asJSON: Bool, to output: Output) throws {
         if asJSON { return try output.writeJSON(self) }
-        output.write(
+        try output.writeLine(
             "\(verb); \(Printable.escaped(target)) ends with \(end.offset == 0 ? "no commit" : "commit \(end)")")
-        try output.endLine()
         for note in notes {
-            output.write("note: \(Printable.escaped(note))")
-            try output.endLine()
+            try output.writeLine("note: \(Printable.escaped(note))")
         }
     }
 

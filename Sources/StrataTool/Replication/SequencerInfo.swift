@@ -48,11 +48,9 @@ struct SequencerInfo {
         line("entries", "\(first) to \(last)")
         if let assets { line("assets", "\(assets) in the cluster") }
         if let lastTime { line("last", "\(Timestamp(microseconds: lastTime))") }
-        output.write("end         \(end)")
-        try output.endLine()
+        try output.writeLine("end         \(end)")
         guard let erasure else { return }
-        output.write("erasure     commit \(erasure.offset)")
-        try output.endLine()
+        try output.writeLine("erasure     commit \(erasure.offset)")
         try erasure.write(to: output, address, indent: 12)
     }
 }
@@ -61,8 +59,7 @@ extension ErasureProgress {
     /// Writes which copies have not carried it out, and until when the sequencer has the data.
     func write(to output: Output, _ address: String, indent: Int = 0) throws {
         func line(_ text: String) throws {
-            output.write(String(repeating: " ", count: indent) + Printable.escaped(text))
-            try output.endLine()
+            try output.writeLine(String(repeating: " ", count: indent) + Printable.escaped(text))
         }
         if let waiting {
             let erased = copyCount - waiting.count

@@ -75,10 +75,9 @@ struct TrimReport {
 
     func write(asJSON: Bool, to output: Output) throws {
         if asJSON { return try output.writeJSON(self) }
-        output.write(
+        try output.writeLine(
             "entries up to \(done.entry) were removed; new copies begin after commit \(done.horizon), with a base of "
                 + "\(done.baseBytes.counted("byte"))")
-        try output.endLine()
     }
 }
 

@@ -57,8 +57,7 @@ enum ReportCommand: Command {
                 return true
             }
         } catch let refusal as Refusal {
-            Diagnostics.report(refusal.message, by: name)
-            return .no
+            return Diagnostics.refuse(refusal.message, by: name)
         }
         if let damage { throw damage }
         return .success

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 
 /// The content of a report, except for the histories of records.
 struct ReportContent {
@@ -49,20 +50,11 @@ struct ReportContent {
 
     var names: KnownNames { scan.statistics.names }
 
-    func zoneName(_ ordinal: UInt64) -> String { names.zone(ordinal) ?? "zone \(ordinal)" }
-
-    /// A text such as `private of anna`; empty if the database is unknown.
-    func databaseText(ofZone ordinal: UInt64) -> String {
-        names.databaseID(ofZone: ordinal)?.shownText ?? ""
-    }
-
     /// Returns the ordinal of the zone of an item in a refused request; nil if it has none.
-    func zone(of target: RequestItems.Target, in refusal: ReportRefusal) -> UInt64? {
-        guard let zone = target.zone, var database = target.database else { return nil }
-        if database.scope != .public, database.owner.isEmpty {
-            database.owner = names.user(refusal.header.user) ?? ""
-        }
-        return zonePlaces[ZonePlace(name: ExactName(text: zone), database: database)]
+    func zone(of target: ReportRefusal.Target, in refusal: ReportRefusal) -> UInt64? {
+        guard let zone = target.zone, let database = target.database else { return nil }
+        let owned = database.named(for: names.user(refusal.header.user) ?? "")
+        return zonePlaces[ZonePlace(name: ExactName(text: zone), database: owned)]
     }
 
     // MARK: Histories

@@ -131,12 +131,11 @@ struct ReportHistories {
         var head = ReportJSON()
         head.append(record.zone)
         for text in [
-            names.zone(record.zone) ?? "zone \(record.zone)",
-            names.databaseID(ofZone: record.zone)?.shownText ?? "",
-            names.recordType(type) ?? "type \(type)", record.name,
+            names.shownZone(record.zone), names.shownDatabase(ofZone: record.zone), names.shownType(type),
+            Printable.escaped(record.name),
         ] {
             head.append(raw: ",")
-            head.append(Printable.escaped(text))
+            head.append(text)
         }
         take(head.bytes.count - histories[place].head.bytes.count, of: place)
         if histories[place].head.bytes.isEmpty { take(Self.recordBytes, of: place) }

@@ -42,8 +42,8 @@ extension ReportPage {
         let made: ReportMarkup = share.made.map { "\(count: $0)" } ?? unknown
         let ended: ReportMarkup = share.ended.map { "\(count: $0)" } ?? ""
         return """
-            <tr><th scope="row">\(record(share.record.name, zone: zone))<small>\(content.zoneName(zone)) \
-            \(content.databaseText(ofZone: zone))</small></th><td>\(root)</td><td>\(participants(of: share))</td>\
+            <tr><th scope="row">\(record(share.record.name, zone: zone))<small>\(content.names.shownZone(zone)) \
+            \(content.names.shownDatabase(ofZone: zone))</small></th><td>\(root)</td><td>\(participants(of: share))</td>\
             <td class="n">\(made)</td><td class="n">\(ended)</td></tr>
 
             """

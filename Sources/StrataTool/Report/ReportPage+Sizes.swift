@@ -8,10 +8,13 @@ extension ReportPage {
         let numbers = content.scan.statistics
         let names = numbers.names
         let zones = numbers.zones.sorted(by: <).map { ordinal, tally -> (ReportMarkup, Tally) in
-            ("\(content.zoneName(ordinal)) <small>\(content.databaseText(ofZone: ordinal))</small>", tally)
+            (
+                "\(content.names.shownZone(ordinal)) <small>\(content.names.shownDatabase(ofZone: ordinal))</small>",
+                tally
+            )
         }
-        let types = numbers.types.sorted(by: <).map { (text(names.recordType($0.key) ?? "type \($0.key)"), $0.value) }
-        let fields = numbers.fields.sorted(by: <).map { (text(names.field($0.key) ?? "field \($0.key)"), $0.value) }
+        let types = numbers.types.sorted(by: <).map { (text(names.shownType($0.key)), $0.value) }
+        let fields = numbers.fields.sorted(by: <).map { (text(names.shownField($0.key)), $0.value) }
         let users = numbers.users.sorted(by: <).map { (text(names.actorText($0.key, 0)), $0.value) }
         let kinds = numbers.kinds.sorted { $0.rawValue < $1.rawValue }.map { (text("\($0.key)"), $0.value) }
         return """
@@ -94,8 +97,8 @@ extension ReportPage {
         let counts = top.map(\.count)
         let rows = top.map { item, count -> ReportMarkup in
             """
-            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th><td>\(content.zoneName(item.zone)) \
-            <small>\(content.databaseText(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
+            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th><td>\(content.names.shownZone(item.zone)) \
+            <small>\(content.names.shownDatabase(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
             \(meter(count, of: counts))</tr>
 
             """

@@ -48,7 +48,9 @@ extension ReportPage {
     private func zoneLanes(_ timeline: ReportTimeline) -> [Lane] {
         let (lanes, others) = timeline.zones.top(Self.mostLanes)
         let named = lanes.map { ordinal, counts in
-            Lane(name: content.zoneName(ordinal), note: content.databaseText(ofZone: ordinal), counts: counts)
+            Lane(
+                name: content.names.shownZone(ordinal), note: content.names.shownDatabase(ofZone: ordinal),
+                counts: counts)
         }
         return named + (others.map { [Lane(name: "Other zones", counts: $0)] } ?? [])
     }

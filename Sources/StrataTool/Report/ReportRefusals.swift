@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 
 /// The places of refusals in a log, limited to the latest.
 struct ReportRefusals {
@@ -43,10 +44,45 @@ struct ReportRefusal {
     struct Item {
         let act: String
         /// Nil if the request was not kept.
-        let target: RequestItems.Target?
+        let target: Target?
         let code: UInt64
         /// The version in the store.
         let stored: Version?
+
+        fileprivate init(
+            _ list: RequestShape.List, _ index: Int, of request: Request?, code: UInt64, stored: Version?
+        ) {
+            act = list == .saves ? "save" : "delete"
+            target = request.flatMap { Target($0.item(list, index), of: $0) }
+            (self.code, self.stored) = (code, stored)
+        }
+    }
+
+    /// What an item of a request is about.
+    struct Target {
+        /// The name of a record, a zone or a subscription.
+        let name: String
+        /// The name of a record's zone.
+        private(set) var zone: String?
+        /// The database of a record; without an owner, the actor's own.
+        private(set) var database: DatabaseID?
+        /// The version that the client had seen.
+        private(set) var base: Version?
+        /// The sent keys and values; nil removes a key.
+        private(set) var fields: [(key: String, value: FieldValue?)] = []
+
+        fileprivate init?(_ item: RequestItem?, of request: Request) {
+            guard let item else { return nil }
+            let zone = item.zone.map { request.names.zone($0)?.name ?? "zone \($0)" }
+            name = item.name ?? zone ?? ""
+            guard case .modifyRecords(let body) = request.content else { return }
+            (self.zone, database) = (zone, request.database)
+            guard item.list == .saves else { return }
+            base = body.saves[item.index].base
+            fields = body.saves[item.index].fields.map {
+                (request.names.key($0.field) ?? "field \($0.field)", $0.value)
+            }
+        }
     }
 
     let version: Version
@@ -81,13 +117,11 @@ struct ReportRefusal {
             else { return nil }
             self.version = version
             (code, message) = (event.code, event.message ?? "")
-            let request = event.request.flatMap { try? Request(decoding: $0[...]) }.map { RequestItems($0) }
+            let request = event.request.flatMap { try? Request(decoding: $0[...]) }
             items = event.culprits.map { culprit in
-                let isSave = culprit.list == .saves
-                return Item(
-                    act: isSave ? "save" : "delete",
-                    target: request?.target(isSave: isSave, Int(clamping: culprit.index)), code: culprit.code,
-                    stored: culprit.version)
+                Item(
+                    culprit.list == .saves ? .saves : .deletes, Int(clamping: culprit.index), of: request,
+                    code: culprit.code, stored: culprit.version)
             }
         case .rest:
             guard let shape = try? RequestShape(decoding: envelope.header.requestShape) else { return nil }
@@ -98,63 +132,15 @@ struct ReportRefusal {
     }
 
     private static func items(leftOut shape: RequestShape) -> [Item] {
-        let request = shape.request.map { RequestItems($0) }
         // The request contains only the omitted items, so indices count only those.
         var (saveCount, deleteCount) = (0, 0)
         return shape.leftOut.compactMap { item in
-            let isSave = item.list == .saves
-            defer { if isSave { saveCount += 1 } else { deleteCount += 1 } }
+            let index = item.list == .saves ? saveCount : deleteCount
+            if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                act: isSave ? "save" : "delete",
-                target: request?.target(isSave: isSave, isSave ? saveCount : deleteCount), code: refusal.code.rawValue,
+                item.list, index, of: shape.request, code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
-        }
-    }
-}
-
-/// Reads the targets of the items in a request.
-struct RequestItems {
-    struct Target {
-        /// The name of a record, a zone or a subscription.
-        let name: String
-        /// The name of a record's zone.
-        var zone: String?
-        /// The database of a record; without an owner, the actor's own.
-        var database: DatabaseID?
-        /// The version that the client had seen.
-        var base: Version?
-        /// The sent keys and values; nil removes a key.
-        var fields: [(key: String, value: FieldValue?)] = []
-    }
-
-    private let request: Request
-
-    init(_ request: Request) { self.request = request }
-
-    /// - Parameter index: the index in the list of saves or of deletes.
-    func target(isSave: Bool, _ index: Int) -> Target? {
-        func item<Element>(_ list: [Element]) -> Element? { list.indices.contains(index) ? list[index] : nil }
-        func zone(_ ordinal: UInt64) -> String { request.names.zone(ordinal)?.name ?? "zone \(ordinal)" }
-        switch request.content {
-        case .modifyRecords(let body):
-            let database = request.database
-            guard isSave else {
-                return item(body.deletes).map { Target(name: $0.name, zone: zone($0.zone), database: database) }
-            }
-            return item(body.saves).map { save in
-                let fields = save.fields.map { (request.names.key($0.field) ?? "field \($0.field)", $0.value) }
-                return Target(
-                    name: save.record.name, zone: zone(save.record.zone), database: database, base: save.base,
-                    fields: fields)
-            }
-        case .modifyZones(let body):
-            let ordinal = isSave ? item(body.saves)?.zone : item(body.deletes)
-            return ordinal.map { Target(name: zone($0)) }
-        case .modifySubscriptions(let body):
-            return (isSave ? item(body.saves)?.id : item(body.deletes)).map { Target(name: $0) }
-        case .joinShares(let body): return item(body.tokens).map { Target(name: $0) }
-        case .administer, .declareSchema, .notify: return nil
         }
     }
 }

@@ -5,8 +5,7 @@ extension Secrets {
     func reportClosed(by command: String, _ output: Output) throws -> ExitCode {
         guard let reason = firstReason else { return .success }
         try output.flush()
-        Diagnostics.report(
+        return Diagnostics.refuse(
             "\(closedCount.counted("encrypted value")) cannot be decrypted", advice: "\(reason)", by: command)
-        return .no
     }
 }

@@ -70,15 +70,12 @@ struct AccessDetail {
     // MARK: For people
 
     func write(to output: Output) throws {
-        output.write("record ")
-        output.write(Printable.escaped(id.name), .heading)
-        try output.endLine()
         var lines = [("zone", "\(Printable.escaped(id.zone.name)), \(database.shownText)")]
         lines.append(("user", user.isEmpty ? "not signed in" : Printable.escaped(user)))
         lines.append(("read", "\(mayRead ? "yes" : "no"): \(Printable.escaped(readReason))"))
         lines.append(("write", "\(mayWrite ? "yes" : "no"): \(Printable.escaped(writeReason))"))
         if !chain.isEmpty { lines.append(("chain", chain.map { Printable.escaped($0) }.joined(separator: " < "))) }
-        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+        try Columns.write("record", id.name, lines, to: output)
     }
 }
 

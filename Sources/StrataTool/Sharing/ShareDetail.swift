@@ -41,9 +41,6 @@ struct ShareDetail {
     // MARK: For people
 
     func write(to output: Output) throws {
-        output.write("share ")
-        output.write(Printable.escaped(share.record.name), .heading)
-        try output.endLine()
         var lines = [("zone", "\(Printable.escaped(zone)), \(database.shownText)")]
         lines.append(("shares", share.root.map { "record \(Printable.escaped($0))" } ?? "the whole zone"))
         if let content {
@@ -57,7 +54,7 @@ struct ShareDetail {
         } else {
             lines.append(("state", "ended"))
         }
-        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+        try Columns.write("share", share.record.name, lines, to: output)
     }
 }
 

@@ -15,7 +15,6 @@ enum SharesCommand: Command {
     static let user = Option.text("--user", "NAME", help: "only shares that this user owns or participates in")
     static let ended = Option.flag("--ended", help: "also list shares that have ended")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [user, ended, Option.at, Option.json]
     static let examples = [
         "strata shares Notes.strata", "strata shares Notes.strata --user ben --json | jq '[.share, .root]'",
@@ -33,10 +32,7 @@ enum SharesCommand: Command {
                 count += 1
                 if arguments[Option.json] { try output.writeJSON(share) } else { try share.write(to: output) }
             }
-            if !arguments[Option.json] {
-                output.write(count.counted("share"))
-                try output.endLine()
-            }
+            if !arguments[Option.json] { try output.writeLine(count.counted("share")) }
             return .success
         }
     }

@@ -156,8 +156,7 @@ struct FeedPages {
             try Columns.write(changed + deleted, to: output)
             if let token = page.clientToken { end += "; client token \(Base64.text(token))" }
         }
-        output.write(end)
-        try output.endLine()
+        try output.writeLine(end)
     }
 
     // MARK: For programs

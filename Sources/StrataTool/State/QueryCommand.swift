@@ -125,11 +125,9 @@ struct PlanReport {
     func write(to output: Output, asJSON: Bool) throws {
         if asJSON { return try output.writeJSON(self) }
         for line in plan.text.split(separator: "\n") {
-            output.write(Printable.escaped(String(line)))
-            try output.endLine()
+            try output.writeLine(Printable.escaped(String(line)))
         }
-        output.write("note: \(Self.scanNote)")
-        try output.endLine()
+        try output.writeLine("note: \(Self.scanNote)")
     }
 }
 

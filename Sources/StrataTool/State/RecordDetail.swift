@@ -23,9 +23,6 @@ struct RecordDetail {
 
     /// Writes a paragraph with a line for each field.
     func write(to output: Output) throws {
-        output.write("record ")
-        output.write(Printable.escaped(record.id.name), .heading)
-        try output.endLine()
         let zone = "\(Printable.escaped(record.id.zone.name)), \(record.database.shownText)"
         var lines = [("zone", zone), ("type", Printable.escaped(try record.type))]
         let version = record.version
@@ -38,7 +35,7 @@ struct RecordDetail {
         }
         if let share = try record.share { lines.append(("share", Printable.escaped(share))) }
         if fields.isEmpty { lines.append(("fields", "none")) }
-        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+        try Columns.write("record", record.id.name, lines, to: output)
         let rows = try fields.map { [Printable.escaped($0.key), "\($0.value.kind)", try values.text(of: $0.value)] }
         try Columns.write(rows, indentation: 8, to: output)
     }

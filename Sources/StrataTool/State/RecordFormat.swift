@@ -65,8 +65,7 @@ struct RecordLines: RecordFormat {
                 let isLast = values.isEmpty && text == texts.last
                 if !isLast { output.write(String(repeating: " ", count: max(0, padding) + 2)) }
             }
-            output.write(values.joined(separator: "  "))
-            try output.endLine()
+            try output.writeLine(values.joined(separator: "  "))
         }
     }
 

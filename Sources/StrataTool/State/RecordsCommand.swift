@@ -14,7 +14,6 @@ enum RecordsCommand: Command {
     static let type = Option.text("--type", "NAME", help: "only records of this type")
     static let limit = Option.number("--limit", "N", 1...UInt64.max, help: "only the first N records")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
         DatabaseOptions.zone, type, DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner,
         Option.at,

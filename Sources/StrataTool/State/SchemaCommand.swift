@@ -65,8 +65,8 @@ enum SchemaCommand: Command {
             var place = file == "-" ? "standard input" : file
             if let line = error.context.line, let column = error.context.column { place += ":\(line):\(column)" }
             let expected = error.context.expected ?? "something else"
-            Diagnostics.report("\(place): expected \(expected), found \(error.context.found ?? "this")", by: name)
-            return .no
+            return Diagnostics.refuse(
+                "\(place): expected \(expected), found \(error.context.found ?? "this")", by: name)
         }
         var options = StoreOptions.embedded
         options.createsStore = false
@@ -75,8 +75,7 @@ enum SchemaCommand: Command {
             if isImport { try store.declareSchema(schema) } else { try store.validateSchema(schema) }
         } catch let refusal as Refusal where [.invalidArguments, .limitExceeded].contains(refusal.code) {
             try store.close()
-            Diagnostics.report(refusal.message, by: name)
-            return .no
+            return Diagnostics.refuse(refusal.message, by: name)
         } catch {
             try? store.close()
             throw error

@@ -41,8 +41,7 @@ struct StateAccess {
         do { state = try open(path, moment, options: options) } catch let error as StrataError
             where error.code == .outOfRange && moment != nil
         {
-            Diagnostics.report("\(error)", by: command)
-            return .no
+            return Diagnostics.refuse("\(error)", by: command)
         }
         let offset = state.store.offset
         let code: ExitCode

@@ -29,16 +29,13 @@ struct SubscriptionDetail {
 
     /// Writes a paragraph.
     func write(to output: Output) throws {
-        output.write("subscription ")
-        output.write(Printable.escaped(subscription.id), .heading)
-        try output.endLine()
         var lines = [("user", Printable.escaped(user)), ("database", database.shownText), ("kind", kindText)]
         if !subscription.predicate.isEmpty { lines.append(("where", Printable.escaped(subscription.predicate))) }
         if !subscription.options.isEmpty { lines.append(("on", subscription.options.names.joined(separator: ", "))) }
         lines.append(("shows", subscription.notification.map { Self.text(of: $0) } ?? "no notification is described"))
         if let saved { lines.append(("saved", Self.text(of: saved))) }
         if let firedBy { lines.append(("fired", "once, for \(Self.text(of: firedBy)), and does not fire again")) }
-        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+        try Columns.write("subscription", subscription.id, lines, to: output)
     }
 
     private var kindText: String {

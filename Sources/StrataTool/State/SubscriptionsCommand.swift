@@ -13,7 +13,6 @@ enum SubscriptionsCommand: Command {
 
     static let user = Option.text("--user", "NAME", help: "only subscriptions of this user")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [user, Option.at, Option.json]
     static let examples = [
         "strata subscriptions Notes.strata --user anna", "strata subscriptions Notes.strata --json | jq .subscription",
@@ -36,10 +35,7 @@ enum SubscriptionsCommand: Command {
                 }
                 try forEachFired(of: user, in: database, state, write)
             }
-            if !arguments[Option.json] {
-                output.write(count.counted("subscription"))
-                try output.endLine()
-            }
+            if !arguments[Option.json] { try output.writeLine(count.counted("subscription")) }
             return .success
         }
     }

@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 import StrataStore
 
 /// The meaning of a change token for its store: its age, the changes it lacks, and the next pages of its feed.
@@ -44,16 +45,15 @@ struct TokenStatus {
         if offset >= log.floor.offset, try log.chain(at: offset) != token.position.chain { return nil }
         commitsBehind = end - offset
         if case .within = token.progress { isWithinCommit = true } else { isWithinCommit = false }
-        let times = CommitTimes(log: log)
-        time = try times.time(of: offset)
-        if let time, let last = try times.time(of: end) { age = last - time }
+        time = try log.timeIfKept(of: offset)
+        if let time, let last = try log.timeIfKept(of: end) { age = last - time }
         guard standing.refusal == nil else { return }
         do { next = try Self.next(token, standing.zone, access.store) } catch let refusal as Refusal {
             self.refusal = refusal
             return
         }
         if case .zone(let zone, _) = token.feed {
-            zoneChangesBehind = try Self.changes(of: zone, after: token, upTo: end, log)
+            zoneChangesBehind = try token.changesBehind(of: zone, through: end, in: log)
         }
         let lastHarmless = Self.lastHarmlessFloor(of: token)
         // Compacting everything before X makes X - 1 the floor, and X is at most the end plus 1.
@@ -67,27 +67,6 @@ struct TokenStatus {
         if case .zone = token.feed, case .within = token.progress, offset > 0 { return offset - 1 }
         if case .sharesBefore(let progress) = token.progress, progress.base > 0 { return progress.base }
         return offset
-    }
-
-    private static func changes(
-        of zone: UInt64, after token: FeedToken, upTo end: UInt64, _ log: LogReader
-    ) throws -> (commits: UInt64, changes: UInt64) {
-        var (offset, seen) = (token.position.offset, UInt64.max)
-        if case .within(let event) = token.progress, offset > 0 { (offset, seen) = (offset - 1, event) }
-        var (commits, changes, last): (UInt64, UInt64, UInt64) = (0, 0, 0)
-        while offset < end {
-            let page = try log.touches(zone: zone, after: offset, limit: 4_096)
-            for touch in page.touches where touch.offset <= end {
-                guard touch.kind == .recordSaved || touch.kind == .recordDeleted else { continue }
-                if touch.offset == token.position.offset, UInt64(touch.eventIndex) <= seen { continue }
-                changes += 1
-                if touch.offset != last { commits += 1 }
-                last = touch.offset
-            }
-            guard page.moreComing else { break }
-            offset = page.readThrough
-        }
-        return (commits, changes)
     }
 
     private static func next(_ token: FeedToken, _ zone: ZoneID?, _ store: Store) throws -> Next {

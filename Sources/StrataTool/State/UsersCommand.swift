@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataStore
 import StrataViews
@@ -12,7 +13,6 @@ enum UsersCommand: Command {
         + "private database and the last commit that changed it, and the devices, each with its first commit and how "
         + "far it was notified of changes. Users who only read are not recorded. It can run while another program "
         + "writes to the store."
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [Option.at, Option.json]
     static let examples = [
         "strata users Notes.strata", "strata users Notes.strata --json | jq '[.user, .usedBytes]'",
@@ -21,17 +21,14 @@ enum UsersCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StateAccess.read(arguments, by: name, output) { access in
             let state = ContainerState(access.store)
-            let times = CommitTimes(log: try access.log())
+            let log = try access.log()
             var count = 0
             try state.forEachUser { ordinal, name in
                 count += 1
-                let user = try UserDetail(ordinal, name, in: state, times)
+                let user = try UserDetail(ordinal, name, in: state, log)
                 if arguments[Option.json] { try output.writeJSON(user) } else { try user.write(to: output) }
             }
-            if !arguments[Option.json] {
-                output.write(count.counted("user"))
-                try output.endLine()
-            }
+            if !arguments[Option.json] { try output.writeLine(count.counted("user")) }
             return .success
         }
     }
@@ -58,7 +55,7 @@ struct UserDetail {
     private var lastChangeTime: Int64?
     private var devices: [Device] = []
 
-    init(_ ordinal: UInt64, _ name: String, in state: ContainerState, _ times: CommitTimes) throws {
+    init(_ ordinal: UInt64, _ name: String, in state: ContainerState, _ log: LogReader) throws {
         (self.ordinal, self.name) = (ordinal, name)
         account = try state.trees.account(of: ordinal)
         if let database = try state.database(.private, of: name) {
@@ -70,7 +67,7 @@ struct UserDetail {
                 usedBytes += zone.row.usedBytes
             }
         }
-        if lastChange > 0 { lastChangeTime = try times.time(of: lastChange) }
+        if lastChange > 0 { lastChangeTime = try log.timeIfKept(of: lastChange) }
         var found: [Device] = []
         try state.trees.forEachDevice(of: ordinal) { device in
             let delivery = try state.trees.delivery(to: device).map { (through: $0.through, badge: $0.badge) }
@@ -86,16 +83,13 @@ struct UserDetail {
     // MARK: For people
 
     func write(to output: Output) throws {
-        output.write("user ")
-        output.write(Printable.escaped(name), .heading)
-        try output.endLine()
         let quota = account.quota == 0 ? "no quota" : "quota \(account.quota)"
         var lines = [("record", UserRecord.name(of: name)), ("account", account.status.name)]
         lines += account.person.lines
         lines.append(("in use", "\(usedBytes.counted("byte")), \(quota)"))
         lines.append(("private", privateText))
         for device in devices { lines.append(("device", Self.text(of: device))) }
-        try Columns.write(lines.map { [$0.0, $0.1] }, indentation: 4, to: output)
+        try Columns.write("user", name, lines, to: output)
     }
 
     private var privateText: String {

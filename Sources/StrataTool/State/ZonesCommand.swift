@@ -16,7 +16,6 @@ enum ZonesCommand: Command {
 
     static let deleted = Option.flag("--deleted", help: "also list deleted zones")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = [
         DatabaseOptions.user, DatabaseOptions.anyDatabase, DatabaseOptions.anyOwner, Option.at, deleted, Option.json,
     ]
@@ -35,8 +34,7 @@ enum ZonesCommand: Command {
                 if arguments[Option.json] {
                     for zone in zones { try output.writeJSON((zone, database.id, nil), as: shape) }
                 } else if !zones.isEmpty {
-                    output.write(database.id.shownText, .heading)
-                    try output.endLine()
+                    try output.writeLine(database.id.shownText, .heading)
                     try Columns.write(zones.map(row), indentation: 2, to: output)
                 }
             }
@@ -49,10 +47,7 @@ enum ZonesCommand: Command {
             } else {
                 try state.forEachDatabase(write)
             }
-            if !arguments[Option.json] {
-                output.write(count.counted("zone"))
-                try output.endLine()
-            }
+            if !arguments[Option.json] { try output.writeLine(count.counted("zone")) }
             return .success
         }
     }
@@ -78,8 +73,7 @@ enum ZonesCommand: Command {
         if asJSON {
             for zone in zones { try output.writeJSON((zone.zone, database, zone.owner), as: shape) }
         } else if !zones.isEmpty {
-            output.write(database.shownText, .heading)
-            try output.endLine()
+            try output.writeLine(database.shownText, .heading)
             let rows = zones.map { zone in
                 let row = row(of: zone.zone)
                 return ["\(row[0]) of \(Printable.escaped(zone.owner))"] + row.dropFirst()

@@ -16,15 +16,10 @@ struct StatisticsPlot {
         try writeHours(to: output)
     }
 
-    private func title(_ text: String, to output: Output) throws {
-        output.write(text, .heading)
-        try output.endLine()
-    }
-
     private func writeBars(to output: Output) throws {
         let numbers = report.statistics
         let zones = numbers.zones.sorted(by: <)
-        try title("events by zone", to: output)
+        try output.writeLine("events by zone", .heading)
         let rows = zones.prefix(Self.mostBars).map { ordinal, tally in
             (name: label(ofZone: ordinal), count: tally.count)
         }
@@ -34,22 +29,20 @@ struct StatisticsPlot {
         for row in rows {
             let padding = String(repeating: " ", count: nameWidth - DisplayWidth.width(of: row.name))
             let number = "\(row.count)"
-            output.write(
+            try output.writeLine(
                 "\(row.name)\(padding)  " + String(repeating: " ", count: countWidth - number.count) + number + "  "
                     + canvas.bar(row.count, of: rows[0].count, width: barWidth))
-            try output.endLine()
         }
         let rest = zones.dropFirst(Self.mostBars)
         if rest.isEmpty, numbers.zones.others.count == 0 { return }
         let count = rest.reduce(numbers.zones.others.count) { $0 + $1.value.count }
-        output.write("\(canvas.isUnicode ? "…" : "...") others: \(count)")
-        try output.endLine()
+        try output.writeLine("\(canvas.isUnicode ? "…" : "...") others: \(count)")
     }
 
     /// Returns the zone's name with its database, since several users may have zones of one name.
     private func label(ofZone ordinal: UInt64) -> String {
         let names = report.statistics.names
-        let zone = cut(Printable.escaped(names.zone(ordinal) ?? "zone \(ordinal)"), at: Self.widestZone)
+        let zone = cut(names.shownZone(ordinal), at: Self.widestZone)
         guard let database = names.databaseID(ofZone: ordinal)?.shownText else { return zone }
         return cut("\(zone) (\(database))", at: max(Self.widestZone, canvas.columns / 2))
     }
@@ -65,21 +58,18 @@ struct StatisticsPlot {
         guard let first = report.statistics.firstTime, let last = report.statistics.lastTime else { return }
         output.write("\n")
         let step = TimeSpan.text(timeline.stepMicroseconds)
-        try title("commits by time, a column for each \(step), \(timeline.counts.max() ?? 0) at most", to: output)
-        output.write(canvas.line(timeline.counts))
-        try output.endLine()
-        output.write("\(Timestamp(microseconds: first)) to \(Timestamp(microseconds: last))")
-        try output.endLine()
+        try output.writeLine(
+            "commits by time, a column for each \(step), \(timeline.counts.max() ?? 0) at most", .heading)
+        try output.writeLine(canvas.line(timeline.counts))
+        try output.writeLine("\(Timestamp(microseconds: first)) to \(Timestamp(microseconds: last))")
     }
 
     private func writeHours(to output: Output) throws {
         let counts = report.statistics.hours.map(\.count)
         output.write("\n")
-        try title("commits by hour of the day, in UTC, \(counts.max() ?? 0) at most", to: output)
+        try output.writeLine("commits by hour of the day, in UTC, \(counts.max() ?? 0) at most", .heading)
         // Two columns for each hour leave room for labels below.
-        output.write(canvas.line(counts.flatMap { [$0, $0] }))
-        try output.endLine()
-        output.write("00          06          12          18")
-        try output.endLine()
+        try output.writeLine(canvas.line(counts.flatMap { [$0, $0] }))
+        try output.writeLine("00          06          12          18")
     }
 }

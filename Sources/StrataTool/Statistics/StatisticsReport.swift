@@ -48,9 +48,9 @@ extension StatisticsReport {
         try writeRows("events by kind", kinds.map { ("\($0.key)", $0.value) })
         let zones = numbers.zones.sorted(by: <).map { (zoneCells($0.key), $0.value) }
         try write("events by zone", zones, numbers.zones.others, to: output)
-        try writeTable("events by record type", numbers.types) { names.recordType($0) ?? "type \($0)" }
-        try writeTable("values by field", numbers.fields) { names.field($0) ?? "field \($0)" }
-        try writeTable("commits by user", numbers.users) { $0 == 0 ? "system" : names.user($0) ?? "user \($0)" }
+        try writeTable("events by record type", numbers.types) { names.shownType($0) }
+        try writeTable("values by field", numbers.fields) { names.shownField($0) }
+        try writeTable("commits by user", numbers.users) { names.actorText($0, 0) }
         let days = numbers.days.tallies.sorted { $0.key < $1.key }
         try writeRows("commits by day", days.map { (Self.day($0.key), $0.value) }, numbers.days.others)
         let hours = numbers.hours.enumerated().filter { $0.element.count > 0 }
@@ -106,8 +106,7 @@ extension StatisticsReport {
 
     /// Returns a zone's name and database, since several users may have zones of one name.
     private func zoneCells(_ ordinal: UInt64) -> [String] {
-        let names = statistics.names
-        return [names.zone(ordinal) ?? "zone \(ordinal)", names.databaseID(ofZone: ordinal)?.shownText ?? ""]
+        [statistics.names.shownZone(ordinal), statistics.names.shownDatabase(ofZone: ordinal)]
     }
 
     private func write(
@@ -115,8 +114,7 @@ extension StatisticsReport {
     ) throws {
         if rows.isEmpty { return }
         output.write("\n")
-        output.write(title, .heading)
-        try output.endLine()
+        try output.writeLine(title, .heading)
         let shown = rows.prefix(Self.mostRows)
         try Columns.write(
             shown.map { row in
@@ -127,22 +125,19 @@ extension StatisticsReport {
         let count = rest.reduce(others.count) { $0 + $1.1.count }
         let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
         let what = others.count > 0 ? "all others" : "\(rest.count) more"
-        output.write("  … \(what): \(count), \(bytes.counted("byte"))")
-        try output.endLine()
+        try output.writeLine("  … \(what): \(count), \(bytes.counted("byte"))")
     }
 
     private func writeRefusals(to output: Output) throws {
         let refused = statistics.refused
         guard !refused.requests.isEmpty || !refused.items.isEmpty else { return }
         output.write("\n")
-        output.write("refused", .heading)
-        try output.endLine()
+        try output.writeLine("refused", .heading)
         func rows(_ what: String, _ counts: [UInt64: UInt64]) -> [[String]] {
             counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", AuditText.code($0.key)] }
         }
         try Columns.write(rows("requests", refused.requests) + rows("items", refused.items), indentation: 2, to: output)
-        output.write("  \(refused.conflicts.counted("conflict"))")
-        try output.endLine()
+        try output.writeLine("  \(refused.conflicts.counted("conflict"))")
     }
 
     private func writeChurn(to output: Output) throws {
@@ -151,8 +146,7 @@ extension StatisticsReport {
         let error = statistics.churn.error
         output.write("\n")
         output.write("records with the most versions", .heading)
-        output.write(error == 0 ? "" : ", each at most \(error) too low")
-        try output.endLine()
+        try output.writeLine(error == 0 ? "" : ", each at most \(error) too low")
         let rows = top.map { item, count in
             ["\(count)"] + (zoneCells(item.zone) + [item.name.text]).map { Printable.escaped($0) }
         }

@@ -19,7 +19,6 @@ enum StatsCommand: Command {
     static let compaction = Option.flag(
         "--compaction", help: "compute what 'compact' would free, instead of estimating it")
 
-    static let operands = [Operand.store]
     static let options: [any OptionDescription] = CommitRange.options + [zone, plot, compaction, Option.json]
     static let examples = [
         "strata stats Notes.strata", "strata stats Notes.strata --since 7d --zone Notes --plot",
@@ -36,8 +35,7 @@ enum StatsCommand: Command {
         var report = try gather(arguments)
         guard report.statistics.knowsZone else {
             if let damage = report.damage { throw damage }
-            Diagnostics.report("there is no zone '\(arguments[zone] ?? "")' in these commits", by: name)
-            return .no
+            return Diagnostics.refuse("there is no zone '\(arguments[zone] ?? "")' in these commits", by: name)
         }
         if arguments[compaction], report.damage == nil { try plan(arguments.store, &report) }
         if arguments[Option.json] {

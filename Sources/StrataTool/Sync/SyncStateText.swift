@@ -14,19 +14,16 @@ struct SyncStateText {
     func write(to output: Output) throws {
         output.write("sync engine of ")
         output.write(report.actor.shownText, .heading)
-        output.write(", \(report.database.shownText)  at offset \(report.offset)")
-        try output.endLine()
+        try output.writeLine(", \(report.database.shownText)  at offset \(report.offset)")
         try Columns.write(lines, indentation: 4, to: output)
         for zone in report.zones { try write(zone, to: output) }
         for (record, isSave) in state.recordChanges.prefix(Self.maximumChanges) {
             output.write("pending \(isSave ? "save" : "delete")  ")
-            output.write("\(Self.text(of: record.zone))/\(Printable.escaped(record.name))", .place)
-            try output.endLine()
+            try output.writeLine("\(Self.text(of: record.zone))/\(Printable.escaped(record.name))", .place)
         }
         let more = state.recordChanges.count - Self.maximumChanges
         guard more > 0 else { return }
-        output.write("and \(more.counted("more pending change")); --json prints all")
-        try output.endLine()
+        try output.writeLine("and \(more.counted("more pending change")); --json prints all")
     }
 
     private var lines: [[String]] {

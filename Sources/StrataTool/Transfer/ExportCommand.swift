@@ -55,8 +55,7 @@ enum ExportCommand: Command {
             if let partial { Diagnostics.report("the intact part before the damage is in \(partial)", by: name) }
         } catch let refusal as Refusal {
             try output.flush()
-            Diagnostics.report(refusal.message, by: name)
-            return .no
+            return Diagnostics.refuse(refusal.message, by: name)
         }
         if let damage = export.damage { throw damage }
         return .success

@@ -19,11 +19,9 @@ struct ImportReport {
     func write(to output: Output) throws {
         let noun = content == .commits ? "commit" : "record"
         output.write("\(count.counted(noun)) imported into \(Printable.escaped(path)); ")
-        output.write("it ends with commit \(endOffset)")
-        try output.endLine()
+        try output.writeLine("it ends with commit \(endOffset)")
         for note in notes {
-            output.write("note: \(Printable.escaped(note))")
-            try output.endLine()
+            try output.writeLine("note: \(Printable.escaped(note))")
         }
     }
 

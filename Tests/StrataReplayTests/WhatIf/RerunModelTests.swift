@@ -81,10 +81,9 @@ struct RerunModelTests {
         let end = fixture.store.offset
         for changes in [[], [RerunChange.drop(3)]] {
             var rerun = Rerun(of: fixture.store, changes: changes)
-            rerun.partLimits = .init(minimumCommits: 40, maximumParts: 3)
             let last = Lock<(judged: UInt64, all: UInt64)>((0, 0))
             rerun.progress = { judged, all in last.withLock { $0 = (judged, all) } }
-            try rerun.run().close()
+            try rerun.run(into: nil, inParts: .init(minimumCommits: 40, maximumParts: 3)).close()
             let seen = last.withLock { $0 }
             #expect(seen.judged == seen.all && seen.all == end - (changes.isEmpty ? 0 : 2))
         }

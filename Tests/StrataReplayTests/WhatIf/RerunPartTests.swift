@@ -65,19 +65,14 @@ struct RerunPartTests {
         return try Store(on: log)
     }
 
-    /// - Parameter partCount: nil for a change that changes nothing, which has everything told with two states, and all
-    ///   refusals asked behind each commit.
+    /// - Parameter partCount: nil for a change that changes nothing, which has everything told with two states.
     private func replay(_ store: Store, _ rules: Rules? = nil, partCount: Int?) throws -> Replayed {
         var rerun = Rerun(of: store)
         if let rules { rerun.rules = rules }
-        if let partCount {
-            rerun.partLimits = .init(minimumCommits: 5, maximumParts: partCount)
-        } else {
-            rerun.asksAlways = true
-            rerun.changes = [.insert([], by: RerunFixture.anna, after: store.log.floor.offset)]
-        }
+        if partCount == nil { rerun.changes = [.insert([], by: RerunFixture.anna, after: store.log.floor.offset)] }
+        let limits = RerunPart.Limits(minimumCommits: 5, maximumParts: partCount ?? 1)
         var commits: [Replayed.Commit] = []
-        let report = try rerun.run {
+        let report = try rerun.run(into: nil, inParts: limits) {
             commits.append(.init(offset: $0.offset, newOffset: $0.newOffset, outcome: $0.after, cause: $0.cause?.root))
         }
         defer { try? report.close() }
@@ -158,7 +153,9 @@ struct RerunPartTests {
     /// Asks a refusal behind each commit, and only where its stakes are touched; returns how often each asked, and how
     /// often the answer has changed.
     private func askRefusals(of store: Store) throws -> (sparing: Int, always: Int, changes: Int) {
-        let (sparing, always) = (try makeRerun(store), try makeRerun(store, asksAlways: true))
+        let sparing = try makeRerun(store, on: PageStore.inMemory())
+        // Where an account has been changed, a refusal may depend on whatever a commit changes.
+        let always = try makeRerun(store, on: stateWithAccount())
         var (last, changeCount): ([UInt64: Bool], Int) = ([:], 0)
         for offset in 1...store.offset {
             try #require(try sparing.runUnchanged(through: offset) && always.runUnchanged(through: offset))
@@ -207,11 +204,24 @@ struct RerunPartTests {
         }
     }
 
-    private func makeRerun(_ store: Store, asksAlways: Bool = false) throws -> RequestRerun {
-        let timeline = AlternateTimeline(on: try PageStore.inMemory(), time: .min, rules: store.rules, into: nil)
-        var window = try RerunWindow(store.log, from: 1, through: store.offset)
-        window.asksAlways = asksAlways
+    private func makeRerun(_ store: Store, on pages: PageStore) throws -> RequestRerun {
+        let timeline = AlternateTimeline(on: pages, time: .min, rules: store.rules, into: nil)
+        let window = try RerunWindow(store.log, from: 1, through: store.offset)
         return RequestRerun(window, timeline, store.rules, time: 0)
+    }
+
+    /// An empty state, but for the account of a user whom no history has.
+    private func stateWithAccount() throws -> PageStore {
+        let fixture = try RerunFixture()
+        try fixture.store.setQuota(bytes: 100_000, of: "bert")
+        let (pages, key) = (try PageStore.inMemory(), [UInt8](repeating: 0xFF, count: 9))
+        let fork = pages.fork()
+        try fixture.store.snapshot().trees.scan(ViewTree.users, from: nil, to: nil) { _, row in
+            try key.withUnsafeBytes { try fork.put(ViewTree.users, $0, row) }
+            return false
+        }
+        _ = try pages.publish(fork)
+        return pages
     }
 
     @Test("A log that gets the new timeline has all of it, in order")
@@ -224,7 +234,6 @@ struct RerunPartTests {
             let log = MemoryLog()
             var rerun = Rerun(of: source)
             rerun.rules = rules
-            rerun.partLimits = .init(minimumCommits: 5, maximumParts: 3)
             let report = try rerun.run(into: log)
             defer { try? report.close() }
             let store = try Store(on: log)
