@@ -122,6 +122,8 @@ final class PostgresMail: Sendable {
         var collector = PostgresMessage.Collector()
         while !change.isSet, !closing.isSet, link.isConnected() {
             for text in link.notifications() {
+                // There may be any number of them.
+                if closing.isSet { return }
                 if let message = collector.take(text) { take(message) }
             }
             guard link.waitForInput(or: [change], until: .now + Self.answerTime) == .timeout else { continue }

@@ -68,7 +68,7 @@ struct PostgresMessage {
 
 extension Identifier {
     /// Returns nil unless the text is what `description` gives.
-    fileprivate init?(hexadecimal text: Substring) {
+    init?(hexadecimal text: Substring) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.suffix(16), radix: 16)
         else { return nil }

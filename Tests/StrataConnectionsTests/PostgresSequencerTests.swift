@@ -438,6 +438,81 @@ struct PostgresSequencerTests {
         #expect(try writer.entries(after: 0, waitingMilliseconds: 60_000) == [[1]])
     }
 
+    @Test("An announcement of a role that may not read the entries does not make one safe")
+    func forgedAnnouncement() throws {
+        let address = try cluster.create("forged")
+        let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        #expect(try reader.entries(after: 0, waitingMilliseconds: 0).isEmpty)
+        for standby in cluster.standbys { standby.kill() }
+        let id = random.nextIdentifier()
+        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        try cluster.primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
+        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        for text in ["1", "\(UInt64.max)", "1 \(random.nextIdentifier())", "\(UInt64.max) \(id)"] {
+            try notify("strata.forged", text)
+        }
+        #expect(code { _ = try reader.entries(after: 0, waitingMilliseconds: 0) } == .unreachable)
+        for standby in cluster.standbys { try standby.start() }
+        #expect(eventually { (try? reader.entries(after: 0, waitingMilliseconds: 100)) == [[1]] })
+    }
+
+    /// Sends a notification as a role that may do nothing else.
+    private func notify(_ channel: String, _ text: String) throws {
+        try cluster.primary.sql(
+            "select pg_notify('\(channel)', '\(text)')", database: PostgresCluster.database, user: "stranger")
+    }
+
+    @Test("A flood of notifications keeps no one from reading entries, nor from closing", .timeLimit(.minutes(3)))
+    func flood() throws {
+        let address = try cluster.create("flood")
+        let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let children = try ["'y' || n", "(8000000000 + n)::text"].map { text in
+            let statements = """
+                do $$ begin loop
+                    perform pg_notify('strata.flood', \(text)) from generate_series(1, 10000) as n; commit;
+                end loop; end $$
+                """
+            return try PostgresPrograms.start(
+                "psql",
+                [
+                    "-h", "127.0.0.1", "-p", "\(cluster.primary.port)", "-U", "stranger", "-d",
+                    PostgresCluster.database, "-c", statements,
+                ], errors: cluster.primary.log)
+        }
+        let others = "pg_stat_activity where usename = 'stranger'"
+        #expect(try eventually { try cluster.primary.sql("select count(*) from \(others)") == ["2"] })
+        for number in 0..<5 as Range<UInt64> {
+            try #require(append([UInt8(number)], writer, expecting: number).number == number + 1)
+            #expect(try reader.entries(after: number, waitingMilliseconds: 60_000) == [[UInt8(number)]])
+            #expect(try reader.entries(after: number + 1, waitingMilliseconds: 10).isEmpty)
+        }
+        for sequencer in [writer, reader] { sequencer.close() }
+        #expect(try cluster.primary.sql("select count(*) from \(others)") == ["2"])
+        try cluster.primary.sql("select pg_terminate_backend(pid) from \(others)")
+        for child in children { child.kill() }
+    }
+
+    @Test("A process of an earlier release, which announces numbers alone, wakes a reader", .timeLimit(.minutes(3)))
+    func earlierRelease() throws {
+        let address = try cluster.create("earlier")
+        let reader = try PostgresSequencer(address)
+        let entries = Monitor<[[UInt8]]?>(nil)
+        let thread = try WorkerThread(name: "waiting") {
+            let found = try? reader.entries(after: 0, waitingMilliseconds: 600_000)
+            entries.withLock { $0 = found }
+        }
+        // Both connections have asked for the floor last: the reader did, since there was no entry, and waits.
+        let question = "select count(*) from pg_stat_activity where usename = 'app' and query ~ '\"earlier.state\"'"
+        #expect(try eventually { try cluster.primary.sql(question) == ["2"] })
+        try cluster.primary.sql(
+            """
+            insert into strata.earlier values (1, gen_random_uuid(), '\\x01');
+            select pg_notify('strata.earlier', '1')
+            """, database: PostgresCluster.database)
+        thread.join()
+        #expect(entries.withLock { $0 } == [[1]])
+    }
+
     @Test("A primary that crashes is used again once it runs")
     func restart() throws {
         let address = try cluster.create("restart")
