@@ -8,10 +8,13 @@ struct PostgresMessage {
         /// The question whether a process is there, and what it says.
         case question, sign
         case request, answer
+
+        /// True for messages without content.
+        var isShort: Bool { self == .question || self == .sign }
     }
 
     var kind: Kind
-    /// The same in a request and in its answer.
+    /// The same in a request and in its answer; drawn at random for each request.
     var number: UInt64
     /// Names the channel that takes the answer.
     var sender: Identifier

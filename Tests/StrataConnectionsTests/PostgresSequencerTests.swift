@@ -111,6 +111,92 @@ struct PostgresSequencerTests {
         }
     }
 
+    /// Returns the process of the server whose last statement matches a pattern.
+    private func backend(after pattern: String) throws -> pid_t? {
+        let found = try cluster.primary.sql(
+            "select pid from pg_stat_activity where usename = 'app' and query ~ '\(pattern)'")
+        return found.first.flatMap { pid_t($0) }
+    }
+
+    @Test("A process gives signs of life while its answers wait", .timeLimit(.minutes(3)))
+    func signsOfLife() throws {
+        let address = try cluster.create("signs")
+        let (one, other) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let process = random.nextIdentifier()
+        let threads = Monitor<[WorkerThread]>([])
+        try one.serve(process) { message, answer in
+            let thread = try? WorkerThread(name: "answer") { answer(message) }
+            threads.withLock { $0 += [thread].compactMap(\.self) }
+        }
+        let isAnswered = eventually {
+            if case .answer([1]) = other.ask(process, [1], milliseconds: 10_000) { true } else { false }
+        }
+        try #require(isAnswered)
+        // The connection with the answers stands still.
+        let stopped = try #require(try backend(after: "''answer "))
+        kill(stopped, SIGSTOP)
+        defer { kill(stopped, SIGCONT) }
+        let answer = Monitor<CarriedAnswer?>(nil)
+        let asking = try WorkerThread(name: "ask") {
+            let found = other.ask(process, [2], milliseconds: 60_000)
+            answer.withLock { $0 = found }
+        }
+        var signs: Set<String> = []
+        let areThere = try eventually {
+            signs.formUnion(
+                try cluster.primary.sql(
+                    "select query_start from pg_stat_activity where usename = 'app' and query ~ '''sign '"))
+            return signs.count >= 3 || answer.withLock { $0 != nil }
+        }
+        kill(stopped, SIGCONT)
+        asking.join()
+        #expect(areThere && signs.count >= 3)
+        guard case .answer([2])? = answer.withLock({ $0 }) else {
+            Issue.record("no answer came: \(String(describing: answer.withLock { $0 }))")
+            return
+        }
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        for sequencer in [one, other] { sequencer.close() }
+    }
+
+    @Test("An answer counts only from the process that was asked", .timeLimit(.minutes(3)))
+    func forgedAnswers() throws {
+        let address = try cluster.create("answers")
+        let (one, other) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let process = random.nextIdentifier()
+        let held = Monitor<(@Sendable ([UInt8]) -> Void)?>(nil)
+        try one.serve(process) { _, answer in
+            held.withLock { $0 = answer }
+            held.notifyAll()
+        }
+        let answer = Monitor<CarriedAnswer?>(nil)
+        let asking = try WorkerThread(name: "ask") {
+            var found = CarriedAnswer.undelivered
+            // The other process may not listen yet.
+            while case .undelivered = found { found = other.ask(process, [1], milliseconds: 60_000) }
+            answer.withLock { [found] in $0 = found }
+        }
+        let answering = held.wait { $0 }
+        let sessions = "from pg_stat_activity where usename = 'app'"
+        let heard = try cluster.primary.sql("select substring(query from 'strata.home.[0-9a-f]+') \(sessions)")
+        let asked = "strata.home.\(process)"
+        // The request went to one channel; the asker listens on the other.
+        let channel = try #require(heard.first { !$0.isEmpty && $0 != asked })
+        let numbers = try cluster.primary.sql("select substring(query from '''request ([0-9]+) ') \(sessions)")
+        let number = try #require(numbers.first { !$0.isEmpty })
+        // Some that guess numbers, and one that knows the number, but did not give the sign of life.
+        for number in ["1", "2", "3", number] {
+            try notify(channel, "answer \(number) \(random.nextIdentifier()) 0 1 CQ==")
+        }
+        answering([7])
+        asking.join()
+        guard case .answer([7])? = answer.withLock({ $0 }) else {
+            Issue.record("a forged answer counted: \(String(describing: answer.withLock { $0 }))")
+            return
+        }
+        for sequencer in [one, other] { sequencer.close() }
+    }
+
     @Test("Parts of messages that do not belong together are dropped")
     func parts() throws {
         let bytes = random.nextBytes(count: 30_000)
