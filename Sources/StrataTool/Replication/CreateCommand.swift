@@ -57,8 +57,10 @@ enum CreateCommand: Command {
             storeID: platform.random.nextIdentifier(), containerIdentifier: container,
             created: platform.time.nowMicroseconds())
         try address.prepare()
-        try address.withSequencer { try identity.create(in: $0, platform) }
-        try address.keepAssets(of: identity.storeID)
+        try address.withSequencer {
+            // Before the first entry: a sequencer without a store can be used for another one.
+            try identity.create(in: $0, platform) { try address.keepAssets(of: identity.storeID) }
+        }
         return ReplicationReport(target: address.place.address, identity: identity, commits: 0, end: .start)
     }
 
@@ -72,12 +74,10 @@ enum CreateCommand: Command {
         // Asked before the sequencer is made, which should not be left behind for a mistyped path.
         _ = try StoreAccess(path)
         try address.prepare()
-        // Before the entries that name them.
-        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
-            try address.keepAssets(of: identity.storeID, from: path)
-        }
         let result = try address.withSequencer {
-            try CopyMove.attach(at: path, to: $0, address: address.place.address)
+            try CopyMove.attach(at: path, to: $0, address: address.place.address) { identity in
+                try address.keepAssets(of: identity.storeID, from: path)
+            }
         }
         return ReplicationReport(
             target: address.place.address, identity: result.identity, commits: result.end.offset, end: result.end,

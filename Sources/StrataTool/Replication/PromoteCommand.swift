@@ -1,7 +1,6 @@
 import StrataLog
 import StrataModel
 import StrataReplication
-import StrataSystem
 
 /// `strata promote`: a copy becomes a store by itself, or the beginning of another sequencer.
 enum PromoteCommand: Command {
@@ -61,10 +60,11 @@ enum PromoteCommand: Command {
                 target: path, identity: result.identity, commits: 0, end: result.end, notes: notes)
         }
         try target.prepare()
-        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
-            try target.keepAssets(of: identity.storeID, from: path)
+        let result = try target.withSequencer {
+            try CopyMove.attach(at: path, to: $0, address: target.place.address) { identity in
+                try target.keepAssets(of: identity.storeID, from: path)
+            }
         }
-        let result = try target.withSequencer { try CopyMove.attach(at: path, to: $0, address: target.place.address) }
         return ReplicationReport(
             target: path, identity: result.identity, commits: 0, end: result.end,
             notes: try notes + ReplicationReport.notes(on: path, toSequencer: true, and: target))
