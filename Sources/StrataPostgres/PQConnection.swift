@@ -16,6 +16,8 @@ package final class PQConnection {
     private static let pollingOK: CInt = 3
     private static let statusOK: CInt = 0
     private static let statusBad: CInt = 1
+    /// The reads after which a connection on which more comes is alive. Each may double the library's buffer.
+    private static let maximumReads = 4
 
     /// The warnings that came since the last statement was sent.
     private final class Notices {
@@ -103,10 +105,11 @@ package final class PQConnection {
 
     /// Returns false if the server has ended the connection.
     func isAlive() -> Bool {
-        // The server's last words come first, then the end of the stream.
-        while library.status(handle) == Self.statusOK,
-            SocketSignal.wait(for: library.socket(handle), or: [], until: .now) == .socket
-        {
+        // The server's last words come first, then the end of the stream. One that has more to say is there.
+        for _ in 0..<Self.maximumReads {
+            guard library.status(handle) == Self.statusOK,
+                SocketSignal.wait(for: library.socket(handle), or: [], until: .now) == .socket
+            else { break }
             guard library.consumeInput(handle) == 1 else { return false }
         }
         return library.status(handle) == Self.statusOK
@@ -179,13 +182,13 @@ package final class PQConnection {
         return event
     }
 
-    /// Takes the notifications that have come, and returns their texts.
-    func notifications() -> [String] {
+    /// Takes the notifications that have come, and returns the texts of the first ones.
+    func notifications(atMost limit: Int = .max) -> [String] {
         var texts: [String] = []
         while let notification = library.notifies(handle) {
             // The public part of `PGnotify`: a pointer, an int, and a pointer to the text.
             let offset = 2 * MemoryLayout<UnsafeRawPointer>.stride
-            if let text = notification.load(fromByteOffset: offset, as: PQLibrary.Text?.self) {
+            if texts.count < limit, let text = notification.load(fromByteOffset: offset, as: PQLibrary.Text?.self) {
                 texts.append(String(cString: text))
             }
             library.freeMemory(notification)

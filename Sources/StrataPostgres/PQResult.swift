@@ -48,6 +48,13 @@ final class PQResult {
         bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Returns a `uuid` that was asked for in the binary format.
+    func identifier(_ row: Int, _ column: Int) -> Identifier? {
+        guard let bytes = bytes(row, column), bytes.count == 16 else { return nil }
+        func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        return Identifier(high: half(bytes[..<8]), low: half(bytes[8...]))
+    }
+
     /// Returns a `bigint` that was asked for in the binary format, and is not negative.
     func number(_ row: Int, _ column: Int) -> UInt64? {
         guard let bytes = bytes(row, column), bytes.count == 8, bytes[0] < 0x80 else { return nil }

@@ -254,8 +254,10 @@ final class PostgresLink {
 
     // MARK: Notifications
 
-    /// Takes the texts of the notifications that have come.
-    func notifications() -> [String] { session?.connection.notifications() ?? [] }
+    /// Takes the notifications that have come, and returns the texts of the first ones.
+    func notifications(atMost limit: Int = .max) -> [String] {
+        session?.connection.notifications(atMost: limit) ?? []
+    }
 
     /// Waits for a notification, for one of `signals`, or for the end of the connection.
     func waitForInput(or signals: [SocketSignal], until deadline: ContinuousClock.Instant) -> SocketSignal.Event {

@@ -7,7 +7,8 @@ import StrataSystem
 /// §6).
 ///
 /// Each process listens on channels with random names. A role learns the name of another process's channel from its
-/// entries, or from the server's statistics and logs; others cannot send it anything.
+/// entries, or from the server's statistics and logs; others cannot send it anything. A request has a random number,
+/// which its answer must have, so only a process that received the request can answer it.
 final class PostgresMail: Sendable {
     typealias Serving = @Sendable ([UInt8], @escaping RequestCarrier.Answering) -> Void
 
@@ -18,12 +19,13 @@ final class PostgresMail: Sendable {
         var serving: Serving?
         /// The requests whose answer is awaited, by their numbers.
         var waits: [UInt64: Wait] = [:]
-        var lastNumber: UInt64 = 0
         var hasBegun = false
         var isClosed = false
     }
 
     private struct Wait {
+        /// The process that gave the first sign or answer: no other one is listened to.
+        var sender: Identifier?
         var hasSign = false
         var answer: [UInt8]?
     }
@@ -48,9 +50,12 @@ final class PostgresMail: Sendable {
     private let closing: SocketSignal
     /// Set when there is another channel to listen on.
     private let change: SocketSignal
+    private let random: any RandomSource
     /// Names the channel of the answers to this process.
     private let own: Identifier
     private let sending: Lock<PostgresLink>
+    /// The link for questions and signs of life, which must not wait behind requests and answers.
+    private let signing: Lock<PostgresLink>
     private let state: Monitor<State>
     private let receiver = WorkerHandle()
     private let questions = CarriedQuestions()
@@ -58,8 +63,10 @@ final class PostgresMail: Sendable {
     init(_ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal) throws {
         (self.options, self.library, self.closing) = (options, library, closing)
         change = try SocketSignal()
-        own = Platform().random.nextIdentifier()
+        random = Platform().random
+        own = random.nextIdentifier()
         sending = Lock(PostgresLink(options, library, closing: closing, for: .statements))
+        signing = Lock(PostgresLink(options, library, closing: closing, for: .statements))
         state = Monitor(State(channels: [PostgresMessage.channel(of: own)]))
     }
 
@@ -67,7 +74,7 @@ final class PostgresMail: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         state.notifyAll()
-        sending.withLock { $0.drop() }
+        for link in [sending, signing] { link.withLock { $0.drop() } }
         receiver.join()
     }
 
@@ -122,6 +129,8 @@ final class PostgresMail: Sendable {
         var collector = PostgresMessage.Collector()
         while !change.isSet, !closing.isSet, link.isConnected() {
             for text in link.notifications() {
+                // There may be any number of them.
+                if closing.isSet { return }
                 if let message = collector.take(text) { take(message) }
             }
             guard link.waitForInput(or: [change], until: .now + Self.answerTime) == .timeout else { continue }
@@ -149,7 +158,10 @@ final class PostgresMail: Sendable {
     private func note(_ message: PostgresMessage, _ body: (inout Wait) -> Void) {
         state.withLock { state in
             // Without a wait the answer came too late.
-            if state.waits[message.number] != nil { body(&state.waits[message.number, default: Wait()]) }
+            guard var wait = state.waits[message.number], [nil, message.sender].contains(wait.sender) else { return }
+            wait.sender = message.sender
+            body(&wait)
+            state.waits[message.number] = wait
         }
         state.notifyAll()
     }
@@ -158,7 +170,7 @@ final class PostgresMail: Sendable {
 
     @discardableResult
     private func send(_ message: PostgresMessage, to process: Identifier) -> Sending {
-        sending.withLock { link in
+        (message.kind.isShort ? signing : sending).withLock { link in
             let deadline = ContinuousClock.now + Self.answerTime
             do { try link.connect(until: deadline) } catch { return .failed }
             // Not sent again on another connection: a request must not arrive twice.
@@ -171,11 +183,8 @@ final class PostgresMail: Sendable {
 
     func ask(_ process: Identifier, _ message: [UInt8], milliseconds: Int) -> CarriedAnswer {
         guard (try? begin()) != nil, isListening() else { return .undelivered }
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            state.waits[state.lastNumber] = Wait()
-            return state.lastNumber
-        }
+        let number = random.nextIdentifier().high
+        state.withLock { $0.waits[number] = Wait() }
         defer { state.withLock { $0.waits[number] = nil } }
         return questions.ask(process, milliseconds: milliseconds, silence: silenceError) { isFirst in
             isThere(process, number, milliseconds: isFirst ? Self.firstSignMilliseconds : Self.signMilliseconds)

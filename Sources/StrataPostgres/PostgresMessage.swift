@@ -8,10 +8,13 @@ struct PostgresMessage {
         /// The question whether a process is there, and what it says.
         case question, sign
         case request, answer
+
+        /// True for messages without content.
+        var isShort: Bool { self == .question || self == .sign }
     }
 
     var kind: Kind
-    /// The same in a request and in its answer.
+    /// The same in a request and in its answer; drawn at random for each request.
     var number: UInt64
     /// Names the channel that takes the answer.
     var sender: Identifier
@@ -68,7 +71,7 @@ struct PostgresMessage {
 
 extension Identifier {
     /// Returns nil unless the text is what `description` gives.
-    fileprivate init?(hexadecimal text: Substring) {
+    init?(hexadecimal text: Substring) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.suffix(16), radix: 16)
         else { return nil }

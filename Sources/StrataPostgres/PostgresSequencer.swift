@@ -13,13 +13,30 @@ import StrataSystem
 /// ```
 /// PostgreSQL shows a row before its standbys have it if the wait for them was canceled, or if the primary crashed
 /// during the wait. No entry is given to a reader in that state: the server to which the reader is connected must have
-/// confirmed it, by acknowledging it to its writer, which then announces its number, or by a later commit that the
-/// reader waits for.
+/// confirmed it, by acknowledging it to its writer, which then announces its number and ID, or by a later commit that
+/// the reader waits for.
 package final class PostgresSequencer: RequestCarrier {
     private struct Appending {
         let link: PostgresLink
         /// The append whose answer is still to come.
         var pending: (id: Identifier, expecting: UInt64)?
+    }
+
+    private struct Following {
+        let link: PostgresLink
+        var announcements = Announcements()
+
+        /// Returns true if there may be an entry after `number`.
+        mutating func takeAnnouncements(after number: UInt64) -> Bool {
+            let texts = link.notifications(atMost: Announcements.maximumCount)
+            return announcements.add(texts, of: link.identity, after: number)
+        }
+    }
+
+    /// Entries that a server shows, with their IDs.
+    private struct Page {
+        var entries: [[UInt8]] = []
+        var ids: [Identifier] = []
     }
 
     /// The entries that standbys have, as far as one server has said.
@@ -42,7 +59,7 @@ package final class PostgresSequencer: RequestCarrier {
     /// Set when this process appended an entry.
     private let news: SocketSignal
     private let appending: Lock<Appending>
-    private let following: Lock<PostgresLink>
+    private let following: Lock<Following>
     private let asking: Lock<PostgresLink>
     private let confirmed = Lock(Confirmed())
     private let mail: PostgresMail
@@ -64,7 +81,9 @@ package final class PostgresSequencer: RequestCarrier {
         tables = PostgresTables(store: options.store)
         appending = Lock(Appending(link: PostgresLink(options, library, closing: closing, for: .statements)))
         following = Lock(
-            PostgresLink(options, library, closing: closing, for: .statements, listeningOn: [tables.channel]))
+            Following(
+                link: PostgresLink(
+                    options, library, closing: closing, for: .statements, listeningOn: [tables.channel])))
         asking = Lock(PostgresLink(options, library, closing: closing, for: .statements))
         mail = try PostgresMail(options, library, closing: closing)
         try asking.withLock { try $0.connect(until: .now + .milliseconds(openMilliseconds)) }
@@ -90,7 +109,7 @@ package final class PostgresSequencer: RequestCarrier {
     package func close() {
         closing.set()
         appending.withLock { $0.link.drop() }
-        following.withLock { $0.drop() }
+        following.withLock { $0.link.drop() }
         asking.withLock { $0.drop() }
         mail.close()
     }
@@ -136,7 +155,7 @@ package final class PostgresSequencer: RequestCarrier {
                 state.pending = (id, expecting)
                 return .unknown(state.link.lateError)
             }
-            return outcome(of: answer, state.link)
+            return outcome(of: answer, to: id, state.link)
         }
     }
 
@@ -153,13 +172,13 @@ package final class PostgresSequencer: RequestCarrier {
             return earlier.id == id ? .unknown(state.link.lateError) : .refused(state.link.lateError)
         }
         state.pending = nil
-        let outcome = outcome(of: answer, state.link)
+        let outcome = outcome(of: answer, to: earlier.id, state.link)
         guard earlier.id == id else { return nil }
         if case .accepted = outcome { return outcome }
         return earlier.expecting == expecting ? outcome : nil
     }
 
-    private func outcome(of answer: PQAnswer, _ link: PostgresLink) -> SequencerAnswer {
+    private func outcome(of answer: PQAnswer, to id: Identifier, _ link: PostgresLink) -> SequencerAnswer {
         if let failure = answer.failure {
             let error = failure.error(at: options.description)
             return answer.isRefusal ? .refused(error) : .unknown(error)
@@ -174,7 +193,7 @@ package final class PostgresSequencer: RequestCarrier {
         confirm(number, by: link)
         news.set()
         // The answer is not waited for: without the announcement, readers find the entry by themselves, only later.
-        _ = link.send(.notify, [Array("\(number)".utf8)])
+        _ = link.send(.notify, Announcement(number: number, id: id).texts.map { Array($0.utf8) })
         return .accepted(number)
     }
 
@@ -216,16 +235,14 @@ package final class PostgresSequencer: RequestCarrier {
     }
 
     /// Returns the number up to which the standbys of the link's server are known to have all entries.
-    private func announcedNumber(by link: PostgresLink) -> UInt64 {
-        for text in link.notifications() {
-            if let number = UInt64(text) { confirm(number, by: link) }
-        }
-        return confirmed.withLock { $0.server == link.identity ? $0.number : 0 }
+    private func confirmedNumber(by link: PostgresLink) -> UInt64 {
+        confirmed.withLock { $0.server == link.identity ? $0.number : 0 }
     }
 
     package func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
         let deadline = ContinuousClock.now + .milliseconds(milliseconds)
-        return try following.withLock { link in
+        return try following.withLock { following in
+            let link = following.link
             do {
                 while true {
                     try link.connect(until: max(deadline, .now + Self.answerTime))
@@ -236,11 +253,11 @@ package final class PostgresSequencer: RequestCarrier {
                         link.move()
                         if link.identity != identity { continue }
                     }
-                    let entries = try page(after: number, link)
-                    if !entries.isEmpty { return try safePart(of: entries, after: number, link) }
-                    // Anyone in the database can announce a number that has no entry.
+                    let page = try page(after: number, link)
+                    if !page.entries.isEmpty { return try safePart(of: page, after: number, &following) }
+                    // Others can announce an entry that does not exist.
                     if ContinuousClock.now >= deadline { return [] }
-                    guard waitForEntry(after: number, link, until: deadline) else { return [] }
+                    guard waitForEntry(after: number, &following, until: deadline) else { return [] }
                 }
             } catch let error as StrataError where error.code == .closed { return [] }
         }
@@ -251,38 +268,46 @@ package final class PostgresSequencer: RequestCarrier {
         confirmed.withLock { $0.server != nil && $0.server != link.identity && $0.number > number }
     }
 
-    private func page(after number: UInt64, _ link: PostgresLink) throws -> [[UInt8]] {
-        let page = try link.ask(.page, [Self.bytes(min(number, UInt64(Int64.max)))], until: .now + Self.pageTime)
-        var entries: [[UInt8]] = []
-        for row in 0..<page.rowCount {
-            guard page.number(row, 0) == number + UInt64(row) + 1, let entry = page.bytes(row, 1) else { break }
-            entries.append(entry)
+    private func page(after number: UInt64, _ link: PostgresLink) throws -> Page {
+        let rows = try link.ask(.page, [Self.bytes(min(number, UInt64(Int64.max)))], until: .now + Self.pageTime)
+        var page = Page()
+        for row in 0..<rows.rowCount {
+            guard rows.number(row, 0) == number + UInt64(row) + 1, let entry = rows.bytes(row, 1),
+                let id = rows.identifier(row, 2)
+            else { break }
+            page.entries.append(entry)
+            page.ids.append(id)
         }
-        guard entries.isEmpty else { return entries }
+        guard page.entries.isEmpty else { return page }
         let floor = try floor(link)
         guard floor <= number else {
             throw StrataError(
                 .outOfRange, "The sequencer was trimmed past the entry; copy the store from a process that has it.",
                 .init(path: options.description, expected: "a number after \(floor)", found: "\(number + 1)"))
         }
-        guard page.rowCount == 0 else {
+        guard rows.rowCount == 0 else {
             throw StrataError(
                 .brokenSequence, "The sequencer's table lacks an entry.",
                 .init(
                     path: options.description, expected: "entry \(number + 1)",
-                    found: page.number(0, 0).map { "entry \($0)" }))
+                    found: rows.number(0, 0).map { "entry \($0)" }))
         }
-        return []
+        return page
     }
 
     /// Returns the entries that standbys have; waits until they have the first one.
     private func safePart(
-        of entries: [[UInt8]], after number: UInt64, _ link: PostgresLink
+        of page: Page, after number: UInt64, _ following: inout Following
     ) throws -> [[UInt8]] {
         let deadline = ContinuousClock.now + Self.announceTime
+        let link = following.link
         while true {
-            let confirmed = options.standbys == 0 ? .max : announcedNumber(by: link)
-            if confirmed > number { return Array(entries.prefix(Int(min(confirmed - number, UInt64(entries.count))))) }
+            _ = following.takeAnnouncements(after: number)
+            if let last = following.announcements.lastAnnounced(of: page.ids, after: number) { confirm(last, by: link) }
+            let confirmed = options.standbys == 0 ? .max : confirmedNumber(by: link)
+            if confirmed > number {
+                return Array(page.entries.prefix(Int(min(confirmed - number, UInt64(page.entries.count)))))
+            }
             news.clear()
             let event = link.waitForInput(or: [news], until: deadline)
             if event != .timeout, .now < deadline, link.isConnected(), !closing.isSet { continue }
@@ -295,15 +320,16 @@ package final class PostgresSequencer: RequestCarrier {
 
     /// Returns false if no entry is announced by `deadline`.
     private func waitForEntry(
-        after number: UInt64, _ link: PostgresLink, until deadline: ContinuousClock.Instant
+        after number: UInt64, _ following: inout Following, until deadline: ContinuousClock.Instant
     ) -> Bool {
+        let link = following.link
         while true {
             // Looked at before each wait: an announcement can come together with the answer to a question. That of an
             // own entry comes after it was read.
-            if announcedNumber(by: link) > number { return true }
+            if following.takeAnnouncements(after: number) || confirmedNumber(by: link) > number { return true }
             let event = link.waitForInput(or: [news], until: deadline)
-            if event == .timeout { return false }
-            if closing.isSet { return false }
+            // Others may send notifications without end.
+            if event == .timeout || ContinuousClock.now >= deadline || closing.isSet { return false }
             news.clear()
             guard link.isConnected(), !hasMore(than: number, elsewhere: link) else { return true }
         }

@@ -19,7 +19,7 @@ struct PostgresTables: Sendable {
     /// Entries that one transaction removes, while no one can append.
     static let trimmedEntries: UInt64 = 10_000
 
-    /// The channel on which the numbers of confirmed entries are announced.
+    /// The channel on which confirmed entries are announced.
     let channel: String
     private let entries: String
     private let state: String
@@ -55,10 +55,10 @@ struct PostgresTables: Sendable {
                 select greatest((select max(number) from \(entries)), (select floor from \(state))),
                     current_setting('synchronous_standby_names'), \(message)
                 """
-        case .notify: return "select pg_notify('\(channel)', $1::text)"
+        case .notify: return "select pg_notify('\(channel)', $1::text), pg_notify('\(channel)', $2::text)"
         case .page:
             return """
-                select number, entry from \(entries) where number > $1::bigint and number <= coalesce(
+                select number, entry, id from \(entries) where number > $1::bigint and number <= coalesce(
                     (select min(number) from (
                         select number, sum(length) over (order by number) as bytes,
                             row_number() over (order by number) as count

@@ -34,11 +34,14 @@ package enum CopyMove {
     /// Gives a sequencer without entries the identity and the whole history of a store, and makes the store's directory
     /// a copy that follows it. A sequencer that has the beginning of the history gets the rest.
     ///
-    /// - Parameter address: the sequencer's address, to be noted in the directory.
+    /// - Parameters:
+    ///   - address: the sequencer's address, to be noted in the directory.
+    ///   - prepare: called once nothing speaks against it, before any entry with commits is sent.
     /// - Throws: `.alreadyExists` if the sequencer has another store; ``PartedHistories`` if it has other commits;
     ///   `.outOfRange` if the store's history was compacted.
     package static func attach(
-        at path: String, to sequencer: any Sequencer, address: String, platform: Platform = Platform()
+        at path: String, to sequencer: any Sequencer, address: String, platform: Platform = Platform(),
+        prepare: (StoreIdentity) throws -> Void = { _ in }
     ) throws -> Result {
         try open(path, platform) { log, paths, files in
             guard log.floor.offset == 0 else {
@@ -51,6 +54,7 @@ package enum CopyMove {
             if !isBegun {
                 try log.identity.create(in: sequencer, platform) {
                     try HistoryPublisher.check(log, after: .start, through: log.end.offset, for: sequencer)
+                    try prepare(log.identity)
                 }
             }
             var publisher = try HistoryPublisher(of: log, log.identity, to: sequencer, platform: platform)
@@ -58,6 +62,7 @@ package enum CopyMove {
             guard publisher.surplus == 0 else {
                 throw PartedHistories(offset: log.end.offset + 1, reason: "only the sequencer has that commit")
             }
+            if isBegun { try prepare(log.identity) }
             try publisher.publish()
             // The next opening reads all entries, and compares them with the commits.
             try CopyMark.start(platform.random).write(paths, files, store: log.identity.storeID)

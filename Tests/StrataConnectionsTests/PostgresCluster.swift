@@ -33,6 +33,8 @@ final class PostgresCluster {
         try primary.start()
         for standby in standbys { try standby.start() }
         try primary.sql("create role app login")
+        // May connect, as every role may, and nothing else.
+        try primary.sql("create role stranger login")
         try primary.sql("create database \(Self.database) owner app")
     }
 

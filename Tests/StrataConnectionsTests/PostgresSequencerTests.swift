@@ -111,6 +111,92 @@ struct PostgresSequencerTests {
         }
     }
 
+    /// Returns the process of the server whose last statement matches a pattern.
+    private func backend(after pattern: String) throws -> pid_t? {
+        let found = try cluster.primary.sql(
+            "select pid from pg_stat_activity where usename = 'app' and query ~ '\(pattern)'")
+        return found.first.flatMap { pid_t($0) }
+    }
+
+    @Test("A process gives signs of life while its answers wait", .timeLimit(.minutes(3)))
+    func signsOfLife() throws {
+        let address = try cluster.create("signs")
+        let (one, other) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let process = random.nextIdentifier()
+        let threads = Monitor<[WorkerThread]>([])
+        try one.serve(process) { message, answer in
+            let thread = try? WorkerThread(name: "answer") { answer(message) }
+            threads.withLock { $0 += [thread].compactMap(\.self) }
+        }
+        let isAnswered = eventually {
+            if case .answer([1]) = other.ask(process, [1], milliseconds: 10_000) { true } else { false }
+        }
+        try #require(isAnswered)
+        // The connection with the answers stands still.
+        let stopped = try #require(try backend(after: "''answer "))
+        kill(stopped, SIGSTOP)
+        defer { kill(stopped, SIGCONT) }
+        let answer = Monitor<CarriedAnswer?>(nil)
+        let asking = try WorkerThread(name: "ask") {
+            let found = other.ask(process, [2], milliseconds: 60_000)
+            answer.withLock { $0 = found }
+        }
+        var signs: Set<String> = []
+        let areThere = try eventually {
+            signs.formUnion(
+                try cluster.primary.sql(
+                    "select query_start from pg_stat_activity where usename = 'app' and query ~ '''sign '"))
+            return signs.count >= 3 || answer.withLock { $0 != nil }
+        }
+        kill(stopped, SIGCONT)
+        asking.join()
+        #expect(areThere && signs.count >= 3)
+        guard case .answer([2])? = answer.withLock({ $0 }) else {
+            Issue.record("no answer came: \(String(describing: answer.withLock { $0 }))")
+            return
+        }
+        for thread in threads.withLock({ $0 }) { thread.join() }
+        for sequencer in [one, other] { sequencer.close() }
+    }
+
+    @Test("An answer counts only from the process that was asked", .timeLimit(.minutes(3)))
+    func forgedAnswers() throws {
+        let address = try cluster.create("answers")
+        let (one, other) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let process = random.nextIdentifier()
+        let held = Monitor<(@Sendable ([UInt8]) -> Void)?>(nil)
+        try one.serve(process) { _, answer in
+            held.withLock { $0 = answer }
+            held.notifyAll()
+        }
+        let answer = Monitor<CarriedAnswer?>(nil)
+        let asking = try WorkerThread(name: "ask") {
+            var found = CarriedAnswer.undelivered
+            // The other process may not listen yet.
+            while case .undelivered = found { found = other.ask(process, [1], milliseconds: 60_000) }
+            answer.withLock { [found] in $0 = found }
+        }
+        let answering = held.wait { $0 }
+        let sessions = "from pg_stat_activity where usename = 'app'"
+        let heard = try cluster.primary.sql("select substring(query from 'strata.home.[0-9a-f]+') \(sessions)")
+        let asked = "strata.home.\(process)"
+        // The request went to one channel; the asker listens on the other.
+        let channel = try #require(heard.first { !$0.isEmpty && $0 != asked })
+        let numbers = try cluster.primary.sql("select substring(query from '''request ([0-9]+) ') \(sessions)")
+        let number = try #require(numbers.first { !$0.isEmpty })
+        // Some that guess numbers, and one that knows the number, but did not give the sign of life.
+        for number in ["1", "2", "3", number] {
+            try notify(channel, "answer \(number) \(random.nextIdentifier()) 0 1 CQ==")
+        }
+        answering([7])
+        asking.join()
+        guard case .answer([7])? = answer.withLock({ $0 }) else {
+            Issue.record("a forged answer counted: \(String(describing: answer.withLock { $0 }))")
+            return
+        }
+        for sequencer in [one, other] { sequencer.close() }
+    }
+
     @Test("Parts of messages that do not belong together are dropped")
     func parts() throws {
         let bytes = random.nextBytes(count: 30_000)
@@ -436,6 +522,81 @@ struct PostgresSequencerTests {
         for standby in cluster.standbys { try standby.start() }
         #expect(eventually { (try? reader.entries(after: 0, waitingMilliseconds: 100)) == [[1]] })
         #expect(try writer.entries(after: 0, waitingMilliseconds: 60_000) == [[1]])
+    }
+
+    @Test("An announcement of a role that may not read the entries does not make one safe")
+    func forgedAnnouncement() throws {
+        let address = try cluster.create("forged")
+        let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        #expect(try reader.entries(after: 0, waitingMilliseconds: 0).isEmpty)
+        for standby in cluster.standbys { standby.kill() }
+        let id = random.nextIdentifier()
+        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        try cluster.primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
+        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        for text in ["1", "\(UInt64.max)", "1 \(random.nextIdentifier())", "\(UInt64.max) \(id)"] {
+            try notify("strata.forged", text)
+        }
+        #expect(code { _ = try reader.entries(after: 0, waitingMilliseconds: 0) } == .unreachable)
+        for standby in cluster.standbys { try standby.start() }
+        #expect(eventually { (try? reader.entries(after: 0, waitingMilliseconds: 100)) == [[1]] })
+    }
+
+    /// Sends a notification as a role that may do nothing else.
+    private func notify(_ channel: String, _ text: String) throws {
+        try cluster.primary.sql(
+            "select pg_notify('\(channel)', '\(text)')", database: PostgresCluster.database, user: "stranger")
+    }
+
+    @Test("A flood of notifications keeps no one from reading entries, nor from closing", .timeLimit(.minutes(3)))
+    func flood() throws {
+        let address = try cluster.create("flood")
+        let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
+        let children = try ["'y' || n", "(8000000000 + n)::text"].map { text in
+            let statements = """
+                do $$ begin loop
+                    perform pg_notify('strata.flood', \(text)) from generate_series(1, 10000) as n; commit;
+                end loop; end $$
+                """
+            return try PostgresPrograms.start(
+                "psql",
+                [
+                    "-h", "127.0.0.1", "-p", "\(cluster.primary.port)", "-U", "stranger", "-d",
+                    PostgresCluster.database, "-c", statements,
+                ], errors: cluster.primary.log)
+        }
+        let others = "pg_stat_activity where usename = 'stranger'"
+        #expect(try eventually { try cluster.primary.sql("select count(*) from \(others)") == ["2"] })
+        for number in 0..<5 as Range<UInt64> {
+            try #require(append([UInt8(number)], writer, expecting: number).number == number + 1)
+            #expect(try reader.entries(after: number, waitingMilliseconds: 60_000) == [[UInt8(number)]])
+            #expect(try reader.entries(after: number + 1, waitingMilliseconds: 10).isEmpty)
+        }
+        for sequencer in [writer, reader] { sequencer.close() }
+        #expect(try cluster.primary.sql("select count(*) from \(others)") == ["2"])
+        try cluster.primary.sql("select pg_terminate_backend(pid) from \(others)")
+        for child in children { child.kill() }
+    }
+
+    @Test("A process of an earlier release, which announces numbers alone, wakes a reader", .timeLimit(.minutes(3)))
+    func earlierRelease() throws {
+        let address = try cluster.create("earlier")
+        let reader = try PostgresSequencer(address)
+        let entries = Monitor<[[UInt8]]?>(nil)
+        let thread = try WorkerThread(name: "waiting") {
+            let found = try? reader.entries(after: 0, waitingMilliseconds: 600_000)
+            entries.withLock { $0 = found }
+        }
+        // Both connections have asked for the floor last: the reader did, since there was no entry, and waits.
+        let question = "select count(*) from pg_stat_activity where usename = 'app' and query ~ '\"earlier.state\"'"
+        #expect(try eventually { try cluster.primary.sql(question) == ["2"] })
+        try cluster.primary.sql(
+            """
+            insert into strata.earlier values (1, gen_random_uuid(), '\\x01');
+            select pg_notify('strata.earlier', '1')
+            """, database: PostgresCluster.database)
+        thread.join()
+        #expect(entries.withLock { $0 } == [[1]])
     }
 
     @Test("A primary that crashes is used again once it runs")

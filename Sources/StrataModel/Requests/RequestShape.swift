@@ -72,6 +72,20 @@ package struct RequestShape: Sendable, Hashable {
         self.request = request
     }
 
+    /// Returns true if the shape can be that of a request.
+    package func fits(_ request: Request) -> Bool {
+        switch request.content {
+        case .modifyRecords(let body):
+            kind == .modifyRecords && saveCount == body.saves.count && deleteCount == body.deletes.count
+        case .modifyZones: kind == .modifyZones
+        case .modifySubscriptions: kind == .modifySubscriptions
+        case .administer: kind == .administer
+        case .declareSchema: kind == .declareSchema
+        case .notify: kind == .notify
+        case .joinShares: kind == .joinShares
+        }
+    }
+
     /// Replaces the items that were left out by others in the same number and order.
     mutating func replaceRequest(_ request: Request) { self.request = request }
 

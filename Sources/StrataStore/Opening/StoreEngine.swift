@@ -79,7 +79,15 @@ final class StoreEngine: Sendable {
     }
 
     /// Creates an engine whose views and assets are in memory.
+    ///
+    /// - Throws: `.invalidArgument` if the assets are to be in the cluster.
     convenience init(inMemory log: any EventLog, _ options: StoreOptions, _ platform: Platform) throws {
+        guard options.place.assets == .directory else {
+            throw StrataError(
+                .invalidArgument,
+                "A store in memory has no directory for the assets of the cluster; open it in a directory.",
+                .init(path: options.place.address, expected: "assets=directory", found: "assets=cluster"))
+        }
         let views = try Views.inMemory(log, options: options.pages)
         let snapshot = views.pages.snapshot()
         let home = log.isShared ? FilesHome(of: "", isCopy: true, options) : nil

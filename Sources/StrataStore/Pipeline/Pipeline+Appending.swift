@@ -195,7 +195,11 @@ extension Pipeline {
     }
 
     /// Returns the answer to a request that wrote nothing, or repeats one that did.
-    func settled(_ outcome: Batch.Outcome, _ snapshot: Snapshot) -> Result<Answer, any Error> {
+    ///
+    /// - Parameter request: the request that the commit must be of; nil if this process found the commit.
+    func settled(
+        _ outcome: Batch.Outcome, _ snapshot: Snapshot, as request: Request? = nil
+    ) -> Result<Answer, any Error> {
         switch outcome {
         case .nothing(let decision):
             return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))
@@ -207,7 +211,7 @@ extension Pipeline {
                         "This request was applied earlier, but its result is no longer in the log.")
                 }
                 return Answer(
-                    result: try RequestResult(of: commit), offset: offset, snapshot: reader.make(snapshot))
+                    result: try RequestResult(of: commit, as: request), offset: offset, snapshot: reader.make(snapshot))
             }
         case .failed(let error): return .failure(error)
         case .commit, .poisoned, .unavailable, .waiting: preconditionFailure("an outcome that is answered elsewhere")

@@ -108,7 +108,14 @@ extension Pipeline {
             for (submission, outcome) in zip(sent, outcomes) {
                 switch outcome {
                 case .committed(let offset):
-                    submission.reply.resume(settled(.repeats(offset), snapshot))
+                    let answer = settled(.repeats(offset), snapshot, as: submission.request)
+                    if case .failure(let error as StrataError) = answer {
+                        // The commit of another request: the answer is not one of the home writer.
+                        forget(home)
+                        resume([submission], with: error)
+                    } else {
+                        submission.reply.resume(answer)
+                    }
                 case .nothing: rest.append(submission)
                 case .unknown:
                     resume(

@@ -3,10 +3,13 @@ import StrataModel
 
 /// The outcome of a request, read from the commit that holds it (docs/format.md §20).
 extension RequestResult {
-    init(of commit: Commit) throws {
+    /// - Parameter request: the request that the commit must be of, as far as its shape shows; nil for any.
+    /// - Throws: `.malformed` if the commit is not of such a request.
+    init(of commit: Commit, as request: Request? = nil) throws {
         self = try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             let shape = try RequestShape(decoding: try walker.header().requestShape)
+            if let request, !shape.fits(request) { throw Self.mismatch(commit.offset) }
             var saved: [Version] = []
             while true {
                 let index = UInt32(walker.eventIndex)

@@ -57,8 +57,10 @@ enum CreateCommand: Command {
             storeID: platform.random.nextIdentifier(), containerIdentifier: container,
             created: platform.time.nowMicroseconds())
         try address.prepare()
-        try address.withSequencer { try identity.create(in: $0, platform) }
-        try address.keepAssets(of: identity.storeID)
+        try address.withSequencer {
+            // Before the first entry: a sequencer without a store can be used for another one.
+            try identity.create(in: $0, platform) { try address.keepAssets(of: identity.storeID) }
+        }
         return ReplicationReport(target: address.place.address, identity: identity, commits: 0, end: .start)
     }
 

@@ -1,7 +1,6 @@
 import StrataLog
 import StrataModel
 import StrataReplication
-import StrataSystem
 
 /// `strata promote`: turns a copy into an independent store, or the beginning of another sequencer.
 enum PromoteCommand: Command {

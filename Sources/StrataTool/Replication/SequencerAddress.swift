@@ -98,11 +98,12 @@ struct SequencerAddress: Sendable {
     /// Makes the sequencer ready and gives it the history of a directory, which then follows it.
     func attach(_ path: String) throws -> CopyMove.Result {
         try prepare()
-        // Before the entries that name them.
-        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
-            try keepAssets(of: identity.storeID, from: path)
+        return try withSequencer {
+            try CopyMove.attach(at: path, to: $0, address: place.address) { identity in
+                // Before the entries that name them.
+                try keepAssets(of: identity.storeID, from: path)
+            }
         }
-        return try withSequencer { try CopyMove.attach(at: path, to: $0, address: place.address) }
     }
 
     /// Returns true for a word that is meant as an address rather than as a path.

@@ -226,4 +226,17 @@ struct ClusterAssetsTests {
         try store.close()
         #expect(place() != place().withAssets(in: .directory) && LogPlace.local.assets == .directory)
     }
+
+    @Test("A store in memory, which has no directory for what it reads, is refused")
+    func memory() throws {
+        let log = try ReplicatedLog.open(
+            at: "/Memory.strata", sequencer: MemorySequencer(shared.sequence), platform: shared.platform)
+        var options = StoreOptions.service
+        options.place = place()
+        #expect(thrownCode { _ = try Store(on: log, options: options, platform: shared.platform) } == .invalidArgument)
+        #expect(thrownCode { _ = try Store.inMemory(options: options, platform: shared.platform) } == .invalidArgument)
+        options.place = options.place.withAssets(in: .directory)
+        try Store(on: log, options: options, platform: shared.platform).close()
+        #expect(messages.names("*").isEmpty)
+    }
 }

@@ -112,6 +112,21 @@ struct HomeWriterTests {
         #expect(appended(third) == 1)
     }
 
+    @Test("The commit of another request is no answer, and the request may still be applied")
+    func otherCommit() throws {
+        let ((home, log), other) = (try client(), try client().client)
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        try other.store.confirm()
+        MemorySequencer(sequence).serve(log.writer) { _, answer in
+            answer(ForwardedOutcomes([.committed(1)]).encoded())
+        }
+        guard case .failure(let refusal) = other.modify([.init("misled")]) else {
+            Issue.record("a commit that made a zone saved a record")
+            return
+        }
+        #expect(refusal.code == .serverResponseLost && refusal.retryAfterSeconds != nil && !other.exists("misled"))
+    }
+
     /// Lets another store write before each entry.
     private final class OvertakenSequencer: RequestCarrier {
         let inner: MemorySequencer

@@ -83,6 +83,22 @@ struct AssetsCommandTests {
         #expect(added == "2 files added to the cluster\n2 assets of 11 bytes are whole\n")
     }
 
+    @Test("A store that cannot move leaves the cluster to others, and one without a claim leaves no entry")
+    func refusedMoves() throws {
+        defer { server.kill() }
+        let compacted = try open("Compacted.strata")
+        for number in 0..<3 { try save("note\(number)", "text", to: compacted) }
+        try compacted.compact(before: compacted.offset)
+        try compacted.close()
+        #expect(try store.run("create", cluster, "--from", store.path("Compacted.strata")).code == 1)
+        let objects = try objects()
+        // No store has a claim, so another one can have it.
+        try objects.claim(for: SeededRandom(seed: 1).nextIdentifier())
+        objects.close()
+        #expect(try store.run("create", cluster).code == 1)
+        #expect(try SequencerAddress(address).withSequencer { try $0.last() } == 0)
+    }
+
     @Test("A store moves its assets from a directory; processes that name another place are refused")
     func moves() throws {
         defer { server.kill() }
