@@ -16,7 +16,7 @@ package final class NATSConnection: @unchecked Sendable {
     /// Connects to the first server that answers.
     package init(_ library: NATSLibrary, _ options: JetStreamOptions) throws(NATSFailure) {
         self.library = library
-        let options = try NATSOptions(library, options)
+        let options = try NATSConnectionOptions(library, options)
         let pointer = try options.handle.withPointer { options throws(NATSFailure) in
             try library.make { library.connect($0, options) }
         }
@@ -47,7 +47,7 @@ package final class NATSConnection: @unchecked Sendable {
     }
 
     /// Returns true if the server's greeting had an older version; nil where the library does not say.
-    func isServerOlder(than version: ServerVersion) -> Bool? {
+    func isServerOlder(than version: NATSServerVersion) -> Bool? {
         library.serverIsAtLeast.map { isAtLeast in
             handle.withPointer { !isAtLeast($0, Int32(version.major), Int32(version.minor), 0) }
         }

@@ -74,7 +74,7 @@ struct StreamSettings: Codable, Sendable {
     }
 
     /// The version of the server that leads the stream.
-    var version: ServerVersion? { metadata?["_nats.ver"].flatMap(ServerVersion.init) }
+    var version: NATSServerVersion? { metadata?["_nats.ver"].flatMap(NATSServerVersion.init) }
 
     /// A setting that does not meet a store's requirements.
     struct Mismatch: Equatable {

@@ -60,7 +60,7 @@ final class RecordsWriter {
         try prepareShares()
         try appendSaves()
         if judge.changesShares || !endedShares.isEmpty { try appendShares() }
-        try appendTouches()
+        try appendParentUpdates()
         try appendDeletes()
         try appendSharedRecords()
         try appendTokens()
@@ -240,7 +240,7 @@ final class RecordsWriter {
     }
 
     /// Appends a touch for each parent that a saved child holds, if the actor may write the parent (B61).
-    private func appendTouches() throws {
+    private func appendParentUpdates() throws {
         guard judge.judging.touchesParents else { return }
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
             guard let parent = try parent(of: judge.body.saves[index], state),
@@ -272,23 +272,6 @@ final class RecordsWriter {
                 let links = try view.links()
                 return try links.isParentLoose ? nil : links.parent.map { try view.key($0).name }
             }
-        }
-    }
-}
-
-extension RecordsJudge: RequestJudge {
-    func decide() throws -> Decision {
-        if let answer = try judge() { return answer }
-        let usage = usageChange
-        let writer = RecordsWriter(self)
-        do {
-            var decision = try writer.decision()
-            decision.usage = usage
-            return decision
-        } catch let error as StrataError where error.code == .tooLarge {
-            throw Refusal(
-                .limitExceeded, "The changes of the request do not fit in a commit: \(error)",
-                rule: .commitLimit)
         }
     }
 }

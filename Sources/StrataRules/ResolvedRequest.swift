@@ -49,7 +49,7 @@ package struct ResolvedRequest {
         let row = ordinal == 0 ? nil : try view.zone(ordinal, in: database)
         return ZoneState(
             name: id.name, owner: id.owner, isOwn: isOwn, database: database, ordinal: ordinal, row: row,
-            answer: refusal)
+            refusal: refusal)
     }
 
     /// The state of another user's zone, in that user's private database.
@@ -61,8 +61,8 @@ package struct ResolvedRequest {
                 ordinal: { try view.ordinal(of: $0) })
             (state.database, state.ordinal, state.shared) = (zone.database, zone.zone, zone)
             state.row = try view.zone(zone.zone, in: zone.database)
-            if state.row?.status != .alive { state.answer = .missingZone(id.name) }
-        } catch let refusal as Refusal { state.answer = refusal }
+            if state.row?.status != .alive { state.refusal = .missingZone(id.name) }
+        } catch let refusal as Refusal { state.refusal = refusal }
         return state
     }
 
@@ -93,10 +93,10 @@ struct ZoneState {
     /// The zone's row, whose totals and last change may be outdated.
     var row: ZoneRow?
     /// The refusal for a missing zone; nil if the zone exists.
-    var answer: Refusal?
+    var refusal: Refusal?
     /// The shares by which the user sees the zone; nil outside the shared database.
     var shared: SharedZone?
 
     var isDefault: Bool { isSameText(name, ZoneID.defaultName) }
-    var isAlive: Bool { answer == nil }
+    var isAlive: Bool { refusal == nil }
 }

@@ -162,11 +162,11 @@ struct JetStreamSettingsTests {
     }
 
     @Test func versions() {
-        #expect(ServerVersion("2.12.0").map { $0 >= .minimum } == true)
-        #expect(ServerVersion("2.14.0-beta.1") == ServerVersion(major: 2, minor: 14))
-        #expect(ServerVersion("3.0.0").map { $0 >= .minimum } == true)
-        #expect(ServerVersion("2.11.10").map { $0 >= .minimum } == false)
-        for text in ["", "2", "2.12", "a.b.c", "-2.12.1"] { #expect(ServerVersion(text) == nil) }
+        #expect(NATSServerVersion("2.12.0").map { $0 >= .minimum } == true)
+        #expect(NATSServerVersion("2.14.0-beta.1") == NATSServerVersion(major: 2, minor: 14))
+        #expect(NATSServerVersion("3.0.0").map { $0 >= .minimum } == true)
+        #expect(NATSServerVersion("2.11.10").map { $0 >= .minimum } == false)
+        for text in ["", "2", "2.12", "a.b.c", "-2.12.1"] { #expect(NATSServerVersion(text) == nil) }
     }
 
     // MARK: The state of a stream

@@ -25,7 +25,7 @@ struct GrowingMapContractTests {
         try file.write([8], at: 3)
         #expect(base.load(fromByteOffset: 500_000, as: UInt8.self) == 7)
         #expect(base.load(fromByteOffset: 3, as: UInt8.self) == 8)
-        map.letGo()
+        map.release()
         #expect(base.load(fromByteOffset: 500_000, as: UInt8.self) == 7, "it comes back")
         try file.write([9], at: 3)
         #expect(base.load(fromByteOffset: 3, as: UInt8.self) == 9 && map.byteCount == 1 << 20)

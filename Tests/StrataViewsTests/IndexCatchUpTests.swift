@@ -21,7 +21,7 @@ struct IndexCatchUpTests {
 
     private struct Harness {
         let store: PageStore
-        var keeper: IndexCatchUp
+        var catchUp: IndexCatchUp
         var records: [RecordKey: RecordState] = [:]
         var random: SeededGenerator
 
@@ -38,7 +38,7 @@ struct IndexCatchUpTests {
                     try name.event.body.withUnsafeBytes { try fork.put(ViewTree.names, key, $0) }
                 }
             }
-            keeper = IndexCatchUp(try store.publish(fork))
+            catchUp = IndexCatchUp(try store.publish(fork))
         }
 
         mutating func change(_ count: Int) throws {
@@ -89,14 +89,14 @@ struct IndexCatchUpTests {
         mutating func advance(limit: Int) throws -> Bool {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 // Dropped with its fork, a slice has not been.
-                var lost = keeper
+                var lost = catchUp
                 _ = try lost.advance(store.fork(), to: store.snapshot(), limit: limit)
             }
             let fork = store.fork()
-            var next = keeper
+            var next = catchUp
             let hasMore = try next.advance(fork, to: store.snapshot(), limit: limit)
             try store.publish(fork)
-            keeper = next
+            catchUp = next
             return hasMore
         }
     }
@@ -176,14 +176,14 @@ struct IndexCatchUpTests {
                 // Changes come in the middle of catching up and of building.
                 let memoryBytes = [500, 10_000, 1 << 20][round % 3]
                 let spill = RunSorter.Spill(files: SimulatedDisk(), path: "/views.build")
-                let isSpilled = try harness.keeper.build(
+                let isSpilled = try harness.catchUp.build(
                     in: harness.store, RunSorter(memoryBytes: memoryBytes, spill: spill)
                 ) {
                     if Int.random(in: 0..<3, using: &harness.random) == 0 {
                         try harness.change(Int.random(in: 0...30, using: &harness.random))
                     }
                     _ = try harness.advance(limit: Int.random(in: 1...60, using: &harness.random))
-                    return harness.keeper
+                    return harness.catchUp
                 }
                 #expect(isSpilled || round % 3 > 0 || round == 0)
                 while try harness.advance(limit: Int.random(in: 1...80, using: &harness.random)) {}
@@ -234,14 +234,14 @@ struct IndexCatchUpTests {
             try IndexCatalog.put(index, .building, in: fork)
             try harness.store.publish(fork)
             while try harness.advance(limit: 100) {}
-            try harness.keeper.build(in: harness.store)
+            try harness.catchUp.build(in: harness.store)
             for _ in 0..<12 {
                 try harness.change(Int.random(in: 1...40, using: &harness.random))
                 if Bool.random(using: &harness.random) {
                     _ = try harness.advance(limit: Int.random(in: 1...20, using: &harness.random))
                 }
                 let snapshot = harness.store.snapshot()
-                var touched = try #require(try harness.keeper.lag.touched(in: snapshot, limit: 10_000))
+                var touched = try #require(try harness.catchUp.lag.touched(in: snapshot, limit: 10_000))
                 if !isWhole, let some = touched.min(by: { $0.lexicographicallyPrecedes($1) }) { touched.remove(some) }
                 for database in UInt64(1)...2 {
                     let rows = try overlaid(index, harness, touched, database: database)
@@ -249,7 +249,7 @@ struct IndexCatchUpTests {
                     if rows.sorted() != all.sorted() { differences += 1 }
                 }
                 if !touched.isEmpty {
-                    #expect(try harness.keeper.lag.touched(in: snapshot, limit: touched.count - 1) == nil)
+                    #expect(try harness.catchUp.lag.touched(in: snapshot, limit: touched.count - 1) == nil)
                 }
             }
         }
@@ -266,7 +266,7 @@ struct IndexCatchUpTests {
             try IndexCatalog.put(index, .building, in: fork)
             try harness.store.publish(fork)
             while try harness.advance(limit: 50) {}
-            try harness.keeper.build(in: harness.store)
+            try harness.catchUp.build(in: harness.store)
             try check(&harness, [index])
             let next = harness.store.fork()
             try IndexCatalog.put(index, .leaving, in: next)
@@ -294,7 +294,7 @@ struct IndexCatchUpTests {
         try IndexCatalog.put(IndexID(type: 1, .membership), .building, in: fork)
         try harness.store.publish(fork)
         while try harness.advance(limit: 100) {}
-        try harness.keeper.build(in: harness.store)
+        try harness.catchUp.build(in: harness.store)
         let before = harness.store.snapshot()
         for _ in 0..<10 { try harness.change(20) }
         while try harness.advance(limit: 1_000) {}

@@ -18,10 +18,10 @@ struct IndexRowTests {
         private var folded = 0
         /// The number of commits that are published.
         private(set) var published = 0
-        private var keeper: IndexCatchUp
+        private var catchUp: IndexCatchUp
         private var lineKeeper: IndexCatchUp
         private var rows = IndexRowLog()
-        private var waiting: [(fork: Fork, rows: IndexRowPart?, count: Int, keeper: IndexCatchUp)] = []
+        private var waiting: [(fork: Fork, rows: IndexRowPart?, count: Int, catchUp: IndexCatchUp)] = []
         /// The catch-ups that began with collected changes, and those that compared states.
         private(set) var begun = (collected: 0, compared: 0)
         private(set) var dropped = 0
@@ -32,8 +32,8 @@ struct IndexRowTests {
             pages = try PageStore.inMemory()
             let fork = pages.fork()
             for index in Self.indexes { try IndexCatalog.put(index, .ready, in: fork) }
-            keeper = IndexCatchUp(try pages.publish(fork))
-            lineKeeper = keeper
+            catchUp = IndexCatchUp(try pages.publish(fork))
+            lineKeeper = catchUp
             fold = Fold(pages.fork())
             fold.collectsRows = true
         }
@@ -76,13 +76,13 @@ struct IndexRowTests {
                 rows.append(next.rows)
                 try pages.publish(next.fork)
                 published = next.count
-                take(next.keeper)
+                take(next.catchUp)
             }
             waiting = []
         }
 
         private mutating func take(_ next: IndexCatchUp) {
-            keeper = next
+            catchUp = next
             if let state = next.begun { rows.forget(through: state) }
         }
 
@@ -90,15 +90,15 @@ struct IndexRowTests {
         private mutating func drop() {
             if folded > published { dropped += 1 }
             waiting = []
-            (folded, lineKeeper) = (published, keeper)
+            (folded, lineKeeper) = (published, catchUp)
             fold = Fold(pages.fork())
             fold.collectsRows = true
         }
 
-        private mutating func note(_ keeper: IndexCatchUp, _ target: Snapshot) throws {
+        private mutating func note(_ catchUp: IndexCatchUp, _ target: Snapshot) throws {
             let ready = try IndexCatalog(target).ready
-            if keeper.isUnderWay || ready.isEmpty { return }
-            let start = try keeper.base.identity(of: ViewTree.records)
+            if catchUp.isUnderWay || ready.isEmpty { return }
+            let start = try catchUp.base.identity(of: ViewTree.records)
             let end = try target.identity(of: ViewTree.records)
             if start == end { return }
             if rows.changes(from: start, to: end, of: ready) != nil {
@@ -119,8 +119,8 @@ struct IndexRowTests {
         private mutating func advance(limit: Int) throws {
             drop()
             let (fork, target) = (pages.fork(), pages.snapshot())
-            try note(keeper, target)
-            var next = keeper
+            try note(catchUp, target)
+            var next = catchUp
             _ = try next.advance(fork, to: target, limit: limit, rows)
             try pages.publish(fork)
             take(next)
@@ -132,7 +132,7 @@ struct IndexRowTests {
         /// The rows of ready indexes that differ from those of indexes that were built from the same records.
         mutating func differences() throws -> Int {
             // A catch-up that is under way has an older target.
-            repeat { try advance(limit: .max) } while !keeper.base.shares(ViewTree.records, with: pages.snapshot())
+            repeat { try advance(limit: .max) } while !catchUp.base.shares(ViewTree.records, with: pages.snapshot())
             let snapshot = pages.snapshot()
             let ready = Set(try IndexCatalog(snapshot).ready)
             var count = 0

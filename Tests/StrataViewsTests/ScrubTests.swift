@@ -15,19 +15,19 @@ struct ScrubTests {
         try history.append(count, to: log)
         try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
-        let keeper = IndexCatchUp(views.pages.snapshot())
-        try keeper.build(in: views.pages)
-        return (views, keeper)
+        let catchUp = IndexCatchUp(views.pages.snapshot())
+        try catchUp.build(in: views.pages)
+        return (views, catchUp)
     }
 
-    private func scrub(_ views: Views, _ keeper: IndexCatchUp) throws -> ScrubReport {
-        try views.scrub(views.pages.snapshot(), lag: keeper.lag, scratch: try PageStore.inMemory())
+    private func scrub(_ views: Views, _ catchUp: IndexCatchUp) throws -> ScrubReport {
+        try views.scrub(views.pages.snapshot(), lag: catchUp.lag, scratch: try PageStore.inMemory())
     }
 
     @Test("Whole views are found whole, and every entry is looked at")
     func whole() throws {
-        let (views, keeper) = try views(60)
-        let report = try scrub(views, keeper)
+        let (views, catchUp) = try views(60)
+        let report = try scrub(views, catchUp)
         #expect(report.isWhole)
         let snapshot = views.pages.snapshot()
         let entries = (ViewTree.folded + [ViewTree.index]).reduce(0) { $0 + snapshot.entryCount($1) }
@@ -38,7 +38,7 @@ struct ScrubTests {
         "An entry that is missing, too many or other is named",
         arguments: [ViewTree.records, ViewTree.index, ViewTree.zones])
     func differences(tree: TreeID) throws {
-        let (views, keeper) = try views(40)
+        let (views, catchUp) = try views(40)
         var key: [UInt8] = []
         try views.pages.snapshot().scan(tree) { found, _ in
             key = [UInt8](found)
@@ -71,7 +71,7 @@ struct ScrubTests {
                 try key.withUnsafeBytes { key in try value.withUnsafeBytes { try fork.put(tree, key, $0) } }
             }
         }
-        _ = keeper
+        _ = catchUp
     }
 
     private func alter(_ views: Views, _ tree: TreeID, _ body: (Fork) throws -> Void) throws {
@@ -82,20 +82,20 @@ struct ScrubTests {
 
     @Test("An index that nobody declared is named")
     func strangeIndex() throws {
-        let (views, keeper) = try views(10)
+        let (views, catchUp) = try views(10)
         let strange = IndexID(type: 1, .created)
         try alter(views, ViewTree.indexCatalog) { try IndexCatalog.put(strange, .ready, in: $0) }
         #expect(
-            try scrub(views, keeper).differences.contains {
+            try scrub(views, catchUp).differences.contains {
                 $0.tree == ViewTree.indexCatalog && $0.key == strange.key && $0.kind == .surplus
             })
     }
 
     @Test("A damaged history gives a bounded report")
     func bounded() throws {
-        let (views, keeper) = try views(60)
+        let (views, catchUp) = try views(60)
         try alter(views, ViewTree.records) { try $0.deleteRange(ViewTree.records, from: nil, to: nil) }
-        let report = try scrub(views, keeper)
+        let report = try scrub(views, catchUp)
         #expect(report.differences.count == ScrubReport.maximumDifferences)
     }
 }

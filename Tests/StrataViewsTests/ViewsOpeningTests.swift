@@ -192,9 +192,9 @@ struct ViewsOpeningTests {
         var history = first
         try history.declareTitle(.queryable, to: log)
         let opened = try openViews(log, disk)
-        var keeper = opened.keeper
+        var catchUp = opened.catchUp
         let pages = opened.views.pages
-        try catchUp(&keeper, pages)
+        try advance(&catchUp, pages)
         if areBehind {
             try history.append(10, to: log)
             try Replay(log: log, pages: pages).run()
@@ -202,21 +202,21 @@ struct ViewsOpeningTests {
         try opened.views.checkpoint(pages.snapshot())
         let again = try openViews(log, disk)
         #expect((again.views.pages.snapshot().entryCount(ViewTree.index) == 0) == areBehind)
-        var next = again.keeper
-        try catchUp(&next, again.views.pages)
+        var next = again.catchUp
+        try advance(&next, again.views.pages)
         let snapshot = again.views.pages.snapshot()
         #expect(snapshot.entryCount(ViewTree.index) == snapshot.entryCount(ViewTree.records))
         #expect(try again.views.scrub(snapshot, lag: next.lag, scratch: try PageStore.inMemory()).isWhole)
     }
 
-    private func catchUp(_ keeper: inout IndexCatchUp, _ pages: PageStore) throws {
+    private func advance(_ catchUp: inout IndexCatchUp, _ pages: PageStore) throws {
         var hasMore = true
         while hasMore {
             let fork = pages.fork()
-            hasMore = try keeper.advance(fork, to: pages.snapshot(), limit: 50)
+            hasMore = try catchUp.advance(fork, to: pages.snapshot(), limit: 50)
             try pages.publish(fork)
         }
-        try keeper.build(in: pages)
+        try catchUp.build(in: pages)
     }
 
     @Test("What took long to fold is made durable before the store is open, as far as the log is")

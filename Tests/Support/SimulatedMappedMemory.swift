@@ -36,7 +36,7 @@ final class SimulatedGrowingMap: GrowingMap {
 
     var byteCount: Int { mappedBytes.load(ordering: .acquiring) }
 
-    func letGo() {}
+    func release() {}
 
     func extend(to byteCount: Int) throws {
         guard byteCount > self.byteCount else { return }

@@ -41,14 +41,14 @@ extension CKDatabase {
     /// - Throws: The record's own error: `serverRecordChanged`, `zoneNotFound` …
     @discardableResult
     public func save(_ record: CKRecord) async throws -> CKRecord {
-        try await call.modified(RecordsModification(saves: [record])).onlySave()
+        try await call.modifyAndUpdateCaller(RecordsModification(saves: [record])).onlySave()
     }
 
     /// The same as the asynchronous form, with a completion handler.
     @preconcurrency
     public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
         let modification = RecordsModification(saves: [record])
-        call.answer(completionHandler) { try await $0.modified(modification).onlySave() }
+        call.answer(completionHandler) { try await $0.modifyAndUpdateCaller(modification).onlySave() }
     }
 
     /// Deletes a record. Deleting a record that does not exist succeeds.
@@ -116,7 +116,7 @@ extension CKDatabase {
     ) async throws -> (
         saveResults: [CKRecord.ID: Result<CKRecord, Error>], deleteResults: [CKRecord.ID: Result<Void, Error>]
     ) {
-        try await call.modified(
+        try await call.modifyAndUpdateCaller(
             RecordsModification(
                 saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
         ).byIDOrThrown()
@@ -139,6 +139,6 @@ extension CKDatabase {
     ) {
         let modification = RecordsModification(
             saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
-        call.answer(completionHandler) { try await $0.modified(modification).byIDOrThrown() }
+        call.answer(completionHandler) { try await $0.modifyAndUpdateCaller(modification).byIDOrThrown() }
     }
 }

@@ -94,9 +94,9 @@ extension DatabaseCall {
 
     // MARK: Modifying
 
-    private static let sealingAttempts = 20
+    private static let encryptionAttempts = 20
 
-    private func modify(
+    private func submitOnce(
         _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: OpenedStore
     ) async throws -> RecordsOutcome {
         let encoded = try EncodedModification(modification, failing: errors, self, opened)
@@ -107,7 +107,7 @@ extension DatabaseCall {
     /// Modifies records, and updates the caller's objects once the answer has arrived (B319).
     ///
     /// - Throws: An error that affects all items.
-    func modified(_ modification: RecordsModification) async throws -> RecordsOutcome {
+    func modifyAndUpdateCaller(_ modification: RecordsModification) async throws -> RecordsOutcome {
         let outcome = try await modify(modification)
         for (place, save) in outcome.saves.enumerated() {
             if case .success(let record) = save.result { modification.didSave(record, at: place) }
@@ -124,16 +124,16 @@ extension DatabaseCall {
             let modification = await modification.importingAssets(
                 for: self, opened, isReplayed: isReplayed, progress)
             let errors = itemErrors(modification.saves.count + modification.deletes.count, .modifyRecords, opened)
-            for _ in 0..<Self.sealingAttempts {
+            for _ in 0..<Self.encryptionAttempts {
                 do {
-                    return try await modify(modification, failing: errors, opened)
+                    return try await submitOnce(modification, failing: errors, opened)
                 } catch let error as StrataError where error.code == .keyDestroyed {
                     // The user's encrypted data was reset after the value was sealed: the next attempt uses the new
                     // key.
                     continue
                 }
             }
-            return try await modify(modification, failing: errors, opened)
+            return try await submitOnce(modification, failing: errors, opened)
         }
     }
 }

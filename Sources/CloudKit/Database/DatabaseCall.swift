@@ -9,13 +9,13 @@ struct DatabaseCall: Sendable {
     let scope: CKDatabase.Scope
     let settings: CallSettings
     /// The end of the log before the operation, if an earlier process may have executed it already.
-    var replayedSince: UInt64?
+    var resentSince: UInt64?
 
     var database: DatabaseID { DatabaseID(scope.engine) }
 
     /// Returns the store's answer to the operation in an earlier process, if there is one.
     func replayedAnswer(of store: Store) throws -> Answer? {
-        try replayedSince.flatMap { try store.answer(toOperation: settings.operation.id, after: $0) }
+        try resentSince.flatMap { try store.answer(toOperation: settings.operation.id, after: $0) }
     }
 
     /// Submits a request to the store, unless an earlier process has already done so.

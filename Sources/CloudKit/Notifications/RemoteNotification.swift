@@ -68,7 +68,7 @@ extension CKContainer {
         let container = client.containerIdentifier
         let client = client
         @Sendable func awaitReach() async {
-            await opened.disturbances.awaitNetwork(of: client.actor) {
+            await opened.faults.awaitNetwork(of: client.actor) {
                 client.accountStatus == .available
             } unless: {
                 listener.box.isClosed

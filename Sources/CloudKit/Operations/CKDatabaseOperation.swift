@@ -23,7 +23,7 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     var call: DatabaseCall {
         let database = database ?? effectiveContainer.privateCloudDatabase
         return DatabaseCall(
-            client: database.client, scope: database.databaseScope, settings: settings, replayedSince: replayedSince)
+            client: database.client, scope: database.databaseScope, settings: settings, resentSince: resentSince)
     }
 
     /// The properties that a later process needs to run the operation; nil if it cannot be kept.
@@ -33,7 +33,7 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     private struct Keeping {
         /// The end of the log before an earlier process ran the operation; nil if none did.
-        var replayedSince: UInt64?
+        var resentSince: UInt64?
         /// The place where the operation is kept until it has ended, regardless of later changes to its properties
         /// (B201).
         var place: LongLivedOperations?
@@ -41,15 +41,15 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
 
     private let keeping = Lock(Keeping())
 
-    private var replayedSince: UInt64? { keeping.withLock { $0.replayedSince } }
+    private var resentSince: UInt64? { keeping.withLock { $0.resentSince } }
 
     /// Records that an earlier process kept the operation, and where.
     func markReplay(since offset: UInt64, from place: LongLivedOperations) {
-        keeping.withLock { $0 = Keeping(replayedSince: offset, place: place) }
+        keeping.withLock { $0 = Keeping(resentSince: offset, place: place) }
     }
 
     override func makeKeeper() -> (@Sendable () throws -> Void)? {
-        guard settings.isLongLived, replayedSince == nil, case (let kind, var properties)? = archive else {
+        guard settings.isLongLived, resentSince == nil, case (let kind, var properties)? = archive else {
             return nil
         }
         let call = call
@@ -84,6 +84,6 @@ public class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     /// Cancels the operation; a long-lived one is no longer listed.
     public override func cancel() {
         super.cancel()
-        if replayedSince != nil, !isExecuting { forget() }
+        if resentSince != nil, !isExecuting { forget() }
     }
 }

@@ -51,7 +51,7 @@ extension CloudStore {
                 guard try store.account(of: user).status != status.engine else { return }
                 try store.setAccountStatus(status.engine, of: user)
             }
-            opened.disturbances.wakeAll()
+            opened.faults.wakeAll()
             NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
@@ -175,7 +175,7 @@ extension CloudStore {
             try requireError([code], retryAfter)
             let target = FaultInjector.Target(device: device, user: user)
             try note("fail the next \(count) (\(scope)) of \(kind?.rawValue ?? "any kind") with \(code)", target)
-            opened.disturbances.add(
+            opened.faults.add(
                 FaultInjector.Fault(
                     target: target, kind: kind, scope: scope, remaining: count, code: code, retryAfter: retryAfter))
         }
@@ -185,7 +185,7 @@ extension CloudStore {
             try requireCount(count)
             let target = FaultInjector.Target(device: device, user: user)
             try note("lose the next \(count) responses", target)
-            opened.disturbances.addLostResponses(count, target)
+            opened.faults.addLostResponses(count, target)
         }
 
         /// Sets the network between a device and the store; nil for all devices.
@@ -193,7 +193,7 @@ extension CloudStore {
             if case .slow(let delay) = network { try requireDelay(delay) }
             let target = FaultInjector.Target(device: device, user: user)
             try note("set the network to \(network)", target)
-            opened.disturbances.setNetwork(network, target)
+            opened.faults.setNetwork(network, target)
         }
 
         /// Starts a fault plan from its beginning; nil ends the current plan.
@@ -210,13 +210,13 @@ extension CloudStore {
             }
             let target = FaultInjector.Target(device: device, user: user)
             try note(plan.map { "follow \($0)" } ?? "end the fault plan", target)
-            opened.disturbances.setPlan(plan, target)
+            opened.faults.setPlan(plan, target)
         }
 
         /// Removes all injected faults: failures, lost responses, networks and fault plans.
         public func clearFaults() throws {
             try note("clear all faults", .init())
-            opened.disturbances.clear()
+            opened.faults.clear()
         }
 
         private func requireCount(_ count: Int) throws {

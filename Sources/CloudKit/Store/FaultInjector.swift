@@ -20,20 +20,20 @@ struct InjectedFault: Sendable {
 final class FaultInjector: Sendable {
     private struct Known {
         weak var store: (any AnyObject & Sendable)?
-        weak var disturbances: FaultInjector?
+        weak var faults: FaultInjector?
     }
 
     private static let known = Lock<[Known]>([])
 
-    /// Returns the disturbances of a store, which exist as long as a handle of it does.
+    /// Returns the faults of a store, which exist as long as a handle of it does.
     static func of(_ store: Store) -> FaultInjector {
         known.withLock { known in
             let identity = store.sharedIdentity
-            if let disturbances = known.first(where: { $0.store === identity })?.disturbances { return disturbances }
-            known.removeAll { $0.store == nil || $0.disturbances == nil }
-            let disturbances = FaultInjector()
-            known.append(Known(store: identity, disturbances: disturbances))
-            return disturbances
+            if let faults = known.first(where: { $0.store === identity })?.faults { return faults }
+            known.removeAll { $0.store == nil || $0.faults == nil }
+            let faults = FaultInjector()
+            known.append(Known(store: identity, faults: faults))
+            return faults
         }
     }
 
@@ -139,28 +139,28 @@ final class FaultInjector: Sendable {
         _ kind: CloudStore.RequestKind, of actor: Actor, allowsCellularAccess: Bool, carriesToken: Bool
     ) -> InjectedFault? {
         if isCalm.load(ordering: .acquiring) { return nil }
-        var disturbance = InjectedFault()
+        var fault = InjectedFault()
         change { state in
             let number = state.requests[actor, default: 0] + 1
             if !state.plans.isEmpty { state.requests[actor] = number }
-            disturbance = state.network(of: actor).disturbance(allowsCellularAccess: allowsCellularAccess)
-            if disturbance.failure != nil { return }
+            fault = state.network(of: actor).fault(allowsCellularAccess: allowsCellularAccess)
+            if fault.failure != nil { return }
             if let error = state.takeFault(kind, actor) {
-                disturbance.failure = error
-                disturbance.note = "\(kind.rawValue) failed with \(error.code), as set in the console"
+                fault.failure = error
+                fault.note = "\(kind.rawValue) failed with \(error.code), as set in the console"
                 return
             }
             if kind.modifies, state.takeLostResponse(actor) {
-                disturbance.losesResponse = true
-                disturbance.note = "the response to \(kind.rawValue) was lost, as set in the console"
+                fault.losesResponse = true
+                fault.note = "the response to \(kind.rawValue) was lost, as set in the console"
                 return
             }
             if let plan = state.plan(of: actor) {
                 let luck = Luck(plan.seed, actor, number)
-                luck.apply(plan, to: &disturbance, kind, carriesToken: carriesToken)
+                luck.apply(plan, to: &fault, kind, carriesToken: carriesToken)
             }
         }
-        return disturbance
+        return fault
     }
 
     /// Returns the errors of the items that fail on their own, by index.
@@ -245,7 +245,7 @@ extension FaultInjector.State {
 }
 
 extension CloudStore.Network {
-    fileprivate func disturbance(allowsCellularAccess: Bool) -> InjectedFault {
+    fileprivate func fault(allowsCellularAccess: Bool) -> InjectedFault {
         switch self {
         case .normal: return InjectedFault()
         case .slow(let delay): return InjectedFault(delay: delay)
@@ -278,7 +278,7 @@ private struct Luck {
     private func fraction() -> Double { Double(random.next() >> 11) * 0x1p-53 }
 
     func apply(
-        _ plan: CloudStore.FaultPlan, to disturbance: inout InjectedFault, _ kind: CloudStore.RequestKind,
+        _ plan: CloudStore.FaultPlan, to fault: inout InjectedFault, _ kind: CloudStore.RequestKind,
         carriesToken: Bool
     ) {
         // All are drawn, whatever the earlier outcomes, so that one probability does not affect the other draws.
@@ -286,20 +286,20 @@ private struct Luck {
         let (isLost, isExpired) = (happens(plan.lostResponse), happens(plan.expiredToken))
         if isLate {
             let delay = plan.longestDelay * fraction()
-            disturbance.delay = (disturbance.delay ?? .zero) + delay
+            fault.delay = (fault.delay ?? .zero) + delay
         }
         if fails {
-            disturbance.failure = error(plan)
+            fault.failure = error(plan)
         } else if carriesToken, isExpired {
-            disturbance.failure = CKError(
+            fault.failure = CKError(
                 injected: .changeTokenExpired, retryAfter: nil, message: "The fault plan made the token expire.")
         } else if kind.modifies, isLost {
-            disturbance.losesResponse = true
+            fault.losesResponse = true
         }
-        if let failure = disturbance.failure {
-            disturbance.note = "\(kind.rawValue) failed with \(failure.code) by the fault plan of seed \(plan.seed)"
-        } else if disturbance.losesResponse {
-            disturbance.note = "the response to \(kind.rawValue) was lost by the fault plan of seed \(plan.seed)"
+        if let failure = fault.failure {
+            fault.note = "\(kind.rawValue) failed with \(failure.code) by the fault plan of seed \(plan.seed)"
+        } else if fault.losesResponse {
+            fault.note = "the response to \(kind.rawValue) was lost by the fault plan of seed \(plan.seed)"
         }
     }
 

@@ -6,7 +6,7 @@ import StrataSystem
 /// its staged assets.
 final class OpenedStore: Sendable {
     let store: Store
-    let disturbances: FaultInjector
+    let faults: FaultInjector
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
     let options: CloudStore.Options
@@ -18,7 +18,7 @@ final class OpenedStore: Sendable {
             store = try open()
             let files = try path.map { try RealFileSystem().anchored(at: $0) }
             longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
-            disturbances = FaultInjector.of(store)
+            faults = FaultInjector.of(store)
             stagedAssets = StagedAssets(of: store)
             longLived.removeDrafts()
             // A process that died during an erasure may have left them.
@@ -37,7 +37,7 @@ final class OpenedStore: Sendable {
 
     func close() throws {
         defer {
-            disturbances.wakeAll()
+            faults.wakeAll()
             stagedAssets.removeAll()
         }
         do { try store.close() } catch { throw CKError(engine: error) }

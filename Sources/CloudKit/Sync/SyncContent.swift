@@ -22,7 +22,7 @@ struct SyncContent: Sendable {
     var hasChangesToSend: Bool { !recordChanges.isEmpty || !databaseChanges.isEmpty || hasUntrackedChanges }
 
     /// Notes that the feed of the database named a zone.
-    mutating func noteChanges(of zone: CKRecordZone.ID) {
+    mutating func auditFeedRead(of zone: CKRecordZone.ID) {
         if !unfetchedZones.contains(zone) { unfetchedZones.append(zone) }
     }
 

@@ -78,7 +78,7 @@ extension SyncCore {
             let fetched = page
             state.change { content in
                 for deletion in fetched.deletions { content.forget(deletion.zoneID) }
-                for modification in fetched.modifications { content.noteChanges(of: modification.zoneID) }
+                for modification in fetched.modifications { content.auditFeedRead(of: modification.zoneID) }
                 defer { content.databaseToken = fetched.token }
                 return content.databaseToken != fetched.token
             }
@@ -119,7 +119,7 @@ extension SyncCore {
             try await post(.didFetchRecordZoneChanges(.init(zoneID: zone, error: failure)))
             state.change { content in
                 let count = content.unfetchedZones.count
-                if isDone { content.unfetchedZones.removeAll { $0 == zone } } else { content.noteChanges(of: zone) }
+                if isDone { content.unfetchedZones.removeAll { $0 == zone } } else { content.auditFeedRead(of: zone) }
                 return content.unfetchedZones.count != count
             }
             try await postState()

@@ -158,7 +158,7 @@ extension SyncCore {
         let outcome: RecordsOutcome
         do {
             try run.requireNotCancelled()
-            outcome = try await call.modified(
+            outcome = try await call.modifyAndUpdateCaller(
                 RecordsModification(
                     saves: batch.recordsToSave, deletes: batch.recordIDsToDelete, isAtomic: batch.atomicByZone))
         } catch {

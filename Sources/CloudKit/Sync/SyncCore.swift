@@ -89,7 +89,7 @@ final class SyncCore: Sendable {
         }
         scheduler.stop()
         listening?.cancel()
-        try? client.opened().disturbances.wakeAll()
+        try? client.opened().faults.wakeAll()
     }
 
     private var isStopped: Bool { life.withLock { $0.isStopped } }
@@ -300,13 +300,13 @@ final class SyncCore: Sendable {
     // MARK: The network
 
     private func canReach(_ opened: OpenedStore) -> Bool {
-        client.accountStatus == .available && !opened.disturbances.isCut(from: client.actor)
+        client.accountStatus == .available && !opened.faults.isCut(from: client.actor)
     }
 
     /// Returns true once the device has a network and a usable account; false if the engine ends before.
     private func isReachable() async -> Bool {
         guard let opened = try? client.opened() else { return false }
-        await opened.disturbances.awaitNetwork(of: client.actor) { [client] in
+        await opened.faults.awaitNetwork(of: client.actor) { [client] in
             client.accountStatus == .available
         } unless: {
             isStopped

@@ -72,7 +72,7 @@ struct ChangeList: Sendable {
         for chunk in chunks[chunk(for: offset)...] {
             let isComplete = try chunk.bytes.withUnsafeBytes { bytes in
                 try Self.collect(
-                    bytes, of: name, behind: chunk.offsetBefore, after: offset, limit: limit, into: &touches)
+                    bytes, of: name, startingAfter: chunk.offsetBefore, after: offset, limit: limit, into: &touches)
             }
             if !isComplete { return false }
         }
@@ -81,7 +81,8 @@ struct ChangeList: Sendable {
 
     /// Like ``collect(of:after:limit:into:)``, for one piece.
     static func collect(
-        _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, behind offsetBefore: UInt64, after offset: UInt64,
+        _ entries: UnsafeRawBufferPointer, of name: [UInt8]? = nil, startingAfter offsetBefore: UInt64,
+        after offset: UInt64,
         limit: Int, into touches: inout [ZoneTouch]
     ) throws -> Bool {
         var reader = ByteReader(entries)

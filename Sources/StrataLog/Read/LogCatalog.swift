@@ -207,7 +207,7 @@ package final class LogCatalog: Sendable {
     }
 
     /// Closes a segment that another file has replaced, once no reader uses it.
-    func letGo(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.header == segment.header } } }
+    func release(of segment: SegmentFile) { openSealed.withLock { $0.removeAll { $0.header == segment.header } } }
 
     /// Opens a closed segment.
     ///

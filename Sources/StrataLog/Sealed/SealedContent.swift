@@ -98,7 +98,7 @@ struct SealedContent {
                 let entries = UnsafeRawBufferPointer(rebasing: bytes[run.entries])
                 var touches: [ZoneTouch] = []
                 _ = try ChangeList.collect(
-                    entries, behind: run.offsetBefore, after: 0, limit: Int.max, into: &touches)
+                    entries, startingAfter: run.offsetBefore, after: 0, limit: Int.max, into: &touches)
                 lastTouches[run.zone] = touches.last?.offset ?? run.offsetBefore
                 seen.zones[seen.zones.count - 1].touchCount += UInt64(touches.count)
                 changes[run.zone, default: []] += entries

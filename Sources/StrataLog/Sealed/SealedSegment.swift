@@ -199,7 +199,7 @@ final class SealedSegment: Sendable {
                         let entries = UnsafeRawBufferPointer(rebasing: bytes[run.entries])
                         guard
                             try ChangeList.collect(
-                                entries, of: name, behind: run.offsetBefore, after: offset, limit: limit,
+                                entries, of: name, startingAfter: run.offsetBefore, after: offset, limit: limit,
                                 into: &touches)
                         else { return false }
                     }

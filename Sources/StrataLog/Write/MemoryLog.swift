@@ -84,7 +84,7 @@ package final class MemoryLog: EventLog {
         _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, to state: inout State
     ) -> Result<Appended, AppendFailure> {
         if state.isClosed { return .failure(.notWritten(Self.closedError)) }
-        if expecting != state.end { return appendBehindKnown(commits, touches, expecting: expecting, to: &state) }
+        if expecting != state.end { return appendAfterKnown(commits, touches, expecting: expecting, to: &state) }
         if let failure = orderFailure(commits, state) { return .failure(failure) }
         return .success(Appended(positions: zip(commits, touches).map { insert($0, $1, &state) }))
     }
@@ -103,7 +103,7 @@ package final class MemoryLog: EventLog {
         return nil
     }
 
-    private func appendBehindKnown(
+    private func appendAfterKnown(
         _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, to state: inout State
     ) -> Result<Appended, AppendFailure> {
         let start =

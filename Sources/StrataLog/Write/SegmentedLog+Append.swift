@@ -43,7 +43,7 @@ extension SegmentedLog {
                         ?? StrataError(.inputOutput, "The store's directory cannot be checked.", cause: error))
             }
             guard expecting == writer.end else {
-                return try appendBehindKnown(commits, touches, expecting: expecting, isDurable: isDurable, to: &writer)
+                return try appendAfterKnown(commits, touches, expecting: expecting, isDurable: isDurable, to: &writer)
             }
             return try append(commits[...], touches[...], isDurable: isDurable, to: &writer)
         }
@@ -67,7 +67,7 @@ extension SegmentedLog {
     }
 
     /// Counts commits that are in the log already as appended, and appends the rest after them.
-    private func appendBehindKnown(
+    private func appendAfterKnown(
         _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, isDurable: Bool,
         to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {

@@ -113,7 +113,7 @@ extension SegmentedLog {
             // The draft is durable, and the file is whole under either name: a crash leaves one of the two.
             try platform.files.rename(catalog.paths.sealing, to: sealed.path)
             catalog.publish { _ = LogCatalog.replace(with: sealed, in: &$0) }
-            catalog.letGo(of: source)
+            catalog.release(of: source)
             return true
         }
         if isInPlace { try platform.files.syncDirectory(catalog.paths.log) }

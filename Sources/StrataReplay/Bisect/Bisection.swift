@@ -42,7 +42,7 @@ public struct Bisection {
     public let from: UInt64
     /// The last commit searched.
     public let to: UInt64
-    private let scene: QueryContext
+    private let context: QueryContext
     /// Called periodically while all commits are read; returning false interrupts the search.
     var pulse: StepperPulse = { _ in true }
 
@@ -57,8 +57,8 @@ public struct Bisection {
         }
         (self.store, self.question, self.from, self.to) = (store, question, from, to)
         let query = Query(question.type, where: question.predicate, zone: question.zone)
-        scene = try store.historicScene(of: query, in: question.database, as: question.actor)
-        _ = try BisectionMatcher(question.predicate, scene)
+        context = try store.historicQueryContext(of: query, in: question.database, as: question.actor)
+        _ = try BisectionMatcher(question.predicate, context)
     }
 
     /// - Parameter limit: the maximum number of flips that are returned with their records; all flips are counted.
@@ -80,7 +80,8 @@ public struct Bisection {
             flips: try flips.map { change, holds in
                 Flip(
                     offset: change.offset, holds: holds,
-                    record: try difference(at: change.offset, holds ? change.gainedBy : change.lostBy, part.victims))
+                    record: try difference(
+                        at: change.offset, holds ? change.gainedBy : change.lostBy, part.endedWithZone))
             })
     }
 
@@ -94,9 +95,9 @@ public struct Bisection {
     /// Reads the commits that touched records of a name, or deleted their zones.
     private func walk(_ name: String) throws -> BisectionPart {
         let (log, zones) = (
-            store.log, try scene.zone.map { [$0] } ?? scene.trees.zoneRows(of: scene.database).map(\.zone)
+            store.log, try context.zone.map { [$0] } ?? context.trees.zoneRows(of: context.database).map(\.zone)
         )
-        var fold = BisectionFold(try BisectionMatcher(question.predicate, scene), .named(Array(name.utf8)))
+        var fold = BisectionFold(try BisectionMatcher(question.predicate, context), .named(Array(name.utf8)))
         var offsets: Set<UInt64> = []
         func add(_ subject: TouchedCommits.Subject, _ kind: Touch.Kind? = nil, through last: UInt64) throws -> Bool {
             var commits = TouchedCommits(subject, kind: kind, of: log, after: from, through: last)
@@ -127,13 +128,13 @@ public struct Bisection {
         let past = from == 0 ? nil : try store.asOf(from)
         defer { try? past?.close() }
         let beginning = past?.snapshot().trees
-        let (log, scene, predicate, from, to) = (store.log, scene, question.predicate, from, to)
+        let (log, context, predicate, from, to) = (store.log, context, question.predicate, from, to)
         let pulse = pulse
         let count = Processors.count
         let parts = Lock<[Int: Result<BisectionPart, any Error>]>([:])
         Processors.perform(count) { index in
             let part = Result<BisectionPart, any Error> {
-                let matcher = try BisectionMatcher(predicate, scene)
+                let matcher = try BisectionMatcher(predicate, context)
                 var fold = BisectionFold(matcher, from: beginning, .part(index, of: count))
                 var (cursor, last) = (from < to ? try log.read(from: from + 1) : nil, from)
                 return try fold.run(pulse) {
@@ -154,12 +155,12 @@ public struct Bisection {
     ///
     /// - Parameters:
     ///   - event: an event of the record, or the deletion of its zone.
-    ///   - victims: the records that ended with their zone, by the version of its deletion.
+    ///   - endedWithZone: the records that ended with their zone, by the version of its deletion.
     private func difference(
-        at offset: UInt64, _ event: UInt32, _ victims: BisectionPart.Victims
+        at offset: UInt64, _ event: UInt32, _ endedWithZone: BisectionPart.Victims
     ) throws -> RecordDifference? {
-        if let victim = victims[Version(offset: offset, eventIndex: event)] {
-            guard let before = try store.historicRecord(victim.record, at: victim.version) else { return nil }
+        if let ended = endedWithZone[Version(offset: offset, eventIndex: event)] {
+            guard let before = try store.historicRecord(ended.record, at: ended.version) else { return nil }
             return RecordDifference(before.id, in: before.database, before: before, after: nil)
         }
         guard let commit = try store.log.commit(at: offset), let found = try Self.versions(of: event, in: commit) else {

@@ -42,7 +42,7 @@ struct BisectionPart: Sendable {
     /// In the order of offsets.
     var changes: [BisectionChange] = []
     /// A record that matched the predicate until its zone was deleted, by the version of the deletion.
-    var victims: Victims = [:]
+    var endedWithZone: Victims = [:]
 
     /// Adds the changes of another commit, if there were any.
     mutating func append(_ change: BisectionChange) {
@@ -51,8 +51,10 @@ struct BisectionPart: Sendable {
 
     /// Keeps the first record by name of those that a deleted zone ended.
     mutating func noteVictim(_ record: RecordKey, at version: Version, of deletion: Version) {
-        if let known = victims[deletion], !record.name.utf8.lexicographicallyPrecedes(known.record.name.utf8) { return }
-        victims[deletion] = (record, version)
+        if let known = endedWithZone[deletion], !record.name.utf8.lexicographicallyPrecedes(known.record.name.utf8) {
+            return
+        }
+        endedWithZone[deletion] = (record, version)
     }
 
     /// Joins parts that have different records.
@@ -61,8 +63,8 @@ struct BisectionPart: Sendable {
         for part in parts.dropFirst() {
             whole.countAtStart += part.countAtStart
             whole.changes = merged(whole.changes, part.changes)
-            for (deletion, victim) in part.victims {
-                whole.noteVictim(victim.record, at: victim.version, of: deletion)
+            for (deletion, ended) in part.endedWithZone {
+                whole.noteVictim(ended.record, at: ended.version, of: deletion)
             }
         }
         return whole

@@ -87,7 +87,7 @@ struct BisectionFold {
 
     private mutating func countBeginning() throws {
         guard let beginning else { return }
-        for (zone, row) in try beginning.zoneRows(of: matcher.scene.database) where row.status == .alive {
+        for (zone, row) in try beginning.zoneRows(of: matcher.context.database) where row.status == .alive {
             guard try matcher.covers(zone) else { continue }
             var count = 0
             try beginning.forEachRecord(of: zone) { name, state in
@@ -103,7 +103,7 @@ struct BisectionFold {
     mutating func add(_ record: RecordKey, _ state: [UInt8]) throws {
         let name = Array(record.name.utf8)
         var entry = Entry()
-        if try state.withUnsafeBytes({ try RecordStateView($0, in: 0..<$0.count).type() }) == matcher.scene.type {
+        if try state.withUnsafeBytes({ try RecordStateView($0, in: 0..<$0.count).type() }) == matcher.context.type {
             entry.state = state
             entry.holds = try matcher.holds(zone: record.zone, name: name, state)
         }
@@ -118,7 +118,7 @@ struct BisectionFold {
         if zones[zone]?.hasBeginning == true, let beginning {
             let key = RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self))
             let state = try beginning.withRecord(key) { state -> [UInt8]? in
-                let isOfType = try RecordStateView(state, in: 0..<state.count).type() == matcher.scene.type
+                let isOfType = try RecordStateView(state, in: 0..<state.count).type() == matcher.context.type
                 return isOfType ? [UInt8](state) : nil
             }
             if case .some(.some(let state)) = state {
@@ -143,7 +143,7 @@ struct BisectionFold {
             switch event.kind {
             case .recordSaved, .recordDeleted, .recordErased:
                 let record = try RecordEvent(event.kind, body)
-                guard record.type == matcher.scene.type, try matcher.covers(record.zone), isMine(record.nameBytes),
+                guard record.type == matcher.context.type, try matcher.covers(record.zone), isMine(record.nameBytes),
                     try record.changesRecord
                 else { continue }
                 let place = try touch([UInt8](record.nameBytes), in: record.zone, at: version)

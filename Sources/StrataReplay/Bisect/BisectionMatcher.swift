@@ -4,16 +4,16 @@ import StrataViews
 
 /// Tests encoded records of one type against a predicate. An instance serves one thread.
 struct BisectionMatcher {
-    let scene: QueryContext
+    let context: QueryContext
     /// The fields that decide the result, in ascending order.
     let fields: [UInt32]
     private let matcher: RecordMatcher
     private var areZonesWanted: [UInt64: Bool] = [:]
 
     /// - Throws: ``StrataError`` for a predicate that cannot be tested on one record at a time.
-    init(_ predicate: PredicateTree, _ scene: QueryContext) throws {
-        self.scene = scene
-        matcher = try RecordMatcher(predicate, scene)
+    init(_ predicate: PredicateTree, _ context: QueryContext) throws {
+        self.context = context
+        matcher = try RecordMatcher(predicate, context)
         guard !matcher.asksOtherRecords else {
             throw StrataError(
                 .invalidArgument, "A predicate that reads other records cannot be bisected.",
@@ -25,7 +25,7 @@ struct BisectionMatcher {
     /// Returns true if records of a zone are tested.
     mutating func covers(_ zone: UInt64) throws -> Bool {
         if let known = areZonesWanted[zone] { return known }
-        let isWanted = try scene.covers(zone: zone)
+        let isWanted = try context.covers(zone: zone)
         areZonesWanted[zone] = isWanted
         return isWanted
     }
@@ -37,7 +37,7 @@ struct BisectionMatcher {
     }
 
     func holds(zone: UInt64, name: [UInt8], _ state: UnsafeRawBufferPointer) throws -> Bool {
-        guard try RecordStateView(state, in: 0..<state.count).type() == scene.type else { return false }
+        guard try RecordStateView(state, in: 0..<state.count).type() == context.type else { return false }
         return try RecordKey.viewKey(zone: zone, name: name).withUnsafeBytes {
             try matcher.holds(key: $0, state: state)
         }

@@ -8,7 +8,7 @@ import StrataViews
 /// translated to the store's ordinals.
 final class MinimizationMatcher {
     private let question: BisectionQuestion
-    private let scene: QueryContext
+    private let context: QueryContext
     private let state: Fork
     private var matcher: BisectionMatcher
     /// The ordinal of the database's owner; 0 for the public database.
@@ -20,10 +20,10 @@ final class MinimizationMatcher {
     init(_ question: BisectionQuestion, in store: Store) throws {
         self.question = question
         let query = Query(question.type, where: question.predicate, zone: question.zone)
-        scene = try store.historicScene(of: query, in: question.database, as: question.actor)
-        matcher = try BisectionMatcher(question.predicate, scene)
+        context = try store.historicQueryContext(of: query, in: question.database, as: question.actor)
+        matcher = try BisectionMatcher(question.predicate, context)
         state = store.pages.fork()
-        database = try state.requiredDatabase(scene.database)
+        database = try state.requiredDatabase(context.database)
         owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
     }
 
@@ -31,8 +31,8 @@ final class MinimizationMatcher {
 
     /// Returns the first record in a state of the store that matches the predicate; nil if none does.
     func witness(in trees: Snapshot) throws -> RecordKey? {
-        let zones = try scene.zone.map { [$0] } ?? trees.zoneRows(of: scene.database).map(\.zone)
-        for zone in zones where try trees.zoneRow(scene.database, zone)?.status == .alive {
+        let zones = try context.zone.map { [$0] } ?? trees.zoneRows(of: context.database).map(\.zone)
+        for zone in zones where try trees.zoneRow(context.database, zone)?.status == .alive {
             if let name = question.record {
                 let record = RecordKey(zone: zone, name: name)
                 let bytes = try trees.withRecord(record) { [UInt8]($0) }
@@ -61,7 +61,7 @@ final class MinimizationMatcher {
     private func holds(for record: RecordName, in timeline: AlternateTimeline) throws -> Bool {
         guard record.isIn(database) else { return false }
         if let wanted = question.record, ExactName(text: wanted) != record.name { return false }
-        let zoneName = InternedName.Name.zone(database: scene.database, owner: owner, record.zone.text)
+        let zoneName = InternedName.Name.zone(database: context.database, owner: owner, record.zone.text)
         guard let zone = try state.ordinal(of: zoneName), try matcher.covers(zone) else { return false }
         let names = TimelineNames(old: state, new: timeline.fork)
         guard let there = try names.newZone(zone),

@@ -7,7 +7,7 @@ extension RecordsJudge {
     func judgeSave(_ index: Int) throws {
         let save = body.saves[index]
         let zoneIndex = saves[index].zoneIndex
-        if let answer = resolved.zones[zoneIndex].answer { throw answer }
+        if let refusal = resolved.zones[zoneIndex].refusal { throw refusal }
         let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
         var stored = saves[index].found
         let isStored = stored != nil

@@ -60,7 +60,7 @@ final class RecordsJudge {
     }
 
     /// The decision if there is nothing to write; nil otherwise.
-    func judge() throws -> Decision? {
+    func earlyDecision() throws -> Decision? {
         try checkRequest()
         if body.saves.isEmpty, body.deletes.isEmpty { return Decision(.nothing, RequestResult(), trace: trace) }
         try findItems()
@@ -74,8 +74,8 @@ final class RecordsJudge {
         }
         view.keep(schemaBindings)
         for index in deletes.indices {
-            if let answer = resolved.zones[deletes[index].zoneIndex].answer {
-                refuseDelete(index, answer.ofMissingZone(.deleteInMissingZone))
+            if let refusal = resolved.zones[deletes[index].zoneIndex].refusal {
+                refuseDelete(index, refusal.ofMissingZone(.deleteInMissingZone))
             }
         }
         try judgeTogether()
@@ -218,7 +218,7 @@ final class RecordsJudge {
         let growth = try min(usedBytes(after: index), FieldValue.maximumUsedBytes) - before
         saves[index].growth = growth
         if growth <= 0 { return }
-        guard quota.takes(UInt64(growth)) else {
+        guard quota.reserve(UInt64(growth)) else {
             if resolved.scope == .shared {
                 // Members do not learn how much else the owner has.
                 throw Refusal(
@@ -383,6 +383,23 @@ extension ModifyRecordsRequest {
     }
 }
 
+extension RecordsJudge: RequestJudge {
+    func decide() throws -> Decision {
+        if let decision = try earlyDecision() { return decision }
+        let usage = usageChange
+        let writer = RecordsWriter(self)
+        do {
+            var decision = try writer.decision()
+            decision.usage = usage
+            return decision
+        } catch let error as StrataError where error.code == .tooLarge {
+            throw Refusal(
+                .limitExceeded, "The changes of the request do not fit in a commit: \(error)",
+                rule: .commitLimit)
+        }
+    }
+}
+
 /// The quota and usage of a user's private database.
 struct Quota {
     let bytes: UInt64
@@ -390,7 +407,7 @@ struct Quota {
     private(set) var usage: UInt64
 
     /// Returns true, and adds the growth, if there is room for it.
-    mutating func takes(_ growth: UInt64) -> Bool {
+    mutating func reserve(_ growth: UInt64) -> Bool {
         let (sum, isOver) = usage.addingReportingOverflow(growth)
         guard !isOver, sum <= bytes else { return false }
         usage = sum

@@ -225,7 +225,7 @@ struct SubscriptionsJudge: RequestJudge {
                 .invalidArguments, "The default zone has no changes to subscribe to: '\(save.id)'.",
                 rule: .subscribedZone)
         }
-        if let answer = zone.answer { throw answer.ofMissingZone(.subscribedZone) }
+        if let refusal = zone.refusal { throw refusal.ofMissingZone(.subscribedZone) }
         guard save.kind != .recordZone || zone.row?.capabilities.contains(.fetchChanges) == true else {
             throw Refusal(.zoneNotFound, "Zone '\(zone.name)' has no changes to subscribe to.", rule: .subscribedZone)
         }

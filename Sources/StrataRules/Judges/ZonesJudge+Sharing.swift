@@ -32,9 +32,9 @@ extension ZonesJudge {
         var left: [SharedZone] = []
         for (index, ordinal) in body.deletes.enumerated() {
             let zone = resolved.zones[try resolved.zoneIndex(of: ordinal)]
-            result.deletes.append(zone.answer)
-            if let refusal = zone.answer { trace?.add(refusal.rule, "delete \(index)", refusal.message) }
-            leftOut.append(.init(.deletes, index: index, refusal: zone.answer))
+            result.deletes.append(zone.refusal)
+            if let refusal = zone.refusal { trace?.add(refusal.rule, "delete \(index)", refusal.message) }
+            leftOut.append(.init(.deletes, index: index, refusal: zone.refusal))
             leftOutBody.deletes.append(leftOutOrdinal(of: ordinal))
             if zone.isAlive, let shared = zone.shared { left.append(shared) }
         }

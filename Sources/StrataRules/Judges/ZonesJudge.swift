@@ -110,7 +110,7 @@ struct ZonesJudge: RequestJudge {
         if zone.isDefault, zone.isOwn {
             return Refusal(.invalidArguments, "The default zone cannot be deleted.", rule: .zonesOnce)
         }
-        return zone.answer?.ofMissingZone(.existingZoneOfDelete)
+        return zone.refusal?.ofMissingZone(.existingZoneOfDelete)
     }
 
     mutating func leaveOut(

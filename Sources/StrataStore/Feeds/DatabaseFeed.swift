@@ -43,7 +43,7 @@ extension Store {
                 return try feed.page(since: token)
             }
         }
-        noteChanges(
+        auditFeedRead(
             of: nil, database, by: actor, at: offset, since: token,
             count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
         return page
@@ -57,7 +57,7 @@ struct DatabaseFeed {
 
     let engine: StoreEngine
     let names: NameDirectory
-    let place: Place
+    let place: ResolvedDatabase
     let trees: Snapshot
     let limit: Int
 
@@ -70,7 +70,7 @@ struct DatabaseFeed {
         var isScan: Bool
     }
 
-    private var end: UInt64 { engine.lastingOffset(of: trees) }
+    private var end: UInt64 { engine.durableOffset(of: trees) }
 
     func page(since token: FeedToken?) throws -> DatabaseFeedPage {
         let start = try start(token)

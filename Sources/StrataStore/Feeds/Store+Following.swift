@@ -64,7 +64,7 @@ extension Store {
     /// Returns true once the state is past `offset`; false if the store was closed or the task was canceled first.
     public func waitForChange(past offset: UInt64) async throws -> Bool {
         while !gate.isClosed, !Task.isCancelled {
-            if engine.lastingOffset(of: snapshot().trees) > offset { return true }
+            if engine.durableOffset(of: snapshot().trees) > offset { return true }
             if access == .readOnly, log is FollowerLog {
                 await log.waitForEnd(past: offset)
                 if !gate.isClosed { try refresh() }

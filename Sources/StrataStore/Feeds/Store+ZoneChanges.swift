@@ -29,7 +29,7 @@ extension Store {
             try snapshot.reading { trees in
                 let place = try snapshot.names.place(database, actor, in: trees)
                 let shared = database.scope == .shared ? try place.sharedZone(zone, trees, snapshot.names) : nil
-                let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                let (ordinal, row) = try place.existingZone(zone, trees, snapshot.names)
                 let id = shared?.id ?? ZoneID(zone.name)
                 let feed = ZoneFeed(
                     engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal, shared: shared,
@@ -45,7 +45,7 @@ extension Store {
                 return page
             }
         }
-        noteChanges(
+        auditFeedRead(
             of: zone, database, desiredKeys, by: actor, at: offset, since: token,
             count: page.changed.count + page.deleted.count, page.token, moreComing: page.moreComing)
         return page

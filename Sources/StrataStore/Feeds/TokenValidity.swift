@@ -41,7 +41,7 @@ extension Store {
                     if token.database.scope == .shared {
                         shared = try place.sharedZone(zone, trees, snapshot.names)
                     }
-                    let (ordinal, row) = try place.zoneToFollow(zone, trees, snapshot.names)
+                    let (ordinal, row) = try place.existingZone(zone, trees, snapshot.names)
                     feed = .zone(ordinal, life: row.incarnation)
                 } else if token.store == engine.storeID, feed != .database {
                     throw FeedToken.expired("the zone does not exist in the store")

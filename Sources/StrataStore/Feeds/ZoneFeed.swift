@@ -31,7 +31,7 @@ struct ZoneFeed {
 
     let engine: StoreEngine
     let snapshot: StoreSnapshot
-    let place: Place
+    let place: ResolvedDatabase
     let trees: Snapshot
     let zone: UInt64
     /// The zone as a member finds it; nil for the owner.
@@ -41,7 +41,7 @@ struct ZoneFeed {
     let limit: Int
 
     /// The last commit that the page covers.
-    var end: UInt64 { engine.lastingOffset(of: trees) }
+    var end: UInt64 { engine.durableOffset(of: trees) }
 
     /// - Throws: ``Refusal`` for a token that does not fit the request (B151, B161, B363).
     func check(_ token: FeedToken) throws {

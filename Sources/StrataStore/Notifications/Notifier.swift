@@ -60,7 +60,7 @@ final class Notifier: @unchecked Sendable {
     // Used only by the thread.
     private var index = SubscriptionIndex()
     /// The mailboxes by the names of their users.
-    private var boxes: [ExactName: [PushQueue]] = [:]
+    private var pushQueues: [ExactName: [PushQueue]] = [:]
     /// Everything up to here has been examined.
     private var position: UInt64 = 0
     private var lastMarks = ContinuousClock.now
@@ -151,9 +151,9 @@ final class Notifier: @unchecked Sendable {
         if hasLooked, index.onceCount > 0, unnoted.isEmpty {
             _ = try? write((position, 0), for: Actor(user: "", device: ""))
         }
-        for box in boxes.values.joined() { box.close() }
+        for box in pushQueues.values.joined() { box.close() }
         endArrivals()
-        boxes = [:]
+        pushQueues = [:]
     }
 
     private func endArrivals() {
@@ -223,7 +223,7 @@ final class Notifier: @unchecked Sendable {
 
     /// Returns true if no device is to be notified of anything. The subscriptions are read again when that changes.
     private func rests() -> Bool {
-        guard boxes.isEmpty, index.onceCount == 0, unnoted.isEmpty else { return false }
+        guard pushQueues.isEmpty, index.onceCount == 0, unnoted.isEmpty else { return false }
         let rests = state.withLock { state in
             if state.arrivals.isEmpty { state.seenThrough = .max }
             return state.arrivals.isEmpty
@@ -320,7 +320,7 @@ final class Notifier: @unchecked Sendable {
             }
             // Offsets may have gaps.
             if commitsLeft > 0 { position = max(position, last) }
-            for box in boxes.values.joined() { box.advance(to: position) }
+            for box in pushQueues.values.joined() { box.advance(to: position) }
         }
     }
 
@@ -340,7 +340,7 @@ final class Notifier: @unchecked Sendable {
             ended.append(key)
         default:
             try matching.forEachPush(for: happening, in: index) { push, origin in
-                for box in boxes[ExactName(text: push.user)] ?? [] where box.actor != origin { box.offer(push) }
+                for box in pushQueues[ExactName(text: push.user)] ?? [] where box.actor != origin { box.offer(push) }
             }
         }
     }
@@ -396,11 +396,11 @@ final class Notifier: @unchecked Sendable {
         lastMarks = .now
         // A mark that cannot be written sets it again.
         state.withLock { $0.hasNews = false }
-        for user in boxes.keys { writeMarks(of: user) }
+        for user in pushQueues.keys { writeMarks(of: user) }
     }
 
     private func writeMarks(of user: ExactName) {
-        for box in boxes[user] ?? [] {
+        for box in pushQueues[user] ?? [] {
             guard let news = box.takeNews() else { continue }
             // Without the mark, the device would be notified twice.
             if (try? write(news, for: box.actor)) != true { box.noteIsLost() }
@@ -409,7 +409,7 @@ final class Notifier: @unchecked Sendable {
 
     private func note(_ badge: UInt64, of actor: Actor) throws {
         let user = ExactName(text: actor.user)
-        let listening = (boxes[user] ?? []).filter { $0.actor == actor }
+        let listening = (pushQueues[user] ?? []).filter { $0.actor == actor }
         for box in listening { box.setBadge(badge) }
         guard listening.isEmpty else { return writeMarks(of: user) }
         let snapshot = reader.make(pipeline.views.pages.snapshot())
@@ -459,7 +459,7 @@ final class Notifier: @unchecked Sendable {
             box.close()
             throw error
         }
-        boxes[ExactName(text: box.actor.user), default: []].append(box)
+        pushQueues[ExactName(text: box.actor.user), default: []].append(box)
         // The mailbox may have been closed before it was added.
         if box.isClosed { depart(box) }
     }
@@ -477,7 +477,7 @@ final class Notifier: @unchecked Sendable {
     private func depart(_ box: PushQueue) {
         if let news = box.takeNews() { _ = try? write(news, for: box.actor) }
         let user = ExactName(text: box.actor.user)
-        boxes[user]?.removeAll { $0 === box }
-        if boxes[user]?.isEmpty == true { boxes[user] = nil }
+        pushQueues[user]?.removeAll { $0 === box }
+        if pushQueues[user]?.isEmpty == true { pushQueues[user] = nil }
     }
 }

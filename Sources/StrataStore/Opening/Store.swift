@@ -21,9 +21,9 @@ public final class Store: Sendable {
     private let lease: StoreTable.Lease?
     let gate = StoreGate()
     /// The mailboxes that were opened through this handle.
-    private let boxes = Lock<[WeakBox]>([])
+    private let pushQueues = Lock<[WeakQueue]>([])
 
-    private struct WeakBox {
+    private struct WeakQueue {
         weak var box: PushQueue?
     }
 
@@ -161,9 +161,9 @@ public final class Store: Sendable {
     }
 
     func keep(_ box: PushQueue) {
-        boxes.withLock { boxes in
-            boxes.removeAll { $0.box == nil }
-            boxes.append(WeakBox(box: box))
+        pushQueues.withLock { pushQueues in
+            pushQueues.removeAll { $0.box == nil }
+            pushQueues.append(WeakQueue(box: box))
         }
         if gate.isClosed { box.close() }
     }
@@ -233,7 +233,7 @@ public final class Store: Sendable {
     public func close() throws {
         guard gate.close() else { return }
         // Other handles may continue to use the store.
-        for entry in boxes.withLock({ $0 }) { entry.box?.close() }
+        for entry in pushQueues.withLock({ $0 }) { entry.box?.close() }
         pipeline.publication.wakeAll()
         if let lease { try StoreTable.shared.giveBack(lease) } else { try engine.close() }
     }

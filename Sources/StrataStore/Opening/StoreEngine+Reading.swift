@@ -56,7 +56,7 @@ extension StoreEngine {
             let opened = try Views.openForReading(
                 past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
             guard let opened else { return nil }
-            guard let path else { return try StoreEngine(past: past, opened.views, opened.keeper, of: self) }
+            guard let path else { return try StoreEngine(past: past, opened.views, opened.catchUp, of: self) }
             return try StoreEngine(reading: past, opened, at: path, options, platform)
         } catch let error as StrataError
             where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
@@ -171,11 +171,11 @@ extension StoreEngine {
             for _ in 0..<Self.catchUpAttempts {
                 let views = views
                 let newest = views.pages.snapshot()
-                var keeper = pipeline.readIndexes
-                guard keeper.base !== newest else { return newest }
+                var catchUp = pipeline.readIndexes
+                guard catchUp.base !== newest else { return newest }
                 do {
                     let fork = views.pages.fork()
-                    while try keeper.advance(fork, to: newest, limit: .max) {}
+                    while try catchUp.advance(fork, to: newest, limit: .max) {}
                     let shown = try views.pages.publish(fork)
                     reader.newestReaders.take(shown)
                     pipeline.readIndexes = IndexCatchUp(shown)
@@ -195,7 +195,7 @@ extension StoreEngine {
     /// Returns the last commit of a state that survives a power failure if durability is `.commit`; otherwise the
     /// state's last commit. With `.commit` only lazy commits come after it, and they change nothing, so a token from
     /// there stays valid after a crash.
-    func lastingOffset(of trees: Snapshot) -> UInt64 {
+    func durableOffset(of trees: Snapshot) -> UInt64 {
         let end = trees.foldedOffset(ViewTree.records)
         return options.durability == .commit ? min(end, log.durableEnd.offset) : end
     }

@@ -109,9 +109,9 @@ final class StoreEngine: Sendable {
     }
 
     /// Creates an engine for an opened past of one whose views are in memory.
-    convenience init(past log: HistoricalLog, _ views: Views, _ keeper: IndexCatchUp, of engine: StoreEngine) throws {
+    convenience init(past log: HistoricalLog, _ views: Views, _ catchUp: IndexCatchUp, of engine: StoreEngine) throws {
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(keeper), options: engine.options,
+            log, WorkingViews(views: views, checkpointer: nil), IndexState(catchUp), options: engine.options,
             platform: engine.platform, assets: engine.assets, keys: engine.keys)
     }
 
@@ -126,7 +126,7 @@ final class StoreEngine: Sendable {
         let home = try FilesHome(readingAt: path, options, platform.files)
         // No indexes are built here; only those in the page file count.
         try self.init(
-            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.keeper), options: options,
+            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.catchUp), options: options,
             platform: platform, rebuilder: rebuilder, assets: home.assets(options, platform, isWritable: false),
             keys: home.keys(options, platform, isFollowed: true), at: path)
     }
@@ -151,7 +151,7 @@ final class StoreEngine: Sendable {
                 checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
             }
             let folded =
-                snapshot.foldedOffset(ViewTree.records) - opened.keeper.base.foldedOffset(ViewTree.records)
+                snapshot.foldedOffset(ViewTree.records) - opened.catchUp.base.foldedOffset(ViewTree.records)
             let rebuilder = ViewsRebuilder(
                 log: log, store: storeID, directory: path, platform: platform, options: options.pages,
                 checkpoints: options.checkpoints)
@@ -159,7 +159,7 @@ final class StoreEngine: Sendable {
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
-                IndexState(opened.keeper, catalog, publishedEvents: folded), options: options,
+                IndexState(opened.catchUp, catalog, publishedEvents: folded), options: options,
                 platform: platform, rebuilder: rebuilder,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)

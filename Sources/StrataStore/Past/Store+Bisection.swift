@@ -11,7 +11,8 @@ extension Store {
     /// those of the newest state suffice. Unlike the zone of a query, the zone may have been deleted.
     ///
     /// - Throws: ``Refusal`` for a database, a zone or a type that never existed.
-    package func historicScene(of query: Query, in database: DatabaseID, as actor: Actor) throws -> QueryContext {
+    package func historicQueryContext(of query: Query, in database: DatabaseID, as actor: Actor) throws -> QueryContext
+    {
         let snapshot = snapshot()
         let now = EngineDate.seconds(engine.now)
         return try snapshot.reading { trees in

@@ -46,7 +46,7 @@ final class IndexBuilder {
             guard !state.isClosed, state.refusal == nil, state.indexes.hasBuilds else { return nil }
             let indexes = state.indexes
             return Task(
-                views: pipeline.views, base: indexes.mark.keeper.base, leaving: indexes.catalog.leaving,
+                views: pipeline.views, base: indexes.mark.catchUp.base, leaving: indexes.catalog.leaving,
                 wanted: indexes.catalog.building)
         }
     }
@@ -77,10 +77,10 @@ final class IndexBuilder {
         pipeline.state.withLock { $0.indexes.isBuildEnding = true }
         while true {
             var isAhead = false
-            let hasMore = try slice(task) { fork, keeper, isOver in
-                let hasMore = try build.follow(keeper, in: fork, isOver)
+            let hasMore = try slice(task) { fork, catchUp, isOver in
+                let hasMore = try build.follow(catchUp, in: fork, isOver)
                 // Only a catch-up of the other indexes is left, which is completed first.
-                isAhead = hasMore && keeper.isUnderWay && !isOver()
+                isAhead = hasMore && catchUp.isUnderWay && !isOver()
                 return hasMore
             }
             pipeline.builds.note(build.progress, of: task.wanted)
@@ -108,8 +108,8 @@ final class IndexBuilder {
         let began = try takeTurns()
         defer { releaseTurns(since: began) }
         guard pipeline.views === task.views else { throw Interruption.outdated }
-        return try pipeline.publishSlice(of: task.views) { fork, keeper in
-            try body(fork, keeper) { [time = pipeline.platform.time] in
+        return try pipeline.publishSlice(of: task.views) { fork, catchUp in
+            try body(fork, catchUp) { [time = pipeline.platform.time] in
                 time.nowMicroseconds() - began >= Self.sliceMicroseconds
             }
         }

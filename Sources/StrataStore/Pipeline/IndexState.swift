@@ -3,7 +3,7 @@ import StrataViews
 
 /// The progress of the indexes in a line of forks.
 struct IndexProgressMark: Sendable {
-    var keeper: IndexCatchUp
+    var catchUp: IndexCatchUp
     /// The number of events that the running catch-up, or the last one, covers.
     var targetEvents: UInt64
     /// The number of events that the indexes show.
@@ -15,7 +15,7 @@ struct IndexProgressMark: Sendable {
         in fork: Fork, to target: Snapshot, _ events: UInt64, _ rows: IndexRowLog, limit: Int
     ) throws -> Bool {
         if !isUnderWay { (targetEvents, isUnderWay) = (events, true) }
-        let hasMore = try keeper.advance(fork, to: target, limit: limit, rows)
+        let hasMore = try catchUp.advance(fork, to: target, limit: limit, rows)
         if !hasMore { (shownEvents, isUnderWay) = (targetEvents, false) }
         return hasMore
     }
@@ -62,18 +62,18 @@ struct IndexState {
     /// True if indexes wait to be built or removed.
     var hasBuilds: Bool { buildFailure == nil && !(catalog.building.isEmpty && catalog.leaving.isEmpty) }
 
-    /// - Parameter publishedEvents: the number of events that the newest state has and `keeper` does not show, or of
+    /// - Parameter publishedEvents: the number of events that the newest state has and `catchUp` does not show, or of
     ///   commits if these were not counted.
-    init(_ keeper: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog(), publishedEvents: UInt64 = 0) {
-        mark = IndexProgressMark(keeper: keeper, targetEvents: 0, shownEvents: 0)
+    init(_ catchUp: IndexCatchUp, _ catalog: IndexCatalog = IndexCatalog(), publishedEvents: UInt64 = 0) {
+        mark = IndexProgressMark(catchUp: catchUp, targetEvents: 0, shownEvents: 0)
         self.publishedEvents = publishedEvents
         self.catalog = catalog
         isWanted = hasIndexes
     }
 
     /// Begins with views that were folded again, whose indexes must be rebuilt.
-    mutating func begin(with keeper: IndexCatchUp, _ catalog: IndexCatalog) {
-        mark = IndexProgressMark(keeper: keeper, targetEvents: publishedEvents, shownEvents: publishedEvents)
+    mutating func begin(with catchUp: IndexCatchUp, _ catalog: IndexCatalog) {
+        mark = IndexProgressMark(catchUp: catchUp, targetEvents: publishedEvents, shownEvents: publishedEvents)
         self.catalog = catalog
         (isPublishing, buildFailure) = (false, nil)
         rows.removeAll()
@@ -83,12 +83,12 @@ struct IndexState {
     /// Takes the progress that a published state has.
     mutating func take(_ mark: IndexProgressMark) {
         self.mark = mark
-        if let begun = mark.keeper.begun { rows.forget(through: begun) }
+        if let begun = mark.catchUp.begun { rows.forget(through: begun) }
     }
 
     /// Takes a state as shown, because there is no index.
     mutating func skip(to snapshot: Snapshot) {
-        mark.keeper = IndexCatchUp(snapshot)
+        mark.catchUp = IndexCatchUp(snapshot)
         mark.shownEvents = publishedEvents
         rows.removeAll()
     }

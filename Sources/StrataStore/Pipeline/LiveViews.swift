@@ -9,7 +9,7 @@ final class LiveViews: Sendable {
     /// New views, the state of their indexes, and the catalog of these.
     struct Replacement {
         let working: WorkingViews
-        let keeper: IndexCatchUp
+        let catchUp: IndexCatchUp
         let catalog: IndexCatalog
     }
 
@@ -72,14 +72,14 @@ final class LiveViews: Sendable {
         let checkpointer = try Checkpointer(opened.views, policy: policy)
         let replacement = try Self.replacement(WorkingViews(views: opened.views, checkpointer: checkpointer))
         checkpointer.didPublish(
-            replacement.keeper.base, bytes: 0, events: 0, hasAllIndexes: replacement.catalog.isEmpty)
+            replacement.catchUp.base, bytes: 0, events: 0, hasAllIndexes: replacement.catalog.isEmpty)
         return replacement
     }
 
     /// Returns views whose indexes have no rows, and so show any state.
     private static func replacement(_ working: WorkingViews) throws -> Replacement {
         let snapshot = working.views.pages.snapshot()
-        return Replacement(working: working, keeper: IndexCatchUp(snapshot), catalog: try IndexCatalog(snapshot))
+        return Replacement(working: working, catchUp: IndexCatchUp(snapshot), catalog: try IndexCatalog(snapshot))
     }
 
     /// Starts over if a compaction removed commits that were still to be folded: its base has them now.
@@ -97,7 +97,7 @@ extension LiveViews.Replacement {
     /// The views of a store that is only read.
     init(_ opened: OpenedViews) {
         self.init(
-            working: WorkingViews(views: opened.views, checkpointer: nil), keeper: opened.keeper,
+            working: WorkingViews(views: opened.views, checkpointer: nil), catchUp: opened.catchUp,
             catalog: IndexCatalog())
     }
 }

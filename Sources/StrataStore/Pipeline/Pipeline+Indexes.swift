@@ -91,7 +91,7 @@ extension Pipeline {
         return state.wait { state in
             if state.indexes.isPublishing { return nil }
             state.indexes.waitingReaders -= 1
-            return (views.pages.snapshot(), state.indexes.mark.keeper.lag)
+            return (views.pages.snapshot(), state.indexes.mark.catchUp.lag)
         }
     }
 
@@ -105,8 +105,8 @@ extension Pipeline {
 
     /// The progress of the indexes of a store that is only read, which its readers bring up to date.
     var readIndexes: IndexCatchUp {
-        get { state.withLock { $0.indexes.mark.keeper } }
-        set { state.withLock { $0.indexes.mark.keeper = newValue } }
+        get { state.withLock { $0.indexes.mark.catchUp } }
+        set { state.withLock { $0.indexes.mark.catchUp = newValue } }
     }
 
     /// Returns once all indexes are built and show everything that has been published by now.

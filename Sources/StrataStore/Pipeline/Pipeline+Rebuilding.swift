@@ -46,7 +46,7 @@ extension Pipeline {
             if state.refusal == nil || state.isUnsettled {
                 (state.end, state.endTime) = (end, log.endTime ?? state.endTime)
             }
-            state.indexes.begin(with: new.keeper, new.catalog)
+            state.indexes.begin(with: new.catchUp, new.catalog)
         }
         reader.newestReaders.take(views.pages.snapshot())
         state.notifyAll()

@@ -36,11 +36,11 @@ extension Pipeline {
     func publishSlice<Result>(of views: Views, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
         line = nil
         let before = views.pages.snapshot()
-        let (keeper, hasAllIndexes) = state.withLock { state in
-            (state.indexes.mark.keeper, state.indexes.lag == 0 && !state.indexes.mark.isUnderWay)
+        let (catchUp, hasAllIndexes) = state.withLock { state in
+            (state.indexes.mark.catchUp, state.indexes.lag == 0 && !state.indexes.mark.isUnderWay)
         }
         let fork = views.pages.fork()
-        let result = try body(fork, keeper)
+        let result = try body(fork, catchUp)
         let snapshot = try publish(fork, of: views, over: before, changesIndexes: false) { _, _ in }
         // A slice changes the catalog only once an index is ready, or gone.
         let endsBuild = !snapshot.shares(ViewTree.indexCatalog, with: before)

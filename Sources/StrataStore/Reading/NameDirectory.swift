@@ -18,7 +18,7 @@ final class NameDirectory: Sendable {
     private struct KnownPlace {
         let asked: DatabaseID
         let actor: Actor
-        let place: Place
+        let place: ResolvedDatabase
         /// The ordinals of the only states in which the place holds; nil if it holds in all of them.
         let ordinals: TreeIdentity?
 
@@ -44,13 +44,13 @@ final class NameDirectory: Sendable {
     /// Before that, which is always the case for most shared databases, it holds as long as no name gets an ordinal.
     ///
     /// - Throws: ``Refusal`` for an actor that may not read it.
-    func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> Place {
+    func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> ResolvedDatabase {
         if database.scope != .public { try requireAvailable(actor, in: snapshot) }
         let known = state.withLock { state in state.places.first { $0.serves(database, actor) } }
         if let known, try known.ordinals == nil || known.ordinals == snapshot.identity(of: ViewTree.ordinals) {
             return known.place
         }
-        let place = try Place(database, as: actor, self, in: snapshot)
+        let place = try ResolvedDatabase(database, as: actor, self, in: snapshot)
         let ordinals = try place.ordinal == 0 ? snapshot.identity(of: ViewTree.ordinals) : nil
         state.withLock { state in
             state.places.removeAll { $0.serves(database, actor) }

@@ -36,7 +36,7 @@ extension Store {
         }
     }
 
-    func noteChanges(
+    func auditFeedRead(
         of zone: ZoneID?, _ database: DatabaseID, _ keys: [String]? = nil, by actor: Actor, at offset: UInt64,
         since token: FeedToken?, count: Int, _ next: FeedToken, moreComing: Bool
     ) {

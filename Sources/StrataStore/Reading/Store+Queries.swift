@@ -195,7 +195,7 @@ extension StoreSnapshot {
 
     /// Returns nil for a record type that was never saved, if that is not an error.
     private func context(
-        of query: Query, in place: Place, as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>,
+        of query: Query, in place: ResolvedDatabase, as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>,
         now: Double, _ trees: Snapshot
     ) throws -> QueryContext? {
         if query.recordType == UserRecord.type {

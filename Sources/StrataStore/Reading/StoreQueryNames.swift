@@ -7,7 +7,7 @@ import StrataViews
 /// Names for the queries of one actor in one database.
 struct StoreQueryNames: QueryNames {
     let names: NameDirectory
-    let place: Place
+    let place: ResolvedDatabase
     let actor: Actor
     let trees: Snapshot
 

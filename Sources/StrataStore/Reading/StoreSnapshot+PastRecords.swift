@@ -36,7 +36,7 @@ extension StoreSnapshot {
 
     /// Returns true if a record that a version made was deleted with its zone.
     private func hasGone(
-        _ zone: UInt64, _ place: Place, after version: Version, through offset: UInt64, _ trees: Snapshot
+        _ zone: UInt64, _ place: ResolvedDatabase, after version: Version, through offset: UInt64, _ trees: Snapshot
     ) throws -> Bool {
         let database = try place.databaseOrdinal(ofZone: zone, trees, names)
         if let row = try trees.zoneRow(database, zone), row.status == .alive, row.incarnation < version {

@@ -70,7 +70,7 @@ public struct StoreSnapshot: Sendable {
         return made
     }
 
-    func access(_ place: Place, _ actor: Actor, _ trees: Snapshot) -> RecordAccess {
+    func access(_ place: ResolvedDatabase, _ actor: Actor, _ trees: Snapshot) -> RecordAccess {
         RecordAccess(place.database.scope, .actor(actor), context, trees)
     }
 
@@ -129,7 +129,7 @@ public struct StoreSnapshot: Sendable {
 
     /// - Parameter desiredKeys: nil for all.
     func origin(
-        _ place: Place, _ zone: ZoneID, desiredKeys: [String]? = nil, _ trees: Snapshot
+        _ place: ResolvedDatabase, _ zone: ZoneID, desiredKeys: [String]? = nil, _ trees: Snapshot
     ) throws -> RecordOrigin {
         try RecordOrigin(place.database, zone, trees, context, desiredKeys: desired(desiredKeys, trees))
     }
@@ -145,7 +145,7 @@ public struct StoreSnapshot: Sendable {
     ///
     /// - Throws: ``Refusal`` for other actors (B395).
     func readablePast(
-        _ id: RecordID, _ bytes: [UInt8], in place: Place, as actor: Actor, _ trees: Snapshot,
+        _ id: RecordID, _ bytes: [UInt8], in place: ResolvedDatabase, as actor: Actor, _ trees: Snapshot,
         unreadable: UnreadableRecord = .refused
     ) throws -> Record? {
         var access = access(place, actor, trees)
@@ -196,7 +196,7 @@ public struct StoreSnapshot: Sendable {
 
     /// Returns the database that has a zone, and whose owner's key seals its encrypted values.
     func home(of zone: ZoneID, in database: DatabaseID, as actor: Actor) throws -> DatabaseID {
-        guard database.scope == .shared else { return try Place.database(database, as: actor) }
+        guard database.scope == .shared else { return try ResolvedDatabase.database(database, as: actor) }
         return try reading { trees in
             let shared = try names.place(database, actor, in: trees).sharedZone(zone, trees, names)
             return DatabaseID(.private, owner: try names.user(shared.zone.owner, in: trees))
@@ -225,7 +225,7 @@ public struct StoreSnapshot: Sendable {
     }
 
     /// Returns the zones that are shared with the owner of a shared database, in the order of their ordinals (B355).
-    private func sharedZones(_ place: Place, _ trees: Snapshot) throws -> [Zone] {
+    private func sharedZones(_ place: ResolvedDatabase, _ trees: Snapshot) throws -> [Zone] {
         var zones: [Zone] = []
         for zone in try Set(trees.memberships(of: place.lookup.owner).filter(\.givesAccess).map(\.zone)).sorted() {
             let id = try names.sharedZone(zone, in: trees)

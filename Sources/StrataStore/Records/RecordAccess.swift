@@ -33,10 +33,10 @@ struct RecordAccess: Sendable {
 
     var isLimited: Bool { state != nil }
 
-    /// Returns a zone's ordinal, or the reason why there is none, as ``Place/zone(_:_:_:)`` does. Afterward, only
+    /// Returns a zone's ordinal, or the reason why there is none, as ``ResolvedDatabase/zone(_:_:_:)`` does. Afterward, only
     /// records of that zone are asked for.
     mutating func zone(
-        _ id: ZoneID, in place: Place, _ trees: Snapshot, _ names: NameDirectory
+        _ id: ZoneID, in place: ResolvedDatabase, _ trees: Snapshot, _ names: NameDirectory
     ) throws -> (ordinal: UInt64?, refusal: Refusal?) {
         guard scope == .shared else { return try place.zone(id, trees, names) }
         if let shared, shared.id == id { return (shared.zone.zone, nil) }

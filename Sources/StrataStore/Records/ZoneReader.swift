@@ -19,7 +19,7 @@ final class ZoneReader: Sendable {
     let origin: RecordOrigin
 
     init(
-        _ id: ZoneID, in database: DatabaseID, as actor: Actor, _ place: Place, _ trees: Snapshot,
+        _ id: ZoneID, in database: DatabaseID, as actor: Actor, _ place: ResolvedDatabase, _ trees: Snapshot,
         _ context: SnapshotContext
     ) throws {
         self.database = database

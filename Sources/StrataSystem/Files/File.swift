@@ -65,7 +65,7 @@ package protocol GrowingMap: AnyObject, Sendable {
     /// effect.
     func extend(to byteCount: Int) throws
     /// Releases the bytes from memory; they are read from the file again when needed.
-    func letGo()
+    func release()
 }
 
 /// Defaults for stand-ins that only hold a log and need none of this.

@@ -37,7 +37,7 @@ final class RealGrowingMap: GrowingMap, @unchecked Sendable {
     var reservedBytes: Int { memory.byteCount }
     var byteCount: Int { mappedBytes.load(ordering: .acquiring) }
 
-    func letGo() { memory.release(0..<byteCount) }
+    func release() { memory.release(0..<byteCount) }
 
     func extend(to byteCount: Int) throws {
         let mapped = self.byteCount

@@ -36,11 +36,11 @@ enum BisectCommand: Command {
         Operand(name: "TYPE", help: "the record type, such as Note; not with --run", isRequired: false),
     ]
     /// The options that apply only to a predicate.
-    private static let optionsOfRecords: [any OptionDescription] = [
+    private static let predicateOptions: [any OptionDescription] = [
         record, DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, all,
     ]
     static let options: [any OptionDescription] =
-        [predicate] + optionsOfRecords + [from, to, command, verbose, Option.json]
+        [predicate] + predicateOptions + [from, to, command, verbose, Option.json]
     static let examples = [
         "strata bisect Notes.strata Note --where \"rank > 3\" --user anna --record milk",
         "strata bisect Notes.strata Note --where \"title == nil\" --user anna --all --json | jq .offset",
@@ -83,7 +83,7 @@ enum BisectCommand: Command {
             if arguments.operands.count > 1 {
                 throw UsageError("--run tests the whole store and takes no TYPE: '\(arguments.operands[1])'")
             }
-            if let option = optionsOfRecords.first(where: { arguments.has($0) }) {
+            if let option = predicateOptions.first(where: { arguments.has($0) }) {
                 throw UsageError("\(option.name) is for --where; --run tests the whole store")
             }
         }
@@ -139,7 +139,7 @@ enum BisectCommand: Command {
     ) throws -> ExitCode {
         let trials = try BisectionTrials(
             arguments[command] ?? "", of: store, at: arguments.store,
-            isTold: arguments[verbose] || Diagnostics.isTerminal)
+            reportsSteps: arguments[verbose] || Diagnostics.isTerminal)
         let outcome: BisectionOutcome
         do {
             defer { trials.removeFiles() }

@@ -28,16 +28,16 @@ final class BisectionTrials {
 
     private let command: String
     private let maker: BisectionStore
-    private let isTold: Bool
+    private let reportsSteps: Bool
     /// The directory in which the stores are created, one at a time, with the name of the original.
     private let directory: String
     private let storePath: String
     /// The number of times the command was run.
     private(set) var count = 0
 
-    /// - Parameter isTold: true to report each step on the standard error.
-    init(_ command: String, of store: Store, at path: String, isTold: Bool) throws {
-        (self.command, self.isTold) = (command, isTold)
+    /// - Parameter reportsSteps: true to report each step on the standard error.
+    init(_ command: String, of store: Store, at path: String, reportsSteps: Bool) throws {
+        (self.command, self.reportsSteps) = (command, reportsSteps)
         maker = try BisectionStore(of: store, at: path)
         directory = try TemporaryDirectory.make("strata-bisect")
         let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -72,7 +72,7 @@ final class BisectionTrials {
         case (0, let code): throw Stop.status(code, offset: offset)
         case (let number, _): throw Stop.signal(number, offset: offset)
         }
-        if isTold { Diagnostics.write("commit \(offset): \(Self.text(of: verdict, status >> 8 & 0xFF))\n") }
+        if reportsSteps { Diagnostics.write("commit \(offset): \(Self.text(of: verdict, status >> 8 & 0xFF))\n") }
         return verdict
     }
 

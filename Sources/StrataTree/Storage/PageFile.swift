@@ -30,7 +30,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         try mapAll()
     }
 
-    func letGo() { map?.letGo() }
+    func release() { map?.release() }
 
     /// Maps the whole file at its current size.
     func mapAll() throws {

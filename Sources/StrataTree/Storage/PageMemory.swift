@@ -64,7 +64,7 @@ final class PageMemory: @unchecked Sendable {
 
     /// Drops pages that are stored in files from memory; they return as they are read.
     func letGoOfFiles() {
-        source?.letGo()
+        source?.release()
         guard let slots = slots.withLock({ $0.spilledSlots }) else { return }
         arena.release(slots.lowerBound * PageLayout.pageBytes..<slots.upperBound * PageLayout.pageBytes)
     }
@@ -261,7 +261,7 @@ protocol PageSource: AnyObject, Sendable {
     /// The address of a page in the map; the page is not validated.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer
     /// Drops mapped pages from memory until they are read again.
-    func letGo()
+    func release()
     /// Copies a page to `target`, from the map or the file; the page is not validated.
     func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
 }

@@ -8,10 +8,10 @@ import StrataTree
 /// the meantime are applied as a catch-up. Only one thread at a time may call it.
 ///
 /// ```swift
-/// let build = IndexBuild(catalog.building, from: keeper.base, sorter)
+/// let build = IndexBuild(catalog.building, from: catchUp.base, sorter)
 /// try build.read { isStopping }
 /// while try build.load(into: fork, isOver) { publish }     // a fork for each slice
-/// while try build.follow(keeper, in: fork, isOver) { publish }
+/// while try build.follow(catchUp, in: fork, isOver) { publish }
 /// ```
 package final class IndexBuild {
     package enum Phase: Sendable, Hashable {
@@ -100,9 +100,9 @@ package final class IndexBuild {
     ///
     /// Returns true if more remains to be done. Then either the slice is over, or a catch-up of the other indexes is
     /// running and must finish first.
-    package func follow(_ keeper: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+    package func follow(_ catchUp: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         while true {
-            if target == nil, !keeper.base.shares(ViewTree.records, with: shown) { target = (keeper.base, []) }
+            if target == nil, !catchUp.base.shares(ViewTree.records, with: shown) { target = (catchUp.base, []) }
             guard let (state, next) = target else { break }
             var count = 0
             let reached = try IndexChanges.follow(
@@ -118,7 +118,7 @@ package final class IndexBuild {
             }
             (shown, target) = (state, nil)
         }
-        if keeper.isUnderWay { return true }
+        if catchUp.isUnderWay { return true }
         let catalog = try IndexCatalog(fork)
         for id in indexes where catalog[id] == .building { try IndexCatalog.put(id, .ready, in: fork) }
         return false

@@ -8,14 +8,14 @@ import StrataTree
 /// were collected while the records were folded (``IndexRowLog``); otherwise the two states are compared, and what they
 /// share costs nothing.
 ///
-/// A keeper is a value that matches the fork it worked on: keep the changed keeper once that fork is published, and
+/// A catchUp is a value that matches the fork it worked on: keep the changed catchUp once that fork is published, and
 /// discard it if the fork is dropped.
 ///
 /// ```swift
-/// var next = keeper
+/// var next = catchUp
 /// let hasMore = try next.advance(fork, to: store.snapshot(), limit: 1_000, rows)
 /// try store.publish(fork)
-/// keeper = next
+/// catchUp = next
 /// ```
 package struct IndexCatchUp: Sendable {
     /// The state that every ready index shows, apart from a catch-up that is running.

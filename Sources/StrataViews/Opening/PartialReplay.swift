@@ -118,11 +118,11 @@ extension Views {
             nearest = try openNearest(log, store: store, in: directory, platform: platform, options: options)
         } else {
             let pages = try PageStore.inMemory(options: options)
-            nearest = NearestState(pages: pages, keeper: IndexCatchUp(pages.snapshot()))
+            nearest = NearestState(pages: pages, catchUp: IndexCatchUp(pages.snapshot()))
         }
         guard try PartialReplay(log, names: names).run(in: nearest.pages) else { return nil }
         return OpenedViews(
             views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: [],
-            checkpointOffset: nearest.keeper.base.foldedOffset(ViewTree.records), keeper: nearest.keeper)
+            checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
     }
 }

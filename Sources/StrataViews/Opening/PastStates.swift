@@ -29,9 +29,9 @@ package final class PastStates: Sendable {
     }
 
     fileprivate struct Mark {
-        let keeper: IndexCatchUp
+        let catchUp: IndexCatchUp
         let offset: UInt64
-        var state: Snapshot { keeper.base }
+        var state: Snapshot { catchUp.base }
     }
 
     /// The states folded from one checkpoint, or from the beginning.
@@ -152,7 +152,7 @@ package final class PastStates: Sendable {
                 if try isErasing() { forget() }
                 return OpenedViews(
                     views: Views(pages: branch, log: past), finding: .whole, reasons: [],
-                    checkpointOffset: mark.offset, keeper: mark.keeper)
+                    checkpointOffset: mark.offset, catchUp: mark.catchUp)
             }
             return try Views.openForReading(past, store: store, in: directory, platform: platform, options: options)
         } catch let error as StrataError where Views.isDamage(error) {
@@ -239,27 +239,27 @@ package final class PastStates: Sendable {
     private func addLine(after known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
         let checkpoint = try Views.openNearest(
             past, store: store, in: directory, platform: platform, options: options)
-        let offset = checkpoint.keeper.base.foldedOffset(ViewTree.records)
+        let offset = checkpoint.catchUp.base.foldedOffset(ViewTree.records)
         if let known, offset <= known { return }
-        var mark = Mark(keeper: checkpoint.keeper, offset: offset)
+        var mark = Mark(catchUp: checkpoint.catchUp, offset: offset)
         if offset == 0, past.floor.offset > 0 {
             // No state exists before a base, and each reader that begins there would load all of it.
             try Replay(log: past, pages: checkpoint.pages).run(upTo: past.floor.offset)
-            mark = try newMark(checkpoint.pages, mark.keeper)
+            mark = try newMark(checkpoint.pages, mark.catchUp)
         }
         if state.lines.count == Self.maximumLines { state.lines.removeFirst() }
         state.lines.append(Line(pages: checkpoint.pages, marks: [mark]))
     }
 
     /// Returns the newest state of pages, with indexes that show it: indexes far behind would take long to catch up.
-    private func newMark(_ pages: PageStore, _ keeper: IndexCatchUp) throws -> Mark {
-        var keeper = keeper
+    private func newMark(_ pages: PageStore, _ catchUp: IndexCatchUp) throws -> Mark {
+        var catchUp = catchUp
         let fork = pages.fork()
         let target = pages.snapshot()
-        while try keeper.advance(fork, to: target, limit: .max) {}
+        while try catchUp.advance(fork, to: target, limit: .max) {}
         let shown = try pages.publish(fork)
         pages.letGoOfFiles()
-        return Mark(keeper: IndexCatchUp(shown), offset: shown.foldedOffset(ViewTree.records))
+        return Mark(catchUp: IndexCatchUp(shown), offset: shown.foldedOffset(ViewTree.records))
     }
 
     private func extend(_ index: Int, _ past: any EventLog, _ state: inout State) throws {
@@ -268,7 +268,7 @@ package final class PastStates: Sendable {
         replay.intervalBytes = limits.intervalBytes
         while state.lines[index].end < past.end.offset {
             try replay.run()
-            let mark = try newMark(pages, state.lines[index].newest.keeper)
+            let mark = try newMark(pages, state.lines[index].newest.catchUp)
             // A log that ends before the offset that it reports would cause an endless loop.
             guard mark.offset > state.lines[index].end else { return }
             state.lines[index].marks.append(mark)

@@ -13,7 +13,7 @@ package struct OpenedViews: Sendable {
     /// The offset of the checkpoint that was used; 0 if everything was folded again.
     package let checkpointOffset: UInt64
     /// Tracks which records the indexes show. After a checkpoint in which they lagged they are rebuilt.
-    package let keeper: IndexCatchUp
+    package let catchUp: IndexCatchUp
 }
 
 extension Views {
@@ -102,6 +102,6 @@ extension Views {
         }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, keeper: IndexCatchUp(indexed))
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0, catchUp: IndexCatchUp(indexed))
     }
 }

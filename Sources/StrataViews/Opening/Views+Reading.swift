@@ -11,10 +11,10 @@ package enum ViewsSource: Sendable {
     case log
 }
 
-/// A state to continue from, with the keeper of its indexes.
+/// A state to continue from, with the catchUp of its indexes.
 struct NearestState {
     let pages: PageStore
-    let keeper: IndexCatchUp
+    let catchUp: IndexCatchUp
 }
 
 extension Views {
@@ -45,7 +45,7 @@ extension Views {
                     try replay.run(progress: progress)
                     return OpenedViews(
                         views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: file.reasons,
-                        checkpointOffset: nearest.keeper.base.foldedOffset(ViewTree.records), keeper: nearest.keeper)
+                        checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
                 }
             } catch let error as StrataError where isDamage(error) { file.reasons.append(error) }
         }
@@ -58,7 +58,7 @@ extension Views {
         try replay.run(progress: progress)
         return OpenedViews(
             views: views, finding: file.reasons.isEmpty ? .missing : .damaged, reasons: file.reasons,
-            checkpointOffset: 0, keeper: IndexCatchUp(views.pages.snapshot()))
+            checkpointOffset: 0, catchUp: IndexCatchUp(views.pages.snapshot()))
     }
 
     /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
@@ -69,7 +69,7 @@ extension Views {
             log: log, store: store, directory: directory, platform: platform, options: options)
         if let found = try file.nearest() { return found }
         let pages = try file.scratch.pages(options)
-        return NearestState(pages: pages, keeper: IndexCatchUp(pages.snapshot()))
+        return NearestState(pages: pages, catchUp: IndexCatchUp(pages.snapshot()))
     }
 
     /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.
@@ -111,7 +111,7 @@ private struct PageFileReading {
             try IndexCatchUp.startAnew(in: fork)
             shown = try opened.store.publish(fork)
         }
-        return NearestState(pages: opened.store, keeper: IndexCatchUp(shown))
+        return NearestState(pages: opened.store, catchUp: IndexCatchUp(shown))
     }
 
     mutating func checkpoint(upTo offset: UInt64) throws -> OpenedPageReader? {

@@ -34,7 +34,7 @@ struct CloudStoreTests {
     }
 
     @Test("A store that was closed and let go leaves no file open and none mapped")
-    func letGo() async throws {
+    func release() async throws {
         let directory = try TestDirectory()
         for round in 0..<5 {
             let store = try CloudStore(at: url(directory))

@@ -58,7 +58,7 @@ struct OperationQueueTests {
     }
 
     @Test("An operation that has ended is let go, with its blocks")
-    func letGo() async throws {
+    func release() async throws {
         let notes = try await NotesStore()
         weak var ended: CKModifyRecordsOperation?
         do {

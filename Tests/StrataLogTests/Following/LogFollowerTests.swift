@@ -182,7 +182,7 @@ struct LogFollowerTests {
     }
 
     @Test("An offset whose history was let go is refused")
-    func letGo() async throws {
+    func release() async throws {
         let log = try store.open()
         try write(40, to: log).join()
         let floor = try log.trim(to: 30)

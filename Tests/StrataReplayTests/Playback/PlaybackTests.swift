@@ -298,7 +298,7 @@ struct PlaybackTests {
     }
 
     @Test("History that is let go while it is still to be played ends it with an error")
-    func letGo() async throws {
+    func release() async throws {
         let directory = try TestDirectory()
         let fixture = try RerunFixture(at: directory.path("Notes.strata"))
         for number in 0..<20 { try fixture.save("n\(number)", [:]) }

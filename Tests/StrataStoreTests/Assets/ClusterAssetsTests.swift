@@ -38,10 +38,10 @@ struct ClusterAssetsTests {
     /// Pieces are shorter than the assets of the tests.
     private let messages = MemoryKeeper(maximumMessageBytes: 1_100)
 
-    private func place(_ keeper: (any MessageKeeper)? = nil) -> LogPlace {
-        let keeper = keeper ?? messages
+    private func place(_ catchUp: (any MessageKeeper)? = nil) -> LogPlace {
+        let catchUp = catchUp ?? messages
         return LogPlace(address: "memory") {
-            keeper
+            catchUp
         } open: { [sequence = shared.sequence] _ in
             MemorySequencer(sequence)
         }
@@ -85,9 +85,9 @@ struct ClusterAssetsTests {
     @Test("An asset is whole before the entry that names it is sent", arguments: seeds(5))
     func order(_ seed: UInt64) throws {
         let counts = Lock<[Int]>([])
-        let keeper = HostileKeeper(messages, .everything, seed: seed)
+        let catchUp = HostileKeeper(messages, .everything, seed: seed)
         let place = LogPlace(address: "watched") {
-            keeper
+            catchUp
         } open: { [sequence = shared.sequence, messages] _ in
             WatchedSequencer(sequence) {
                 counts.withLock { $0.append(messages.names("*.whole").count) }

@@ -151,7 +151,7 @@ struct DamagedPageTests {
         let trees = worn.store.views.pages.snapshot()
         #expect(try IndexCatalog(trees).ready == before)
         #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
-        let lag = worn.store.pipeline.state.withLock { $0.indexes.mark.keeper.lag }
+        let lag = worn.store.pipeline.state.withLock { $0.indexes.mark.catchUp.lag }
         #expect(try worn.store.views.scrub(trees, lag: lag, scratch: try PageStore.inMemory()).isWhole)
         try worn.checkAndClose()
     }

@@ -123,7 +123,7 @@ struct PastStoreTests {
     }
 
     @Test("What was let go is told, and its first state is the base's")
-    func letGo() throws {
+    func release() throws {
         let store = try Store.open(at: path, options: options, platform: Platform(files: SimulatedDisk()))
         _ = try store.modify(NoteRequest.makingZones(), as: anna)
         var digests: [UInt64: Digests] = [:]

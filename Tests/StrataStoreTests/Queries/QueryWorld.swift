@@ -122,7 +122,7 @@ final class QueryWorld {
         let client = clients[place]
         let page: QueryPage
         if isLagging {
-            let lag = store.pipeline.state.withLock { $0.indexes.mark.keeper.lag }
+            let lag = store.pipeline.state.withLock { $0.indexes.mark.catchUp.lag }
             let snapshot = store.snapshot()
             let touched = try #require(try lag.touched(in: snapshot.trees, limit: .max))
             page = try snapshot.query(

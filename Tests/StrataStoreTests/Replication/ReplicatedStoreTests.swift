@@ -107,7 +107,7 @@ struct ReplicatedStoreTests {
             Issue.record("nothing was refused")
             return
         }
-        #expect(refusal.code == .serviceUnavailable && refusal.retryAfterSeconds == Pipeline.retrySeconds)
+        #expect(refusal.code == .serviceUnavailable && refusal.retryAfterSeconds == Refusal.serverRetrySeconds)
         // Reading goes on.
         #expect(client.exists("note") && !client.exists("lost"))
         sequencer.isMuted.withLock { $0 = false }

@@ -79,6 +79,25 @@ struct SharedErasureTests {
         return try ErasureProgress(history, in: SharedFiles.directory, shared.platform)
     }
 
+    @Test("A new copy that is folded while its commits come has the same state, and erases before it is open")
+    func early() throws {
+        let stores = try shared.open(2)
+        try fill(stores)
+        try erase("secret", in: stores[0])
+        for round in 0..<70 { try save("other", "\(round) \(other)", in: stores[round % 2]) }
+        for store in stores { try store.confirm() }
+        let place = LogPlace(address: "gated") { [sequence = shared.sequence] _ in GatedSequencer(sequence) }
+            .withFiles(in: SharedFiles.directory)
+        let copy = try shared.open("late", place)
+        #expect(copy.offset == stores[0].offset)
+        #expect(try copy.snapshot().digests() == stores[0].snapshot().digests())
+        #expect(try isErased("late") && text("other", in: copy) == "69 \(other)")
+        try save("other", "70 \(other)", in: copy)
+        try stores[0].confirm()
+        #expect(try text("other", in: stores[0]) == "70 \(other)")
+        for store in stores + [copy] { try store.close() }
+    }
+
     @Test("Copies at work, closed ones and new ones; the sequencer loses it with the trim, and no base has it")
     func everywhere() throws {
         let stores = try shared.open(3)

@@ -125,7 +125,7 @@ struct MemberZoneTests {
 
     @Test("A shared database is found as soon as it is written to, and a user as soon as there is one")
     func firstWrites() throws {
-        func place(_ actor: Actor) throws -> Place {
+        func place(_ actor: Actor) throws -> ResolvedDatabase {
             let snapshot = store.snapshot()
             return try snapshot.names.place(SharedDoor.shared, actor, in: snapshot.trees)
         }

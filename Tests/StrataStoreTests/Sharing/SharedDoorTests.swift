@@ -315,7 +315,7 @@ struct SharedDoorTests {
     ]
     /// The methods that show nothing of a database: the first two set or find a number of the actor's own device, the
     /// third is for tools, which have the whole log.
-    private static let harmless: Set<String> = ["setBadge(_:of:)", "device(_:)", "historicScene(of:in:as:)"]
+    private static let harmless: Set<String> = ["setBadge(_:of:)", "device(_:)", "historicQueryContext(of:in:as:)"]
 
     @Test("Every method of the store that has an actor has a door, or a test")
     func completeness() throws {

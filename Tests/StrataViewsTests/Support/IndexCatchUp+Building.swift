@@ -12,13 +12,13 @@ extension IndexCatchUp {
             nil
         }
     ) throws -> Bool {
-        var keeper = self
+        var catchUp = self
         let build = IndexBuild(try IndexCatalog(pages.snapshot()).building, from: base, sorter)
         #expect(try build.read { false })
         #expect(build.progress == .init(.loading, total: sorter.count))
         let total = build.progress.total
         func slice(_ body: (Fork) throws -> Bool) throws -> Bool {
-            if let next = try slices() { keeper = next }
+            if let next = try slices() { catchUp = next }
             let fork = pages.fork()
             let hasMore = try body(fork)
             try pages.publish(fork)
@@ -27,7 +27,7 @@ extension IndexCatchUp {
         while try slice({ try build.load(into: $0) { true } }) {
             #expect(build.progress.done > 0 && build.progress.done <= total)
         }
-        while try slice({ try build.follow(keeper, in: $0) { true } }) {}
+        while try slice({ try build.follow(catchUp, in: $0) { true } }) {}
         return sorter.isSpilled
     }
 }

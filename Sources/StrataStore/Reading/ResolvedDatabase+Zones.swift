@@ -4,7 +4,7 @@ import StrataTree
 import StrataViews
 
 /// Looks up a database and its zones in the names and trees of a state.
-extension Place {
+extension ResolvedDatabase {
     init(_ database: DatabaseID, as actor: Actor, _ names: NameDirectory, in trees: Snapshot) throws {
         let database = try Self.database(database, as: actor)
         let owner = database.owner
@@ -51,7 +51,7 @@ extension Place {
     /// Returns a zone that exists now.
     ///
     /// - Throws: ``Refusal`` if it does not exist.
-    func zoneToFollow(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
+    func existingZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
     {
         let (ordinal, refusal) = try zone(id, trees, names)
         guard let ordinal, let row = try trees.zoneRow(databaseOrdinal(ofZone: ordinal, trees, names), ordinal),

@@ -26,7 +26,7 @@ extension JetStreamSequencer {
         if connection.isServerOlder(than: .minimum) == true {
             throw StrataError(
                 .unsuitable, "The server is too old; update all servers of the cluster.",
-                .init(path: options.address, expected: "version \(ServerVersion.minimum) or later"))
+                .init(path: options.address, expected: "version \(NATSServerVersion.minimum) or later"))
         }
     }
 
@@ -37,7 +37,7 @@ extension JetStreamSequencer {
             throw StrataError(
                 .unsuitable, "A server that has the stream is too old; update all servers of the cluster.",
                 .init(
-                    path: options.address, expected: "version \(ServerVersion.minimum) or later",
+                    path: options.address, expected: "version \(NATSServerVersion.minimum) or later",
                     found: settings.version.map { "\($0)" } ?? "one before 2.11"))
         }
         let mismatches = settings.mismatches(options, messageBytes: messageBytes)

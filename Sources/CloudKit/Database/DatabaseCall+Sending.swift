@@ -12,19 +12,19 @@ extension DatabaseCall {
     ) async throws(CKError) -> Value {
         do {
             let opened = try client.opened()
-            let disturbance = opened.disturbances.inject(
+            let fault = opened.faults.inject(
                 kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess,
                 carriesToken: carriesToken)
-            guard let disturbance else { return try await body(try usable(for: kind)) }
-            if let delay = disturbance.delay, delay > .zero { try await Task.sleep(for: delay) }
+            guard let fault else { return try await body(try usable(for: kind)) }
+            if let delay = fault.delay, delay > .zero { try await Task.sleep(for: delay) }
             // The account is not checked for a request that the network or the service rejects.
-            if let failure = disturbance.failure {
-                note(disturbance, opened)
+            if let failure = fault.failure {
+                note(fault, opened)
                 throw failure
             }
             let value = try await body(try usable(for: kind))
-            if disturbance.losesResponse {
-                note(disturbance, opened)
+            if fault.losesResponse {
+                note(fault, opened)
                 throw CKError(.serverResponseLost, message: "The request was applied, but its response was lost.")
             }
             return value
@@ -42,8 +42,8 @@ extension DatabaseCall {
         }
     }
 
-    private func note(_ disturbance: InjectedFault, _ opened: OpenedStore) {
-        if let text = disturbance.note { note(text, opened) }
+    private func note(_ fault: InjectedFault, _ opened: OpenedStore) {
+        if let text = fault.note { note(text, opened) }
     }
 
     private func note(_ text: String, _ opened: OpenedStore) {
@@ -53,8 +53,8 @@ extension DatabaseCall {
     /// Returns the errors of the items that the console makes fail on their own, by index.
     func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: OpenedStore) -> [Int: CKError] {
         // An earlier process has already sent these items.
-        if replayedSince != nil { return [:] }
-        let errors = opened.disturbances.strikeItems(count, kind, of: client.actor)
+        if resentSince != nil { return [:] }
+        let errors = opened.faults.strikeItems(count, kind, of: client.actor)
         if let (_, error) = errors.first {
             let note = "\(errors.count) items of \(kind.rawValue) failed, one of them with \(error.code)"
             self.note(note, opened)

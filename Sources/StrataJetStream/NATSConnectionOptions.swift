@@ -1,5 +1,5 @@
 /// The options of a connection, in the library's form.
-final class NATSOptions {
+final class NATSConnectionOptions {
     private let library: NATSLibrary
     let handle: NATSHandle
 

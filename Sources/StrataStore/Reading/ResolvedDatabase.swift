@@ -3,7 +3,7 @@ import StrataRules
 import StrataViews
 
 /// A database as an actor reads it.
-struct Place: Sendable {
+struct ResolvedDatabase: Sendable {
     let database: DatabaseID
     /// 0 if nothing was written to it.
     let ordinal: UInt64

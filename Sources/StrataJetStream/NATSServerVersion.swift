@@ -1,10 +1,10 @@
 /// The version of a server, as far as it decides what the server can do.
-struct ServerVersion: Comparable, Sendable, CustomStringConvertible {
+struct NATSServerVersion: Comparable, Sendable, CustomStringConvertible {
     let major: Int
     let minor: Int
 
     /// Earlier servers check expectations when they apply an entry, lack fixes of lost entries, or cannot sync at all.
-    static let minimum = ServerVersion(major: 2, minor: 12)
+    static let minimum = NATSServerVersion(major: 2, minor: 12)
 
     init(major: Int, minor: Int) {
         self.major = major
@@ -22,7 +22,7 @@ struct ServerVersion: Comparable, Sendable, CustomStringConvertible {
 
     var description: String { "\(major).\(minor)" }
 
-    static func < (one: ServerVersion, other: ServerVersion) -> Bool {
+    static func < (one: NATSServerVersion, other: NATSServerVersion) -> Bool {
         (one.major, one.minor) < (other.major, other.minor)
     }
 }
