@@ -29,7 +29,7 @@ extension ReportPage {
     }
 
     private var lastOffsetText: String {
-        content.scan.statistics.lastOffset.map { ", up to commit \(ReportNumber.grouped($0))" }
+        content.scan.statistics.commits.lastOffset.map { ", up to commit \(ReportNumber.grouped($0))" }
             ?? ", which has no commits"
     }
 
@@ -54,10 +54,10 @@ extension ReportPage {
         if let zone = numbers.zone {
             points.append("Everything that does not concern zones named \(ValueText.quoted(zone)), including refusals.")
         }
-        if numbers.malformedCount > 0 {
+        if numbers.commits.malformedCount > 0 {
             points.append(
-                "Undecodable content of \(ReportNumber.counted(numbers.malformedCount, "commit")); the commits are "
-                    + "counted.")
+                "Undecodable content of \(ReportNumber.counted(numbers.commits.malformedCount, "commit")); the commits "
+                    + "are counted.")
         }
         return points
     }
@@ -66,20 +66,20 @@ extension ReportPage {
 
     var overview: ReportMarkup {
         let numbers = content.scan.statistics
-        let (saves, ends) = (numbers.saves, numbers.ends)
+        let records = numbers.records
         var tiles = [
             tile("Commits", ReportNumber.grouped(numbers.commits.count), offsetsText),
             tile(
-                "Events", ReportNumber.grouped(numbers.events.count),
-                "\(ReportNumber.bytes(numbers.events.byteCount)) of bodies"),
+                "Events", ReportNumber.grouped(numbers.commits.events.count),
+                "\(ReportNumber.bytes(numbers.commits.events.byteCount)) of bodies"),
             tile(
-                "Saves", ReportNumber.grouped(saves.count),
-                "\(ReportNumber.grouped(saves.created)) created, \(ReportNumber.grouped(saves.updated)) updated, "
-                    + "\(ReportNumber.grouped(saves.touched)) touched"),
+                "Saves", ReportNumber.grouped(records.saves),
+                "\(ReportNumber.grouped(records.created)) created, \(ReportNumber.grouped(records.updated)) updated, "
+                    + "\(ReportNumber.grouped(records.touched)) touched"),
             tile(
-                "Deletions", ReportNumber.grouped(ends.deleted),
-                "\(ReportNumber.grouped(ends.cascaded)) with another record; "
-                    + "\(ReportNumber.grouped(ends.erased)) erased"),
+                "Deletions", ReportNumber.grouped(records.deleted),
+                "\(ReportNumber.grouped(records.cascaded)) with another record; "
+                    + "\(ReportNumber.grouped(records.erased)) erased"),
         ]
         if numbers.zone == nil {
             let requests = numbers.refused.requests.values.reduce(0, +)
@@ -115,7 +115,9 @@ extension ReportPage {
 
     private var offsetsText: String {
         let numbers = content.scan.statistics
-        guard let first = numbers.firstOffset, let last = numbers.lastOffset else { return "none in this range" }
+        guard let first = numbers.commits.firstOffset, let last = numbers.commits.lastOffset else {
+            return "none in this range"
+        }
         return "\(ReportNumber.grouped(first)) to \(ReportNumber.grouped(last))"
     }
 

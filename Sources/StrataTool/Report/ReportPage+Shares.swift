@@ -43,8 +43,8 @@ extension ReportPage {
         let ended: ReportMarkup = share.ended.map { "\(count: $0)" } ?? ""
         return """
             <tr><th scope="row">\(record(share.record.name, zone: zone))<small>\(content.names.shownZone(zone)) \
-            \(content.names.shownDatabase(ofZone: zone))</small></th><td>\(root)</td><td>\(participants(of: share))</td>\
-            <td class="n">\(made)</td><td class="n">\(ended)</td></tr>
+            \(content.names.shownDatabase(ofZone: zone))</small></th><td>\(root)</td>\
+            <td>\(participants(of: share))</td><td class="n">\(made)</td><td class="n">\(ended)</td></tr>
 
             """
     }

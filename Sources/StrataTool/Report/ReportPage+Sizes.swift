@@ -97,7 +97,8 @@ extension ReportPage {
         let counts = top.map(\.count)
         let rows = top.map { item, count -> ReportMarkup in
             """
-            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th><td>\(content.names.shownZone(item.zone)) \
+            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th>\
+            <td>\(content.names.shownZone(item.zone)) \
             <small>\(content.names.shownDatabase(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
             \(meter(count, of: counts))</tr>
 

@@ -98,7 +98,7 @@ struct ReportPage {
     private var header: ReportMarkup {
         let numbers = content.scan.statistics
         var span: ReportMarkup = ""
-        if let first = numbers.firstTime, let last = numbers.lastTime {
+        if let first = numbers.commits.firstTime, let last = numbers.commits.lastTime {
             span = "<span>\(time(first)) to \(time(last))</span>"
         }
         return """

@@ -58,7 +58,7 @@ struct ReportRefusal {
         }
     }
 
-    /// What an item of a request is about.
+    /// The record, zone or subscription of an item of a request.
     struct Target {
         /// The name of a record, a zone or a subscription.
         let name: String

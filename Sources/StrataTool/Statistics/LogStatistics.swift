@@ -10,47 +10,13 @@ struct LogStatistics {
         let name: ExactName
     }
 
-    struct Saves {
-        var created: UInt64 = 0
-        var updated: UInt64 = 0
-        /// Saves that only gave a record a new version because a child was saved.
-        var touched: UInt64 = 0
-        /// The bytes of creation events.
-        var createdBytes: UInt64 = 0
-
-        var count: UInt64 { created + updated + touched }
-        /// Saves that replaced an existing version.
-        var overwritten: UInt64 = 0
-    }
-
-    struct Ends {
-        var deleted: UInt64 = 0
-        /// Deletions that followed from that of another record.
-        var cascaded: UInt64 = 0
-        var erased: UInt64 = 0
-    }
-
-    struct Refused {
-        /// The number of requests refused as a whole, by error code.
-        var requests: [UInt64: UInt64] = [:]
-        /// The number of refused items by error code, including those of partly accepted requests.
-        var items: [UInt64: UInt64] = [:]
-        /// Items that would have overwritten changes that the client had not seen.
-        var conflicts: UInt64 = 0
-    }
-
     /// The name of the zones to count; nil for all.
     let zone: String?
     private(set) var names: KnownNames
 
-    private(set) var commits = Tally()
-    private(set) var events = Tally()
-    private(set) var lazyCount: UInt64 = 0
-    private(set) var malformedCount: UInt64 = 0
-    private(set) var firstOffset: UInt64?
-    private(set) var lastOffset: UInt64?
-    private(set) var firstTime: Int64?
-    private(set) var lastTime: Int64?
+    private(set) var commits = CommitCounts()
+    private(set) var records = RecordCounts()
+    private(set) var refused = RefusalCounts()
 
     private(set) var kinds = TallyTable<EventKind>()
     private(set) var zones = TallyTable<UInt64>()
@@ -65,9 +31,6 @@ struct LogStatistics {
     private(set) var hours = Array(repeating: Tally(), count: 24)
     private(set) var timeline = Timeline()
 
-    private(set) var saves = Saves()
-    private(set) var ends = Ends()
-    private(set) var refused = Refused()
     /// The number of versions of each record; a deletion counts as one.
     private(set) var churn: FrequentItems<RecordName>
 
@@ -83,7 +46,7 @@ struct LogStatistics {
     var knowsZone: Bool { zone.map { name in names.zones.contains { isSameText($0.name, name) } } ?? true }
 
     mutating func add(_ commit: Commit) {
-        let countBefore = events.count
+        let countBefore = commits.events.count
         var header = EnvelopeHeader()
         do {
             header = try commit.payload.withUnsafeBytes { payload in
@@ -94,42 +57,24 @@ struct LogStatistics {
             }
         } catch {
             guard zone == nil else { return }
-            malformedCount += 1
+            commits.addMalformed()
         }
         if zone != nil {
-            guard events.count > countBefore else { return }
+            guard commits.events.count > countBefore else { return }
         } else {
-            add(shapeOf: header)
+            let shape = header.requestShape
+            if !shape.isEmpty, let shape = try? RequestShape(decoding: shape) { refused.add(shape) }
         }
-        commits.add(bytes: commit.payload.count)
-        if header.isLazy { lazyCount += 1 }
+        commits.add(commit, isLazy: header.isLazy)
         users.add(header.user, bytes: commit.payload.count)
         addTime(of: commit)
-        firstOffset = firstOffset ?? commit.offset
-        lastOffset = commit.offset
     }
 
     private mutating func addTime(of commit: Commit) {
-        firstTime = firstTime ?? commit.time
-        lastTime = commit.time
         let hour = Timestamp(microseconds: commit.time).parts.microseconds / Timeline.hourMicroseconds
         hours[Int(hour)].add(bytes: commit.payload.count)
         days.add(Timeline.floor(commit.time, by: Timestamp.microsecondsPerDay), bytes: commit.payload.count)
         timeline.add(commit.time)
-    }
-
-    /// Counts the refused items of a request that was accepted in part.
-    private mutating func add(shapeOf header: EnvelopeHeader) {
-        guard !header.requestShape.isEmpty, let shape = try? RequestShape(decoding: header.requestShape) else { return }
-        for item in shape.leftOut {
-            guard let code = item.refusal?.code else { continue }
-            addRefusedItem(code.rawValue)
-        }
-    }
-
-    private mutating func addRefusedItem(_ code: UInt64) {
-        refused.items[code, default: 0] += 1
-        if code == Refusal.Code.serverRecordChanged.rawValue { refused.conflicts += 1 }
     }
 }
 
@@ -139,13 +84,13 @@ extension LogStatistics {
     private mutating func add(_ kind: EventKind, _ payload: UnsafeRawBufferPointer, _ body: Range<Int>) {
         if kind == .nameInterned, let name = try? InternedName(decoding: slice(payload, body)) { names.add(name) }
         guard isWanted(kind, payload, body) else { return }
-        events.add(bytes: body.count)
+        commits.addEvent(bytes: body.count)
         kinds.add(kind, bytes: body.count)
         switch kind {
         case .recordSaved: try? addSave(payload, body)
         case .recordDeleted, .recordErased: try? addEnd(kind, payload, body)
         case .requestRefused:
-            if let event = try? RequestRefusedEvent(decoding: slice(payload, body)) { add(event) }
+            if let event = try? RequestRefusedEvent(decoding: slice(payload, body)) { refused.add(event) }
         default: break
         }
     }
@@ -169,14 +114,7 @@ extension LogStatistics {
 
     private mutating func addSave(_ payload: UnsafeRawBufferPointer, _ body: Range<Int>) throws {
         let view = try RecordSavedView(payload, in: body)
-        switch view.change {
-        case .create:
-            saves.created += 1
-            saves.createdBytes += UInt64(body.count)
-        case .update: saves.updated += 1
-        case .touch: saves.touched += 1
-        }
-        if view.change != .create { saves.overwritten += 1 }
+        records.addSave(view.change, bytes: body.count)
         addRecord(
             view.zone, view.type, UnsafeRawBufferPointer(rebasing: payload[view.name]), bytes: body.count)
         let table = try view.fields
@@ -197,11 +135,9 @@ extension LogStatistics {
         guard let event = try RecordEvent(kind, body, of: payload) else { return }
         addRecord(event.zone, event.type, event.nameBytes, bytes: body.count)
         if kind == .recordErased {
-            ends.erased += 1
+            records.addErasure()
         } else {
-            ends.deleted += 1
-            let event = try RecordDeletedEvent(decoding: slice(payload, body))
-            if event.isCascade { ends.cascaded += 1 }
+            records.addDeletion(try RecordDeletedEvent(decoding: slice(payload, body)))
         }
     }
 
@@ -211,11 +147,5 @@ extension LogStatistics {
         zones.add(zone, bytes: bytes)
         types.add(type, bytes: bytes)
         churn.add(RecordName(zone: zone, name: ExactName(text: String(decoding: name, as: UTF8.self))))
-    }
-
-    private mutating func add(_ event: RequestRefusedEvent) {
-        refused.requests[event.code, default: 0] += 1
-        for culprit in event.culprits { addRefusedItem(culprit.code) }
-        if event.culprits.isEmpty, event.code == Refusal.Code.serverRecordChanged.rawValue { refused.conflicts += 1 }
     }
 }

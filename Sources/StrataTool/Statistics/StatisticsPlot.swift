@@ -55,7 +55,9 @@ struct StatisticsPlot {
 
     private func writeTimeline(to output: Output) throws {
         let timeline = report.statistics.timeline.narrowed(to: canvas.columns)
-        guard let first = report.statistics.firstTime, let last = report.statistics.lastTime else { return }
+        guard let first = report.statistics.commits.firstTime, let last = report.statistics.commits.lastTime else {
+            return
+        }
         output.write("\n")
         let step = TimeSpan.text(timeline.stepMicroseconds)
         try output.writeLine(

@@ -5,26 +5,11 @@ extension StatisticsReport: Shaped {
     static let shape = Shape<Self>("What `stats` prints") {
         Key("path", "as given") { $0.path }
         Key("zone", "the zone that was selected", if: "with `--zone`") { $0.statistics.zone }
-        Key("commits", "how many") { $0.statistics.commits.count }
-        Key("payloadBytes", "bytes of their payloads") { $0.statistics.commits.byteCount }
-        Key("events", "how many") { $0.statistics.events.count }
-        Key("eventBytes", "bytes of their bodies") { $0.statistics.events.byteCount }
-        Key("lazyCommits", "lazy commits, for which no caller waited") { $0.statistics.lazyCount }
-        Key("malformedCommits", "commits whose payload cannot be decoded") { $0.statistics.malformedCount }
-        Key("firstOffset", "of the first commit that was counted") { $0.statistics.firstOffset }
-        Key("lastOffset", "of the last") { $0.statistics.lastOffset }
-        Key("firstTime", "of the first") { $0.statistics.firstTime }
-        Key("lastTime", "of the last") { $0.statistics.lastTime }
+        Key(of: CommitCounts.shape) { $0.statistics.commits }
         Key("stored", "space; null if no whole segment was read, or with `--zone`") {
             $0.tellsStoredBytes ? $0.stored : nil
         }
-        Key("created", "saves that created a record") { $0.statistics.saves.created }
-        Key("updated", "saves that changed one") { $0.statistics.saves.updated }
-        Key("touched", "new versions because a child was saved") { $0.statistics.saves.touched }
-        Key("overwritten", "saves that replaced a version") { $0.statistics.saves.overwritten }
-        Key("deleted", "records that were deleted") { $0.statistics.ends.deleted }
-        Key("cascaded", "how many of them were deleted with another record") { $0.statistics.ends.cascaded }
-        Key("erased", "records that were erased") { $0.statistics.ends.erased }
+        Key(of: RecordCounts.shape) { $0.statistics.records }
         Key("kinds", "kinds of events", each: kindShape) { $0.statistics.kinds.sorted { $0.rawValue < $1.rawValue } }
         Key("zones", "zones by events of their records, most frequent first") { $0.counted($0.statistics.zones, .zone) }
         Key("types", "the same for record types") { $0.counted($0.statistics.types, .recordType) }
@@ -32,13 +17,7 @@ extension StatisticsReport: Shaped {
         Key("users", "the same for users, by commits") { $0.counted($0.statistics.users, .user) }
         Key("hours", "24 numbers: commits by hour of the day") { $0.statistics.hours.map(\.count) }
         Key("days", "commits by day", each: dayShape) { $0.statistics.days.tallies.sorted { $0.key < $1.key } }
-        Key("refusedRequests", "errors of requests that were refused completely", each: errorShape) {
-            $0.statistics.refused.requests.sorted { $0.key < $1.key }
-        }
-        Key("refusedItems", "the same for items, also of requests that were accepted in part", each: errorShape) {
-            $0.statistics.refused.items.sorted { $0.key < $1.key }
-        }
-        Key("conflicts", "items that would have overwritten an unseen version") { $0.statistics.refused.conflicts }
+        Key(of: RefusalCounts.shape) { $0.statistics.refused }
         Key("churn", "the records with the most versions, 20 at most", each: churnShape) { report in
             report.churn.map { ($0.item, $0.count, report.statistics.names) }
         }
@@ -58,12 +37,6 @@ extension StatisticsReport: Shaped {
         Key("day", "such as `2026-11-21`") { day($0.key) }
         Key("commits", "how many") { $0.value.count }
         Key("bytes", "of their payloads") { $0.value.byteCount }
-    }
-
-    private static let errorShape = Shape<(key: UInt64, value: UInt64)>("An error that is counted") {
-        Key("code", "its number, as `CKError` has it") { $0.key }
-        Key("name", "in words") { "\(Refusal.Code(rawValue: $0.key))" }
-        Key("count", "how often") { $0.value }
     }
 
     private static let churnShape = Shape<(LogStatistics.RecordName, UInt64, KnownNames)>(

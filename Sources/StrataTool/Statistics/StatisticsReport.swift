@@ -55,39 +55,19 @@ extension StatisticsReport {
         try writeRows("commits by day", days.map { (Self.day($0.key), $0.value) }, numbers.days.others)
         let hours = numbers.hours.enumerated().filter { $0.element.count > 0 }
         try writeRows("commits by hour", hours.map { (Self.hour($0.offset), $0.element) })
-        try writeRefusals(to: output)
+        try numbers.refused.write(to: output)
         try writeChurn(to: output)
     }
 
     private func writeTotals(to output: Output) throws {
-        let numbers = statistics
-        var lines: [(String, String)] = []
-        var commits = "\(numbers.commits.count)"
-        if let first = numbers.firstOffset, let last = numbers.lastOffset { commits += ", \(first) to \(last)" }
-        if let first = numbers.firstTime, let last = numbers.lastTime {
-            commits += ", \(Timestamp(microseconds: first)) to \(Timestamp(microseconds: last))"
-        }
-        if numbers.lazyCount > 0 { commits += "; \(numbers.lazyCount) lazy" }
-        if numbers.malformedCount > 0 { commits += "; \(numbers.malformedCount) malformed" }
-        lines.append(("commits", commits))
-        lines.append(("events", "\(numbers.events.count), \(numbers.events.byteCount.counted("byte"))"))
-        lines.append(("payloads", numbers.commits.byteCount.counted("byte")))
+        var lines = statistics.commits.lines
         if tellsStoredBytes {
             let size = SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)
             let segments = stored.segmentCount == 1 ? "1 segment" : "\(stored.segmentCount) whole segments"
             let bytes = stored.storedBytes.counted("byte")
             lines.append(("stored", "\(bytes) in \(segments), for \(stored.payloadBytes) of payloads: \(size)"))
         }
-        let saves = numbers.saves
-        lines.append(
-            (
-                "saves",
-                "\(saves.count): \(saves.created) created, \(saves.updated) updated, \(saves.touched) touched; "
-                    + "\(Self.percent(saves.overwritten, of: saves.count)) overwrote a version"
-            ))
-        let ends = numbers.ends
-        lines.append(
-            ("deletions", "\(ends.deleted), \(ends.cascaded) of them with another record; \(ends.erased) erased"))
+        lines += statistics.records.lines
         if let text = compactionText { lines.append(("compaction", text)) }
         try Columns.write(lines.map { [$0.0, Printable.escaped($0.1)] }, to: output)
     }
@@ -128,18 +108,6 @@ extension StatisticsReport {
         try output.writeLine("  … \(what): \(count), \(bytes.counted("byte"))")
     }
 
-    private func writeRefusals(to output: Output) throws {
-        let refused = statistics.refused
-        guard !refused.requests.isEmpty || !refused.items.isEmpty else { return }
-        output.write("\n")
-        try output.writeLine("refused", .heading)
-        func rows(_ what: String, _ counts: [UInt64: UInt64]) -> [[String]] {
-            counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", AuditText.code($0.key)] }
-        }
-        try Columns.write(rows("requests", refused.requests) + rows("items", refused.items), indentation: 2, to: output)
-        try output.writeLine("  \(refused.conflicts.counted("conflict"))")
-    }
-
     private func writeChurn(to output: Output) throws {
         let top = churn.filter { $0.1 > 1 }
         if top.isEmpty { return }
@@ -160,8 +128,4 @@ extension StatisticsReport {
     }
 
     static func hour(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number):00" }
-
-    private static func percent(_ part: UInt64, of whole: UInt64) -> String {
-        whole == 0 ? "0%" : "\(Int((Double(part) * 100 / Double(whole)).rounded()))%"
-    }
 }

@@ -67,7 +67,7 @@ enum StatsCommand: Command {
         let damage = source.store.damage ?? damageBefore
         var report = StatisticsReport(path: arguments.store, statistics: statistics, stored: stored, damage: damage)
         if range.isWhole, damage == nil, statistics.zone == nil {
-            report.compaction = stored.compaction(statistics.saves, statistics.ends)
+            report.compaction = stored.compaction(statistics.records)
         }
         return report
     }

@@ -84,14 +84,14 @@ struct StoredBytes {
     /// have the average size of their creations, and to compress like the log.
     ///
     /// Returns nil if there is nothing to compact.
-    func compaction(_ saves: LogStatistics.Saves, _ ends: LogStatistics.Ends) -> Compaction? {
+    func compaction(_ counts: RecordCounts) -> Compaction? {
         guard end > floor + 1 else { return nil }
         let horizon = end - 1
         let gone = segments.filter { $0.isClosed && $0.lastOffset <= horizon }
-        let ended = min(saves.created, ends.deleted + ends.erased)
+        let ended = min(counts.created, counts.deleted + counts.erased)
         var records = 0.0
-        if saves.created > 0 {
-            records = Double(saves.createdBytes) * Double(saves.created - ended) / Double(saves.created)
+        if counts.created > 0 {
+            records = Double(counts.createdBytes) * Double(counts.created - ended) / Double(counts.created)
         }
         if payloadBytes > 0 { records = records * Double(storedBytes) / Double(payloadBytes) }
         return Compaction(
