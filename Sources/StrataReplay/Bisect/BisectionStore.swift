@@ -34,23 +34,13 @@ package struct BisectionStore {
     ///   - offset: the offset of a commit, or the floor.
     /// - Throws: ``StrataError`` if the log cannot be read or the new store cannot be written.
     package func make(at path: String, through offset: UInt64) throws {
-        let options = LogOptions(durability: .system, spaceStepBytes: 0, containerIdentifier: container)
-        if var base = try log.readBase() {
-            try SegmentedLog.make(at: path, after: base.horizon, time: base.time, options: options) {
-                try base.next()
-            }
-        } else if log.floor.offset > 0 {
+        guard try log.floor.offset == 0 || log.readBase() != nil else {
             throw StrataError(
                 .outOfRange, "The store cannot be copied, because its beginning was removed by compaction.",
                 .init(found: "a floor at \(log.floor.offset)"))
         }
-        let copy = try SegmentedLog.open(at: path, options: options)
-        do {
+        try SegmentedLog.make(at: path, withBaseOf: log, container: container) { copy in
             if log.floor.offset < offset { try append(to: copy, through: offset) }
-            try copy.close()
-        } catch {
-            try? copy.close()
-            throw error
         }
         if try files.exists(directory + "/assets") {
             try files.linkAll(in: directory + "/assets", to: path + "/assets")

@@ -96,12 +96,7 @@ public final class Playback: Sendable {
     /// Plays the next commit now, even if it is not due yet, and returns when the listening devices have been notified;
     /// nil if there is none.
     @discardableResult
-    public func step() throws -> PlayedCommit? {
-        try reel.withLock { reel in
-            if isClosed { throw StrataError(.closed, "The playback has been closed.") }
-            return try playNext(&reel, atMost: 1).first
-        }
-    }
+    public func step() throws -> PlayedCommit? { try steps(atMost: 1).first }
 
     /// Plays the next commits now, up to a number of them, and returns when the listening devices have been notified;
     /// none at the end. This is much faster than playing each by itself, but the states in between are not seen: a

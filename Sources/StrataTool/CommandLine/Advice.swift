@@ -42,18 +42,13 @@ enum Advice {
     /// All known details of an error, as labels and values.
     static func items(of error: StrataError) -> [(label: StaticString, value: String)] {
         let context = error.context
-        var items: [(StaticString, String)] = [("problem", error.message), ("code", error.code.rawValue)]
-        if let segment = context.segment { items.append(("segment", "\(segment)")) }
-        if let offset = context.offset { items.append(("offset", "\(offset)")) }
-        if let page = context.page { items.append(("page", "\(page)")) }
-        if let position = context.position { items.append(("position", "\(position)")) }
-        if let path = context.path { items.append(("path", path)) }
-        if let line = context.line { items.append(("line", "\(line)")) }
-        if let column = context.column { items.append(("column", "\(column)")) }
-        if let expected = context.expected { items.append(("expected", expected)) }
-        if let found = context.found { items.append(("found", found)) }
-        if let cause = error.cause { items.append(("because", "\(cause)")) }
-        return items
+        let items: [(StaticString, Any?)] = [
+            ("problem", error.message), ("code", error.code.rawValue), ("segment", context.segment),
+            ("offset", context.offset), ("page", context.page), ("position", context.position), ("path", context.path),
+            ("line", context.line), ("column", context.column), ("expected", context.expected),
+            ("found", context.found), ("because", error.cause),
+        ]
+        return items.compactMap { label, value in value.map { (label, "\($0)") } }
     }
 }
 

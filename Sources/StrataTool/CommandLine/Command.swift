@@ -45,6 +45,15 @@ struct Operand: Sendable {
 
     /// The store, the usual first operand.
     static let store = Operand(name: "STORE", help: "the store's directory, such as Notes.strata")
+    /// Returns the usage line of a command.
+    static func usage(of command: String, _ operands: [Operand], _ options: [any OptionDescription]) -> String {
+        let places = operands.map { operand in
+            let name = operand.isRepeatable ? operand.name + " …" : operand.name
+            return operand.isRequired ? name : "[\(name)]"
+        }
+        return ([command] + places + options.map { "[\($0.usage)]" }).joined(separator: " ")
+    }
+
     static let storeOrAddress = Operand(
         name: store.name,
         help: "the store's directory, such as Notes.strata, or the address of its sequencer, such as "
@@ -66,13 +75,5 @@ extension Command {
     }
 
     /// The usage line.
-    static var usage: String {
-        var words = ["strata", name]
-        words += operands.map { operand in
-            let name = operand.isRepeatable ? operand.name + " …" : operand.name
-            return operand.isRequired ? name : "[\(name)]"
-        }
-        words += options.map { "[\($0.usage)]" }
-        return words.joined(separator: " ")
-    }
+    static var usage: String { Operand.usage(of: "strata " + name, operands, options) }
 }

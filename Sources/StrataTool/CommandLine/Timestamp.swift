@@ -1,3 +1,5 @@
+import Glibc
+
 /// A point in time of the Gregorian calendar in UTC, in microseconds.
 struct Timestamp: Equatable {
     static let microsecondsPerDay: Int64 = 86_400_000_000
@@ -15,32 +17,18 @@ struct Timestamp: Equatable {
     init(microseconds: Int64) { self.microseconds = microseconds }
 
     var parts: Parts {
-        let (days, rest) = Self.floorDivide(microseconds, by: Self.microsecondsPerDay)
-        let (year, month, day) = Self.date(daysSince1970: days)
-        return Parts(year: year, month: month, day: day, microseconds: rest)
+        let (seconds, rest) = Self.floorDivide(microseconds, by: 1_000_000)
+        var (time, date) = (time_t(seconds), tm())
+        gmtime_r(&time, &date)
+        let secondOfDay = (Int64(date.tm_hour) * 60 + Int64(date.tm_min)) * 60 + Int64(date.tm_sec)
+        return Parts(
+            year: Int64(date.tm_year) + 1_900, month: Int64(date.tm_mon) + 1, day: Int64(date.tm_mday),
+            microseconds: secondOfDay * 1_000_000 + rest)
     }
 
     private static func floorDivide(_ number: Int64, by divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    // Years begin in March here, so that the leap day is the last of its year. 146,097 days are 400 years.
-    private static func date(daysSince1970 days: Int64) -> (Int64, Int64, Int64) {
-        let (era, dayOfEra) = floorDivide(days + 719_468, by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * month + 2) / 5 + 1
-        let isNextYear = month >= 10
-        return (era * 400 + yearOfEra + (isNextYear ? 1 : 0), isNextYear ? month - 9 : month + 3, day)
-    }
-
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let (era, yearOfEra) = floorDivide(shifted, by: 400)
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }
 
@@ -67,10 +55,11 @@ extension Timestamp {
         guard let year = scanner.number(digits: 4), scanner.skip("-"), let month = scanner.number(digits: 2),
             scanner.skip("-"), let day = scanner.number(digits: 2), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
-        let days = Self.daysSince1970(year, month, day)
+        var date = tm()
+        (date.tm_year, date.tm_mon, date.tm_mday) = (Int32(year - 1_900), Int32(month - 1), Int32(day))
+        microseconds = Int64(timegm(&date)) * 1_000_000
         // A day that does not exist in its month is converted to one of the next month.
-        guard Self.date(daysSince1970: days) == (year, month, day) else { return nil }
-        microseconds = days * Self.microsecondsPerDay
+        guard date.tm_mday == day else { return nil }
         if scanner.isAtEnd { return }
         guard scanner.skip("T") || scanner.skip(" "), let time = scanner.timeOfDay() else { return nil }
         guard let offset = scanner.zone(), scanner.isAtEnd else { return nil }

@@ -214,11 +214,7 @@ final class DebugSession {
         var request = try QueryRequest(arguments)
         try request.resolve(arguments, in: store, by: DebugCommand.name)
         let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
-        let format: any RecordFormat =
-            asJSON
-            ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
-        try QueryCommand.write(
-            request, of: try stateHere(), isWhole: arguments[QueryCommand.all], as: format, to: output)
+        try QueryCommand.write(request, of: try stateHere(), arguments, secrets, to: output)
         if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
     }
 

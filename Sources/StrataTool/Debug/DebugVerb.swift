@@ -16,15 +16,7 @@ struct DebugVerb: Sendable {
     var details = ""
     let run: @Sendable (Arguments, DebugSession) throws -> Void
 
-    var usage: String {
-        var words = [name]
-        words += operands.map { operand in
-            let name = operand.isRepeatable ? operand.name + " …" : operand.name
-            return operand.isRequired ? name : "[\(name)]"
-        }
-        words += options.map { "[\($0.usage)]" }
-        return words.joined(separator: " ")
-    }
+    var usage: String { Operand.usage(of: name, operands, options) }
 
     static let all: [DebugVerb] = moving + marking + looking + talking
 

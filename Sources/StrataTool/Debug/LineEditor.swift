@@ -93,7 +93,7 @@ final class LineEditor {
     private func draw() { draw(prompt, line) }
 
     private func draw(_ prompt: String, _ line: EditedLine) {
-        let room = max(8, TerminalMode.columns - DisplayWidth.width(of: prompt) - 1)
+        let room = max(8, Terminal.currentColumns - DisplayWidth.width(of: prompt) - 1)
         var start = line.cursor
         var width = 0
         while start > 0, width + DisplayWidth.width(of: line.text[start - 1]) <= room {

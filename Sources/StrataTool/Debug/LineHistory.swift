@@ -1,10 +1,11 @@
+import Foundation
 import Glibc
 
 /// The lines typed in this session and in earlier ones.
 struct LineHistory {
     private static let maximumLines = 1_000
     /// The maximum number of bytes read, from the end of the file.
-    private static let maximumBytes = 1 << 20
+    private static let maximumBytes: UInt64 = 1 << 20
 
     private(set) var lines: [String] = []
     /// Nil if lines are not saved.
@@ -39,15 +40,9 @@ struct LineHistory {
     // MARK: The file, which is optional
 
     private static func read(_ path: String) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        let length = lseek(descriptor, 0, SEEK_END)
-        guard length > 0 else { return nil }
-        lseek(descriptor, max(0, length - maximumBytes), SEEK_SET)
-        var bytes = [UInt8](repeating: 0, count: min(length, maximumBytes))
-        let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-        return count > 0 ? Array(bytes[..<count]) : nil
+        guard let file = FileHandle(forReadingAtPath: path), let end = try? file.seekToEnd() else { return nil }
+        try? file.seek(toOffset: end - min(end, maximumBytes))
+        return (try? file.readToEnd()).map { [UInt8]($0) }
     }
 
     private func makeFolders() {

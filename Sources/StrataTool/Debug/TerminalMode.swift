@@ -47,11 +47,4 @@ enum TerminalMode {
         isChanged = true
         return tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0
     }
-
-    /// The width of the terminal.
-    static var columns: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
 }

@@ -129,17 +129,11 @@ enum EraseCommand: Command {
     private static func erase(
         _ ids: [RecordID], in database: DatabaseID, _ arguments: Arguments, _ target: Target
     ) throws -> ErasurePlan {
-        let store = try target.open()
-        let plan: ErasurePlan
-        do {
-            plan = try store.erasurePlan(ids, in: database)
+        try target.open().closing { store in
+            let plan = try store.erasurePlan(ids, in: database)
             try store.erase(ids, in: database, reason: arguments[reason] ?? "")
-        } catch {
-            try? store.close()
-            throw error
+            return plan
         }
-        try store.close()
-        return plan
     }
 
     private static func write(

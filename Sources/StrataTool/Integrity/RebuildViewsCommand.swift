@@ -67,10 +67,6 @@ enum RebuildViewsCommand: Command {
             bar.show(Int(clamping: $0.offset), of: Int(clamping: $0.end))
         }
         bar.clear()
-        do { try store.rebuildViews() } catch {
-            try? store.close()
-            throw error
-        }
-        try store.close()
+        try store.closing { try $0.rebuildViews() }
     }
 }

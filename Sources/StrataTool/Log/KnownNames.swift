@@ -72,15 +72,7 @@ struct KnownNames {
     }
 
     /// Adds the names that a payload interns. A payload that is not an envelope has none.
-    mutating func add(from payload: ArraySlice<UInt8>) {
-        _ = payload.withUnsafeBytes { bytes in
-            try? Envelope.touches(
-                of: bytes, where: { _ in false },
-                names: { body in
-                    if let interned = try? InternedName(decoding: ArraySlice(bytes[body])) { add(interned) }
-                })
-        }
-    }
+    mutating func add(from payload: ArraySlice<UInt8>) { InternedName.forEach(in: payload) { add($0) } }
 }
 
 /// Names for display, escaped. A name that is not known is shown by its ordinal.
@@ -145,6 +137,19 @@ extension KnownNames {
             add(from: payload)
             let kinds = try Envelope(decoding: payload).events.map(\.kind)
             if kinds.last != .nameInterned { return }
+        }
+    }
+}
+
+extension InternedName {
+    /// Calls `body` with the names that a payload interns. One that is not an envelope has none.
+    static func forEach(in payload: ArraySlice<UInt8>, _ body: (InternedName) -> Void) {
+        _ = payload.withUnsafeBytes { bytes in
+            try? Envelope.touches(
+                of: bytes, where: { _ in false },
+                names: { place in
+                    if let name = try? InternedName(decoding: ArraySlice(bytes[place])) { body(name) }
+                })
         }
     }
 }

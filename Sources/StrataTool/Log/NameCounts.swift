@@ -61,18 +61,13 @@ struct NameCounts {
     }
 
     /// Adds the names that a payload interns, and returns true if there was one. A base begins with payloads that all
-    /// have names. A payload that is not an envelope has none.
+    /// have names.
     private mutating func add(_ payload: ArraySlice<UInt8>) -> Bool {
-        var names: [InternedName] = []
-        try? payload.withUnsafeBytes { bytes in
-            var walker = try EventWalker(bytes)
-            while let event = try walker.next() {
-                guard event.kind == .nameInterned else { continue }
-                let body = ArraySlice(UnsafeRawBufferPointer(rebasing: bytes[event.body]))
-                if let name = try? InternedName(decoding: body) { names.append(name) }
-            }
+        var isAny = false
+        InternedName.forEach(in: payload) { name in
+            add(name)
+            isAny = true
         }
-        for name in names { add(name) }
-        return !names.isEmpty
+        return isAny
     }
 }

@@ -59,7 +59,10 @@ final class BisectionTrials {
         setenv("STRATA_BISECT_STORE", storePath, 1)
         setenv("STRATA_BISECT_OFFSET", "\(offset)", 1)
         count += 1
-        let status = try Self.wait(for: try start())
+        // The standard output is reserved for the answer.
+        let child = try ShellCommand.start(
+            command, with: STDERR_FILENO, as: STDOUT_FILENO, signals: Interruption.signals + [SIGPIPE])
+        let status = try Self.wait(for: child)
         if Interruption.hasCome { throw Stop.interrupted }
         let verdict: BisectionVerdict
         switch (status & 0x7F, status >> 8 & 0xFF) {
@@ -82,30 +85,6 @@ final class BisectionTrials {
     }
 
     // MARK: The process
-
-    private func start() throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The standard output is reserved for the answer.
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // This process handles or ignores these signals. The command gets their defaults.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in Interruption.signals + [SIGPIPE] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        let line: [String] = ["sh", "-c", command]
-        var words = line.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        let result = posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, environ)
-        guard result == 0 else { throw StrataError.systemCall("posix_spawn", path: "/bin/sh", errno: result) }
-        return child
-    }
 
     private static func wait(for child: pid_t) throws -> Int32 {
         var status: Int32 = 0

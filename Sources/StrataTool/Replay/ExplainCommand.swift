@@ -39,7 +39,7 @@ enum ExplainCommand: Command {
             do {
                 if arguments[notifications] {
                     let why = try NotificationExplanation.of(offset, in: access.store, user: user, device: device)
-                    try isJSON ? output.writeJSON(why) : write(why, to: output)
+                    try isJSON ? output.writeJSON(why) : NotificationExplanationText(why).write(to: output)
                 } else {
                     let why = try Explanation.of(offset, in: access.store)
                     try write(why, arguments.store, asJSON: isJSON, output)
@@ -71,9 +71,5 @@ enum ExplainCommand: Command {
         names.add(from: commit.payload)
         return CommitJSON.Line(
             commit: commit, envelope: .success(try Envelope(decoding: commit.payload)), names: names)
-    }
-
-    private static func write(_ why: NotificationExplanation, to output: Output) throws {
-        try NotificationExplanationText(why).write(to: output)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import StrataLog
 import StrataModel
+import StrataReplay
 import StrataStore
 import StrataSystem
 import StrataTree
@@ -34,23 +35,10 @@ struct WhatIfStore {
     {
         try draft.make { didOpen in
             let old = try access.log()
-            let options = LogOptions(
-                durability: .system, spaceStepBytes: 0, containerIdentifier: old.identity.containerIdentifier)
-            if var base = try old.readBase() {
-                try SegmentedLog.make(at: draft.draftPath, after: old.floor, time: base.time, options: options) {
-                    try base.next()
-                }
-            }
-            let log = try SegmentedLog.open(
-                at: draft.draftPath, options: options, touches: { try Envelope.touches(of: $0) })
-            do {
+            let container = old.identity.containerIdentifier
+            return try SegmentedLog.make(at: draft.draftPath, withBaseOf: old, container: container) { log in
                 try didOpen()
-                let result = try body(log) { try copyFiles(of: $0) }
-                try log.close()
-                return result
-            } catch {
-                try? log.close()
-                throw error
+                return try body(log) { try copyFiles(of: $0) }
             }
         }
     }

@@ -71,14 +71,7 @@ enum CreateCommand: Command {
         }
         // Asked before the sequencer is made, which should not be left behind for a mistyped path.
         _ = try StoreAccess(path)
-        try address.prepare()
-        // Before the entries that name them.
-        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
-            try address.keepAssets(of: identity.storeID, from: path)
-        }
-        let result = try address.withSequencer {
-            try CopyMove.attach(at: path, to: $0, address: address.place.address)
-        }
+        let result = try address.attach(path)
         return ReplicationReport(
             target: address.place.address, identity: result.identity, commits: result.end.offset, end: result.end,
             notes: try ReplicationReport.notes(on: path, toSequencer: true, and: address))

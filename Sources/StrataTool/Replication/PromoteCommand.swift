@@ -60,11 +60,7 @@ enum PromoteCommand: Command {
             return ReplicationReport(
                 target: path, identity: result.identity, commits: 0, end: result.end, notes: notes)
         }
-        try target.prepare()
-        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
-            try target.keepAssets(of: identity.storeID, from: path)
-        }
-        let result = try target.withSequencer { try CopyMove.attach(at: path, to: $0, address: target.place.address) }
+        let result = try target.attach(path)
         return ReplicationReport(
             target: path, identity: result.identity, commits: 0, end: result.end,
             notes: try notes + ReplicationReport.notes(on: path, toSequencer: true, and: target))

@@ -1,5 +1,6 @@
 import StrataConnections
 import StrataJetStream
+import StrataLog
 import StrataModel
 import StrataPostgres
 import StrataReplication
@@ -92,6 +93,16 @@ struct SequencerAddress: Sendable {
         defer { objects.close() }
         try objects.claim(for: store)
         return try directory.map { try objects.addAssets(in: $0) } ?? 0
+    }
+
+    /// Makes the sequencer ready and gives it the history of a directory, which then follows it.
+    func attach(_ path: String) throws -> CopyMove.Result {
+        try prepare()
+        // Before the entries that name them.
+        if let identity = try StoreIdentity.read(StorePaths(path), RealFileSystem()) {
+            try keepAssets(of: identity.storeID, from: path)
+        }
+        return try withSequencer { try CopyMove.attach(at: path, to: $0, address: place.address) }
     }
 
     /// Returns true for a word that is meant as an address rather than as a path.

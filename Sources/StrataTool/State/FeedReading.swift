@@ -8,33 +8,17 @@ struct FeedReading {
         case database(DatabaseFeedPage)
         case zone(ZoneFeedPage)
 
-        var token: FeedToken {
+        private var parts: (token: FeedToken, moreComing: Bool, changed: Int, deleted: Int) {
             switch self {
-            case .database(let page): page.token
-            case .zone(let page): page.token
+            case .database(let page): (page.token, page.moreComing, page.changed.count, page.deleted.count)
+            case .zone(let page): (page.token, page.moreComing, page.changed.count, page.deleted.count)
             }
         }
 
-        var moreComing: Bool {
-            switch self {
-            case .database(let page): page.moreComing
-            case .zone(let page): page.moreComing
-            }
-        }
-
-        var changedCount: Int {
-            switch self {
-            case .database(let page): page.changed.count
-            case .zone(let page): page.changed.count
-            }
-        }
-
-        var deletedCount: Int {
-            switch self {
-            case .database(let page): page.deleted.count
-            case .zone(let page): page.deleted.count
-            }
-        }
+        var token: FeedToken { parts.token }
+        var moreComing: Bool { parts.moreComing }
+        var changedCount: Int { parts.changed }
+        var deletedCount: Int { parts.deleted }
     }
 
     var store: Store

@@ -64,10 +64,7 @@ enum QueryCommand: Command {
                 return .success
             }
             let secrets = arguments[reveal] ? Secrets() : nil
-            let format: any RecordFormat =
-                arguments[Option.json]
-                ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
-            try write(request, of: access.store, isWhole: arguments[all], as: format, to: output)
+            try write(request, of: access.store, arguments, secrets, to: output)
             return try secrets?.reportClosed(by: name, output) ?? .success
         }
     }
@@ -78,15 +75,18 @@ enum QueryCommand: Command {
     }
 
     static func write(
-        _ request: QueryRequest, of store: Store, isWhole: Bool, as format: any RecordFormat, to output: Output
+        _ request: QueryRequest, of store: Store, _ arguments: Arguments, _ secrets: Secrets?, to output: Output
     ) throws {
+        let format: any RecordFormat =
+            arguments[Option.json]
+            ? RecordJSON(keys: request.keys, secrets: secrets) : RecordLines(keys: request.keys, secrets: secrets)
         var question = request.question
         var count = 0
         while true {
             let page = try page(question, request, store)
             try format.write(page.matches, to: output)
             count += page.matches.count
-            guard isWhole, let cursor = page.cursor else {
+            guard arguments[all], let cursor = page.cursor else {
                 return try format.writeEnd(count: count, cursor: page.cursor?.text, to: output)
             }
             question = .continued(cursor)

@@ -72,15 +72,10 @@ enum SchemaCommand: Command {
         options.createsStore = false
         let store = isImport ? try Store.open(at: path, options: options) : try Store.openForReading(at: path)
         do {
-            if isImport { try store.declareSchema(schema) } else { try store.validateSchema(schema) }
+            try store.closing { try isImport ? $0.declareSchema(schema) : $0.validateSchema(schema) }
         } catch let refusal as Refusal where [.invalidArguments, .limitExceeded].contains(refusal.code) {
-            try store.close()
             return Diagnostics.refuse(refusal.message, by: name)
-        } catch {
-            try? store.close()
-            throw error
         }
-        try store.close()
         return .success
     }
 }

@@ -11,6 +11,19 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Calls `body` with the store and closes it, also if `body` throws.
+    func closing<Result>(_ body: (Store) throws -> Result) throws -> Result {
+        let result: Result
+        do { result = try body(self) } catch {
+            try? close()
+            throw error
+        }
+        try close()
+        return result
+    }
+}
+
 extension StoreOptions {
     /// Options for a process with few queries: little memory, and pages that are read rather than mapped, so that an
     /// unreadable page file is an error.

@@ -112,10 +112,7 @@ struct CommitImport {
             case "base": base = try reader.readNumber(UInt64.self)
             case "offset": offset = try reader.readNumber(UInt64.self)
             case "time": time = try reader.readNumber(Int64.self)
-            case "id":
-                let digits = try ImportedPayload.readHexadecimal(UInt128.self, &reader)
-                id = Identifier(
-                    high: UInt64(truncatingIfNeeded: digits >> 64), low: UInt64(truncatingIfNeeded: digits))
+            case "id": id = try ImportedPayload.readIdentifier(&reader)
             case "chain": chain = try ImportedPayload.readHexadecimal(UInt32.self, &reader)
             default: if try !payload.read(key, &reader) { try reader.skip() }
             }
@@ -135,13 +132,13 @@ struct CommitImport {
         if case .base(let number, let payload) = line {
             basePayloadCount += 1
             guard number == basePayloadCount else {
-                throw disorder("payload \(basePayloadCount) of the base", found: "payload \(number)")
+                throw lines.disorder("payload \(basePayloadCount) of the base", found: "payload \(number)")
             }
             isBaseWhole = try Envelope(decoding: payload[...]).events.last?.kind == .baseMarker
             return payload[...]
         }
         // A base without its end cannot be replayed.
-        guard isBaseWhole else { throw disorder("another payload of the base", found: "its end") }
+        guard isBaseWhole else { throw lines.disorder("another payload of the base", found: "its end") }
         waiting = line
         return nil
     }
@@ -155,10 +152,9 @@ struct CommitImport {
                 switch try nextLine() {
                 case .commit(let commit, let offset, let chain): try add(commit, offset, chain, to: log)
                 case .end(let found): end = found
-                case .base: throw disorder("commit \(nextOffset)", found: "a payload of a base")
+                case .base: throw lines.disorder("commit \(nextOffset)", found: "a payload of a base")
                 case nil:
-                    throw StrataError(
-                        .malformed, "The export is truncated: its last line is missing.", .init(path: lines.path))
+                    throw lines.truncation
                 }
             }
         } catch let error as StrataError where isPartial && error.isDamage {
@@ -167,15 +163,17 @@ struct CommitImport {
         }
         try append(to: log)
         guard let end, end.count == count, end.last.offset == nextOffset - 1 else {
-            throw disorder("\(end?.count ?? 0) commits up to \(end?.last.offset ?? 0)", found: "\(count) commits")
+            throw lines.disorder("\(end?.count ?? 0) commits up to \(end?.last.offset ?? 0)", found: "\(count) commits")
         }
-        guard try lines.next({ _ in }) == nil else { throw disorder("nothing after the last line", found: "a line") }
+        guard try lines.next({ _ in }) == nil else {
+            throw lines.disorder("nothing after the last line", found: "a line")
+        }
     }
 
     private mutating func add(
         _ commit: NewCommit, _ offset: UInt64, _ chain: UInt32, to log: SegmentedLog
     ) throws {
-        guard offset == nextOffset else { throw disorder("commit \(nextOffset)", found: "commit \(offset)") }
+        guard offset == nextOffset else { throw lines.disorder("commit \(nextOffset)", found: "commit \(offset)") }
         nextOffset += 1
         count += 1
         batch.append(commit)
@@ -206,11 +204,5 @@ struct CommitImport {
         }
         batch.removeAll(keepingCapacity: true)
         batchedBytes = 0
-    }
-
-    private func disorder(_ expected: String, found: String) -> StrataError {
-        StrataError(
-            .brokenSequence, "The lines of the export are not in the expected sequence.",
-            .init(path: lines.path, expected: expected, found: found, line: lines.number))
     }
 }

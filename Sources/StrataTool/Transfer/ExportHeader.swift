@@ -73,10 +73,7 @@ struct ExportHeader: Sendable, Equatable {
 
     private mutating func read(_ key: String, _ reader: inout JSONReader) throws {
         switch key {
-        case "storeID":
-            let digits = try ImportedPayload.readHexadecimal(UInt128.self, &reader)
-            storeID = Identifier(
-                high: UInt64(truncatingIfNeeded: digits >> 64), low: UInt64(truncatingIfNeeded: digits))
+        case "storeID": storeID = try ImportedPayload.readIdentifier(&reader)
         case "container": container = try reader.readString()
         case "first": first = try reader.readNumber(UInt64.self)
         case "last": last = try reader.readNumber(UInt64.self)
@@ -165,5 +162,18 @@ extension ExportEnd: Shaped {
         Key("count", "how many commits or records it has") { $0.count }
         Key("last", "the last commit, or the state") { $0.last.offset }
         Key("chain", "chain value there") { Hexadecimal($0.last.chain) }
+    }
+}
+
+extension LineReader {
+    /// The error for an export without its last line.
+    var truncation: StrataError {
+        StrataError(.malformed, "The export is truncated: its last line is missing.", .init(path: path))
+    }
+
+    func disorder(_ expected: String, found: String) -> StrataError {
+        StrataError(
+            .brokenSequence, "The lines of the export are not in the expected sequence.",
+            .init(path: path, expected: expected, found: found, line: number))
     }
 }

@@ -142,6 +142,11 @@ struct ImportedPayload {
     }
 
     /// Reads a number with all its hexadecimal digits.
+    static func readIdentifier(_ reader: inout JSONReader) throws -> Identifier {
+        let digits = try readHexadecimal(UInt128.self, &reader)
+        return Identifier(high: UInt64(truncatingIfNeeded: digits >> 64), low: UInt64(truncatingIfNeeded: digits))
+    }
+
     static func readHexadecimal<Number: FixedWidthInteger & UnsignedInteger>(
         _: Number.Type, _ reader: inout JSONReader
     ) throws -> Number {

@@ -70,19 +70,14 @@ enum ImportCommand: Command {
         var options = StoreOptions.embedded
         (options.containerIdentifier, options.durability) = (header.container, .system)
         let store = try Store.open(at: draft.draftPath, options: options)
-        do {
+        return try store.closing { store in
             try didOpen()
             var records = RecordImport(header, lines, into: store, as: actor)
             let count = try records.run()
             try store.sync()
-            let endOffset = store.offset
-            try store.close()
             return ImportReport(
-                path: draft.path, content: .records, count: count, endOffset: endOffset,
+                path: draft.path, content: .records, count: count, endOffset: store.offset,
                 notes: header.missing.map { "the export lacks \($0)" })
-        } catch {
-            try? store.close()
-            throw error
         }
     }
 }

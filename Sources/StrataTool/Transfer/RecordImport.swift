@@ -59,17 +59,14 @@ struct RecordImport {
         var end: ExportEnd?
         while end == nil {
             guard let found = try lines.next({ try read($0) }) else {
-                throw StrataError(
-                    .malformed, "The export is truncated: its last line is missing.", .init(path: lines.path))
+                throw lines.truncation
             }
             end = found
         }
         try endZone()
         try shares?.run(owner)
         guard end?.count == count else {
-            throw StrataError(
-                .brokenSequence, "The lines of the export are not in the expected sequence.",
-                .init(path: lines.path, expected: "\(end?.count ?? 0) records", found: "\(count)", line: lines.number))
+            throw lines.disorder("\(end?.count ?? 0) records", found: "\(count)")
         }
         return count
     }
