@@ -36,7 +36,6 @@ final class PostgresMail: Sendable {
         case unknown
     }
 
-    static let maximumMessageBytes = 256 << 10
     private static let answerTime = Duration.seconds(2)
     /// The time in which a process gives a sign of life before it is sent a request. One that is late costs little: the
     /// request is judged here.

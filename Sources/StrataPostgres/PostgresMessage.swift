@@ -20,6 +20,7 @@ struct PostgresMessage {
     var sender: Identifier
     var bytes: [UInt8] = []
 
+    static let maximumBytes = 256 << 10
     private static let partBytes = 5_700
 
     /// Returns the statement that sends the message to a process. Its parts arrive in order, with nothing between them,
@@ -54,7 +55,7 @@ struct PostgresMessage {
             }
             guard var collected = message, collected.kind == kind, collected.number == number,
                 collected.sender == sender, index == next, index < count,
-                collected.bytes.count + bytes.count <= PostgresMail.maximumMessageBytes
+                collected.bytes.count + bytes.count <= maximumBytes
             else {
                 message = nil
                 return nil

@@ -116,7 +116,7 @@ package final class PostgresSequencer: RequestCarrier {
 
     // MARK: Carrying requests
 
-    package var maximumMessageBytes: Int { PostgresMail.maximumMessageBytes }
+    package var maximumMessageBytes: Int { PostgresMessage.maximumBytes }
 
     package func serve(
         _ process: Identifier, _ body: @escaping @Sendable ([UInt8], @escaping Answering) -> Void
