@@ -247,7 +247,7 @@ extension ReplicatedLog {
         }
         guard chain == entry.position.chain else {
             throw StrataError(
-                .brokenChain, "An entry was decided on another history than the copy has.",
+                .brokenChain, "An entry was decided on a history that differs from the copy's.",
                 .init(
                     offset: entry.position.offset, expected: hexadecimal(chain),
                     found: hexadecimal(entry.position.chain)))

@@ -266,7 +266,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         }
         guard try missing.offset < copy.floor.offset || copy.has(missing) else {
             throw StrataError(
-                .brokenChain, "The sequencer has another history than the copy had.",
+                .brokenChain, "The sequencer's history differs from the one that the copy had.",
                 .init(offset: missing.offset, path: paths.log, expected: "\(missing)"))
         }
     }

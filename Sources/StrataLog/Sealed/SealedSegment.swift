@@ -60,7 +60,7 @@ final class SealedSegment: Sendable {
             ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
         guard UInt64(littleEndian: named) == UInt64(fileBytes) else {
             throw end.malformed(
-                "The end of a sealed segment has another size than the file.",
+                "The end of a sealed segment states a size that differs from the file's.",
                 expected: "\(UInt64(littleEndian: named)) bytes",
                 found: "\(fileBytes)")
         }

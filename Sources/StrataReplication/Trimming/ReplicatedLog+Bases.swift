@@ -31,7 +31,7 @@ extension ReplicatedLog {
             if try copy.has(mark.horizon) || mark.horizon.offset < copy.floor.offset { return }
         }
         throw StrataError(
-            .brokenChain, "The mark of a base names another history than the copy has.",
+            .brokenChain, "The mark of a base names a history that differs from the copy's.",
             .init(offset: mark.horizon.offset, expected: "at most \(state.position)", found: "\(mark.horizon)"))
     }
 }

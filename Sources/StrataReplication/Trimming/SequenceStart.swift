@@ -101,7 +101,7 @@ struct SequenceStart {
         guard position.offset <= copy.end.offset else { throw Self.isTooOld(copy) }
         guard try position.offset < copy.floor.offset || copy.has(position) else {
             throw StrataError(
-                .brokenChain, "The copy has another history than the sequencer's base.",
+                .brokenChain, "The copy's history differs from the sequencer's base.",
                 .init(offset: position.offset, expected: "\(position)"))
         }
         return CopyMark(copy: id, number: number, entry: entry, position: position, isOpen: true)

@@ -60,7 +60,7 @@ extension RecordsJudge {
         guard type.isValid else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type.name)' is not a letter followed by letters, digits and underscores.",
+                "'\(type.name)' is not a valid record type name: use a letter followed by letters, digits, or underscores.",
                 rule: .recordTypes)
         }
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {
@@ -72,7 +72,7 @@ extension RecordsJudge {
             if type.isShare, schemaBindings.keys[Int(change.field) - 1].isOfShares { continue }
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key(change.field))' is not a letter followed by letters, digits and underscores.",
+                "'\(key(change.field))' is not a valid key: use a letter followed by letters, digits, or underscores.",
                 rule: .keys)
         }
     }

@@ -60,7 +60,8 @@ struct SchemaJudge: RequestJudge {
         guard SchemaName.isIdentifier(type) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
+                "'\(type)' is not a valid record type name: use a letter followed by letters, digits, or underscores.",
+                rule: .recordTypes
             )
         }
         return type
@@ -107,7 +108,8 @@ struct SchemaJudge: RequestJudge {
         guard systemKind != nil || SchemaName.isIdentifier(key) else {
             throw Refusal(
                 .invalidArguments,
-                "Key '\(key)' of \(type) is not a letter followed by letters, digits and underscores.", rule: .keys)
+                "'\(key)' of \(type) is not a valid key: use a letter followed by letters, digits, or underscores.",
+                rule: .keys)
         }
         if body.onlyAddsIndexes {
             guard let kind = stored?.kind ?? systemKind else {

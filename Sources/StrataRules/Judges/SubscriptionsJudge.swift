@@ -190,7 +190,8 @@ struct SubscriptionsJudge: RequestJudge {
         guard SchemaName.isIdentifier(type) || isSameText(type, ShareState.recordType) else {
             throw Refusal(
                 .invalidArguments,
-                "Record type '\(type)' is not a letter followed by letters, digits and underscores.", rule: .recordTypes
+                "'\(type)' is not a valid record type name: use a letter followed by letters, digits, or underscores.",
+                rule: .recordTypes
             )
         }
         let isUsers = isSameText(type, UserRecord.type)

@@ -36,7 +36,7 @@ extension Store {
                     origin: try snapshot.origin(place, id, desiredKeys: desiredKeys, trees), row: row, limit: limit)
                 try token.map(feed.check)
                 var page =
-                    if let shared, shared.zone.zonePermission == nil {
+                    if let shared, feed.isOfHierarchies {
                         try MemberFeed(feed: feed, zone: shared).page(since: token)
                     } else {
                         try feed.page(since: token)

@@ -35,21 +35,21 @@ extension Store {
                 guard token.database.scope != .public else { throw Refusal.publicChanges }
                 let place = try snapshot.names.place(
                     token.database, Actor(user: token.database.owner), in: trees)
-                var feed = token.feed
-                var shared: MemberZone?
-                if case .zone = feed, let zone = standing.zone {
-                    if token.database.scope == .shared {
-                        shared = try place.sharedZone(zone, trees, snapshot.names)
-                    }
+                if case .zone = token.feed, let zone = standing.zone {
+                    let shared =
+                        token.database.scope == .shared ? try place.sharedZone(zone, trees, snapshot.names) : nil
                     let (ordinal, row) = try place.existingZone(zone, trees, snapshot.names)
-                    feed = .zone(ordinal, life: row.incarnation)
-                } else if token.store == engine.storeID, feed != .database {
+                    try ZoneFeed(
+                        engine: engine, snapshot: snapshot, place: place, trees: trees, zone: ordinal, shared: shared,
+                        origin: try snapshot.origin(place, zone, desiredKeys: nil, trees), row: row, limit: 1
+                    ).check(token)
+                } else if token.store == engine.storeID, token.feed != .database {
                     throw FeedToken.expired("the zone does not exist in the store")
+                } else {
+                    try token.check(
+                        place, token.feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
+                        end: engine.durableOffset(of: trees))
                 }
-                try token.check(
-                    place, feed, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal),
-                    end: trees.foldedOffset(ViewTree.records))
-                try shared.map { try token.check($0.zone, expiredBefore: engine.log.floor.offset) }
             } catch let refusal as Refusal {
                 standing.refusal = refusal
             }

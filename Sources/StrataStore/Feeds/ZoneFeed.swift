@@ -49,13 +49,16 @@ struct ZoneFeed {
             trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.zone.database ?? place.ordinal))
         try token.check(place, .zone(zone, life: row.incarnation), engine, expiredBefore: expiry, end: end)
         try shared.map { try token.check($0.zone, expiredBefore: max(expiry, engine.log.floor.offset)) }
+        guard isOfHierarchies || token.knownShares == wholeZoneShare else {
+            throw FeedToken.expired("it belongs to other shares of the zone")
+        }
     }
+
+    /// True for a member who reads share by share (``MemberFeed``).
+    var isOfHierarchies: Bool { shared.map { $0.zone.zonePermission == nil } ?? false }
 
     /// Returns a page for a reader of the whole zone.
     func page(since token: FeedToken?) throws -> ZoneFeedPage {
-        guard token.map({ $0.knownShares == wholeZoneShare }) ?? true else {
-            throw FeedToken.expired("it belongs to other shares of the zone")
-        }
         switch token?.progress {
         case nil: return try scan(from: try position(end), after: [])
         case .scanningRecords(let name)?: return try scan(from: token?.position ?? position(end), after: name)

@@ -167,7 +167,7 @@ extension Pipeline {
         switch failure {
         case .unknown(let error):
             Refusal(
-                .serverResponseLost, "Whether the request was applied is not known: \(error)",
+                .serverResponseLost, "The request may or may not have been applied: \(error)",
                 retryAfterSeconds: isShared ? Refusal.serverRetrySeconds : nil)
         case .notWritten(let error):
             Refusal(

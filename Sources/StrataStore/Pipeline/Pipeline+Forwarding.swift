@@ -165,7 +165,7 @@ extension Pipeline {
 
     private func resume(_ submissions: [Submission], with error: any Error) {
         let refusal = Refusal(
-            .serverResponseLost, "Whether the request was applied is not known: \(error)",
+            .serverResponseLost, "The request may or may not have been applied: \(error)",
             retryAfterSeconds: Refusal.serverRetrySeconds)
         for submission in submissions { submission.reply.resume(.failure(refusal)) }
     }

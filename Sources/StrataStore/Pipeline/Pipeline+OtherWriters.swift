@@ -13,7 +13,7 @@ extension Pipeline {
     /// Returns the refusal of a request that is not judged, because the end of a shared log is not known.
     static func unconfirmed(_ error: any Error) -> Refusal {
         Refusal(
-            .serviceUnavailable, "Whether the store is up to date cannot be confirmed: \(error)",
+            .serviceUnavailable, "Cannot confirm that the store is up to date: \(error)",
             retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 

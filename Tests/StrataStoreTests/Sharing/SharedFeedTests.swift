@@ -45,6 +45,18 @@ struct SharedFeedTests {
         return false
     }
 
+    @Test("What is said of a member's token is what a fetch answers, also once the owner's tokens have expired")
+    func validity() throws {
+        func isServed(_ token: FeedToken) throws -> Bool { try world.store.standing(of: token).refusal == nil }
+        let token = try page().token
+        #expect(try isServed(token) && !expires(token))
+        try world.write { try world.save("c", parent: "r", n: 2) }
+        try world.store.expireTokens(before: world.store.offset, in: DatabaseID(.private, owner: "anna"))
+        #expect(try !isServed(token) && expires(token))
+        let next = try page().token
+        #expect(try isServed(next) && !expires(next))
+    }
+
     @Test("B361 what is saved, moved in, moved out and deleted comes once; the rest never")
     func changes() throws {
         var token = try page().token
