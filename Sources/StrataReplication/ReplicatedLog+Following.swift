@@ -117,9 +117,13 @@ extension ReplicatedLog {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
             isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
             let reason = Self.reason(cause.code, isFinal: isFinal)
+            // An error of the log names an offset; one without would be taken for damage of the page file.
+            let offset = isFinal ? state.withLock { $0.position.offset + 1 } : nil
             failure = StrataError(
                 cause.code, reason,
-                .init(offset: cause.context.offset, path: paths.store, found: "entry \(number + UInt64(count) + 1)"),
+                .init(
+                    offset: cause.context.offset ?? offset, path: paths.store,
+                    found: "entry \(number + UInt64(count) + 1)"),
                 cause: cause)
         }
         let watcher = state.withLock { state in

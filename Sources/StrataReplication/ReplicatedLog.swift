@@ -69,6 +69,8 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         var hasBegun = false
         /// The outcome of getting these entries, if the log was opened before it had them.
         var opening = Opening.ended(.success(()))
+        /// True until a fence comes after everything that an earlier opening may have on its way.
+        var mustFence = false
         /// The parts of large commits that came after that entry.
         var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
@@ -167,11 +169,11 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
             if known == nil { try noted.write(paths, copy.platform.files, store: identity.storeID) }
             let replicated = ReplicatedLog(copy, identity, sequencer, at: path, from: mark, options: options)
             do {
-                let mustFence = known?.isOpen ?? (end != .start)
+                replicated.state.withLock { $0.mustFence = known?.isOpen ?? (wasCopy || end != .start) }
                 if try end == .start && replicated.isFarBehind() {
-                    try replicated.beginEarly(start, from: mark, mustFence: mustFence)
+                    try replicated.beginEarly(start, from: mark)
                 } else {
-                    try replicated.begin(start, from: mark, mustFence: mustFence)
+                    try replicated.begin(start, from: mark)
                 }
             } catch {
                 // Not closed, because the caller may open the log again on the same sequencer.
@@ -188,7 +190,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     }
 
     /// Reads all entries, and checks that the copy has just their commits and all that it had once.
-    private func begin(_ start: SequenceStart, from mark: CopyMark, mustFence: Bool) throws {
+    private func begin(_ start: SequenceStart, from mark: CopyMark) throws {
         share(mark)
         _ = try confirmEnd()
         let position = state.withLock { $0.position }
@@ -199,8 +201,14 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         }
         try checkWitnesses(position)
         if let address = options.address { try CopyAddress.write(address, paths, copy.platform.files) }
-        state.withLock { $0.hasBegun = true }
-        if mustFence { try fence() }
+        let mustFence = state.withLock { state in
+            state.hasBegun = true
+            return state.mustFence
+        }
+        if mustFence {
+            try fence()
+            state.withLock { $0.mustFence = false }
+        }
         if start.isBegin(of: mark, copy) { try require(start) }
         try note(sharesNow: true)
     }
@@ -211,17 +219,23 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     }
 
     /// Begins on a thread of its own, and returns once there is a commit to read.
-    private func beginEarly(_ start: SequenceStart, from mark: CopyMark, mustFence: Bool) throws {
+    ///
+    /// - Throws: the error that ended it before.
+    private func beginEarly(_ start: SequenceStart, from mark: CopyMark) throws {
         state.withLock { $0.opening = .running }
         // The thread keeps the log until it has ended; `close` waits for it.
         try opener.start(name: "strata-opening") { [self] in
-            let result = Result { try begin(start, from: mark, mustFence: mustFence) }
+            let result = Result { try begin(start, from: mark) }
             state.withLock { $0.opening = .ended(result) }
             state.notifyAll()
         }
-        state.wait { state -> Void? in
-            if case .running = state.opening, state.position == .start { return nil }
-            return ()
+        let ended = state.wait { state -> Result<Void, any Error>? in
+            if case .ended(let result) = state.opening { return result }
+            return state.position == .start ? nil : .success(())
+        }
+        do { try ended.get() } catch {
+            opener.join()
+            throw error
         }
     }
 
@@ -291,7 +305,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         follower.join()
         // A thread that is reading ends first.
         state.wait { $0.isReading ? nil : () }
-        let noting = Result { try note(isOpen: state.withLock { $0.flight != nil }, sharesNow: true) }
+        let noting = Result { try note(isOpen: state.withLock { $0.flight != nil || $0.mustFence }, sharesNow: true) }
         try copy.close()
         // The note only saves reading entries again, but a failed sync must be reported.
         try noting.get()
@@ -357,7 +371,9 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
 
     package func read(from offset: UInt64) throws -> any CommitCursor {
         let cursor = try copy.read(from: offset)
-        return state.withLock { $0.hasBegun } ? cursor : GrowingCursor(cursor, of: self, from: offset)
+        // IMPORTANT: also while a fence is awaited, since commits of others come before it.
+        if case .running = state.withLock({ $0.opening }) { return GrowingCursor(cursor, of: self, from: offset) }
+        return cursor
     }
     package func trim(to offset: UInt64) throws -> Position { try copy.trim(to: offset) }
 

@@ -78,6 +78,32 @@ struct EarlyOpeningTests {
         try again.close()
     }
 
+    @Test("One that has no commit when it fails is not opened")
+    func failingAtOnce() throws {
+        _ = try fill(20)
+        let options = ReplicatedLog.Options(outcomeMilliseconds: 50, earlyEntries: 8)
+        let open = { _ = try TestCopy.open(GatedSequencer(sequence, through: 1), SimulatedDisk(), options) }
+        #expect(failureCode(open) == .unreachable)
+    }
+
+    @Test("A fence that is due after an opening that was not closed stays due until it is appended")
+    func fencing() throws {
+        _ = try fill(20)
+        let disk = SimulatedDisk()
+        let options = ReplicatedLog.Options(outcomeMilliseconds: 50, earlyEntries: 8)
+        #expect(
+            failureCode { _ = try TestCopy.open(GatedSequencer(sequence, through: 1), disk, options) } == .unreachable)
+        let sequencer = GatedSequencer(sequence, through: 6)
+        let log = try TestCopy.open(sequencer, disk, options)
+        sequencer.fail(with: StrataError(.unreachable, "No server answers."))
+        #expect(failureCode { try log.awaitOpening() } == .unreachable)
+        try log.close()
+        let last = sequence.last
+        let again = try TestCopy.open(MemorySequencer(sequence), disk)
+        #expect(sequence.last == last + 1 && again.end.offset == 20)
+        try again.close()
+    }
+
     @Test("Closing ends it while it waits for entries")
     func closing() throws {
         _ = try fill(20)

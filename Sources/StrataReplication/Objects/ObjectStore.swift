@@ -51,8 +51,18 @@ package final class ObjectStore: Sendable {
     /// - Throws: `.invalidArgument` if they belong to another store.
     package func claim(for store: Identifier) throws {
         let own = Array(store.description.utf8)
-        let found = try keeper.message(Self.ownerName) ?? replace(0, of: Self.ownerName, with: own)
-        guard found.bytes == own else {
+        try Self.check(try keeper.message(Self.ownerName) ?? replace(0, of: Self.ownerName, with: own), store)
+    }
+
+    /// Checks that a store can become the owner of the objects.
+    ///
+    /// - Throws: `.invalidArgument` if they belong to another store.
+    package func checkOwner(for store: Identifier) throws {
+        try newest(Self.ownerName).map { try Self.check($0, store) }
+    }
+
+    private static func check(_ found: KeptMessage, _ store: Identifier) throws {
+        guard found.bytes == Array(store.description.utf8) else {
             throw StrataError(
                 .invalidArgument, "The assets in the cluster belong to another store.",
                 .init(expected: "store \(store)", found: String(decoding: found.bytes, as: UTF8.self)))

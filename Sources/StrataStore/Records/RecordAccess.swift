@@ -33,8 +33,8 @@ struct RecordAccess: Sendable {
 
     var isLimited: Bool { state != nil }
 
-    /// Returns a zone's ordinal, or the reason why there is none, as ``ResolvedDatabase/zone(_:_:_:)`` does. Afterward, only
-    /// records of that zone are asked for.
+    /// Returns a zone's ordinal, or the reason why there is none, as ``ResolvedDatabase/zone(_:_:_:)`` does. Afterward,
+    /// only records of that zone are asked for.
     mutating func zone(
         _ id: ZoneID, in place: ResolvedDatabase, _ trees: Snapshot, _ names: NameDirectory
     ) throws -> (ordinal: UInt64?, refusal: Refusal?) {

@@ -58,8 +58,9 @@ enum CreateCommand: Command {
             created: platform.time.nowMicroseconds())
         try address.prepare()
         try address.withSequencer {
-            // Before the first entry: a sequencer without a store can be used for another one.
-            try identity.create(in: $0, platform) { try address.keepAssets(of: identity.storeID) }
+            // A sequencer without a store can be used for another one, and so can assets without an owner.
+            try identity.create(in: $0, platform) { try address.checkAssets(of: identity.storeID) }
+            try address.keepAssets(of: identity.storeID)
         }
         return ReplicationReport(target: address.place.address, identity: identity, commits: 0, end: .start)
     }

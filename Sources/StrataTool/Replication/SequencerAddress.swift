@@ -85,6 +85,13 @@ struct SequencerAddress: Sendable {
             place: place.withFiles(in: WorkingDirectory.absolutePath(of: directory)), prepare: prepare)
     }
 
+    /// Checks that a store can become the owner of the assets in the cluster, if the address says that they are there.
+    func checkAssets(of store: Identifier) throws {
+        guard place.assets == .cluster, let objects = try place.objects(Platform()) else { return }
+        defer { objects.close() }
+        try objects.checkOwner(for: store)
+    }
+
     /// Makes a store the owner of the assets in the cluster, if the address says that they are there, and adds the
     /// files of a directory; returns their number.
     @discardableResult

@@ -40,6 +40,33 @@ struct EarlyFoldTests {
         func close() { inner.close() }
     }
 
+    /// Lets another process commit just before this one's first entry.
+    private final class Overtaken: Sequencer {
+        private let inner: MemorySequencer
+        private let before: Lock<(@Sendable () throws -> Void)?>
+
+        init(_ sequence: MemorySequencer.Sequence, _ before: @escaping @Sendable () throws -> Void) {
+            inner = MemorySequencer(sequence)
+            self.before = Lock(before)
+        }
+
+        var maximumEntryBytes: Int { inner.maximumEntryBytes }
+        func append(_ entry: [UInt8], id: Identifier, expecting: UInt64) -> SequencerAnswer {
+            let first = before.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            try? first?()
+            return inner.append(entry, id: id, expecting: expecting)
+        }
+        func entries(after number: UInt64, waitingMilliseconds milliseconds: Int) throws -> [[UInt8]] {
+            try inner.entries(after: number, waitingMilliseconds: milliseconds)
+        }
+        func last() throws -> UInt64 { try inner.last() }
+        func trim(through number: UInt64) throws -> UInt64 { 0 }
+        func close() { inner.close() }
+    }
+
     private func open(_ sequencer: any Sequencer, _ disk: SimulatedDisk) throws -> Client {
         var options = StoreOptions.service
         options.place = LogPlace(address: "memory") { _ in sequencer }
@@ -63,6 +90,27 @@ struct EarlyFoldTests {
         try writer.save("another", ["number": .int64(1)], base: version)
         _ = try copy.store.confirm()
         #expect(try copy.fields("another") == ["number": .int64(1)])
+        try copy.store.close()
+        try writer.store.close()
+    }
+
+    @Test("A commit of another process that comes while the copy fences is folded before it opens")
+    func fencing() throws {
+        let writer = try open(MemorySequencer(sequence), SimulatedDisk())
+        #expect(writer.zones(save: ["Notes"]) == [nil])
+        for number in 0..<100 as Range<Int64> { try writer.save("note\(number)", ["number": .int64(number)]) }
+        let disk = SimulatedDisk()
+        // An opening that ends before it has read a commit.
+        #expect(throws: StrataError.self) {
+            _ = try ReplicatedLog.open(
+                at: Self.path, sequencer: GatedSequencer(sequence, through: 1),
+                options: .init(outcomeMilliseconds: 50), platform: Platform(files: disk))
+        }
+        let copy = try open(Overtaken(sequence) { try writer.save("late") }, disk)
+        #expect(copy.exists("late") && copy.store.offset == writer.store.offset)
+        #expect(try copy.store.snapshot().digests() == writer.store.snapshot().digests())
+        let end = copy.store.offset
+        #expect(try copy.save("mine").offset == end + 1)
         try copy.store.close()
         try writer.store.close()
     }
