@@ -48,7 +48,8 @@ struct EarlyOpeningTests {
         let sequencer = GatedSequencer(sequence, through: 3)
         let early = try TestCopy.open(
             sequencer, SimulatedDisk(), .init(outcomeMilliseconds: 60_000, earlyEntries: last))
-        #expect(early.end.offset == 2)
+        var cursor = try early.read(from: 2)
+        #expect(try cursor.next()?.offset == 2 && early.end.offset == 2)
         sequencer.open(through: .max)
         try early.awaitOpening()
         try early.close()

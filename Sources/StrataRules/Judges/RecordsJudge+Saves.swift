@@ -60,7 +60,8 @@ extension RecordsJudge {
         guard type.isValid else {
             throw Refusal(
                 .invalidArguments,
-                "'\(type.name)' is not a valid record type name: use a letter followed by letters, digits, or underscores.",
+                "'\(type.name)' is not a valid record type name: use a letter followed by letters, digits, or "
+                    + "underscores.",
                 rule: .recordTypes)
         }
         guard !type.isUsers || isOwnUserRecord || stored?.header.type == type.ordinal else {

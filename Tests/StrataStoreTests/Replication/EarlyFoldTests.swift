@@ -74,6 +74,15 @@ struct EarlyFoldTests {
         return Client(of: store).with { $0.zone = "Notes" }
     }
 
+    /// Makes a copy without commits: an opening that ends before it has read one.
+    private func beginCopy(on disk: SimulatedDisk) {
+        #expect(throws: StrataError.self) {
+            _ = try ReplicatedLog.open(
+                at: Self.path, sequencer: GatedSequencer(sequence, through: 1),
+                options: .init(outcomeMilliseconds: 50), platform: Platform(files: disk))
+        }
+    }
+
     @Test("It has everything when it opens, and its state is that of a copy that read everything first")
     func folding() throws {
         let writer = try open(MemorySequencer(sequence), SimulatedDisk())
@@ -100,12 +109,7 @@ struct EarlyFoldTests {
         #expect(writer.zones(save: ["Notes"]) == [nil])
         for number in 0..<100 as Range<Int64> { try writer.save("note\(number)", ["number": .int64(number)]) }
         let disk = SimulatedDisk()
-        // An opening that ends before it has read a commit.
-        #expect(throws: StrataError.self) {
-            _ = try ReplicatedLog.open(
-                at: Self.path, sequencer: GatedSequencer(sequence, through: 1),
-                options: .init(outcomeMilliseconds: 50), platform: Platform(files: disk))
-        }
+        beginCopy(on: disk)
         let copy = try open(Overtaken(sequence) { try writer.save("late") }, disk)
         #expect(copy.exists("late") && copy.store.offset == writer.store.offset)
         #expect(try copy.store.snapshot().digests() == writer.store.snapshot().digests())
@@ -122,7 +126,12 @@ struct EarlyFoldTests {
         for number in 0..<100 as Range<Int64> { try writer.save("note\(number)", ["number": .int64(number)]) }
         let disk = SimulatedDisk()
         try open(MemorySequencer(sequence), disk).store.close()
-        for name in try disk.list(Self.path + "/log") { try disk.remove(Self.path + "/log/" + name) }
+        let (other, log) = (SimulatedDisk(), Self.path + "/log")
+        beginCopy(on: other)
+        for name in try disk.list(log) { try disk.remove("\(log)/\(name)") }
+        for name in try other.list(log) {
+            try disk.replace("\(log)/\(name)", in: log, with: other.readAll("\(log)/\(name)", atMost: 64 << 20))
+        }
         let copy = try open(MemorySequencer(sequence), disk)
         #expect(copy.store.opening?.views == .whole && copy.store.offset == writer.store.offset)
         try copy.store.close()
