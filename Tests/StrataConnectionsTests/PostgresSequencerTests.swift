@@ -503,16 +503,21 @@ struct PostgresSequencerTests {
         try cluster.standbys[1].start()
     }
 
+    /// Kills the standbys, and appends an entry whose wait for them is canceled; returns the answer to that.
+    private func appendWithoutStandbys(_ id: Identifier, to writer: PostgresSequencer) throws -> SequencerAnswer {
+        for standby in cluster.standbys { standby.kill() }
+        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        try cluster.primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
+        return writer.append([1], id: id, expecting: 0)
+    }
+
     @Test("An entry whose wait for the standbys was canceled is not shown before they have it")
     func canceledWait() throws {
         let address = try cluster.create("canceled")
         let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
         #expect(try reader.entries(after: 0, waitingMilliseconds: 0).isEmpty)
-        for standby in cluster.standbys { standby.kill() }
         let id = random.nextIdentifier()
-        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
-        try cluster.primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
-        let answer = writer.append([1], id: id, expecting: 0)
+        let answer = try appendWithoutStandbys(id, to: writer)
         #expect(answer.doubt == .unreachable && "\(answer)".contains("synchronous replication"))
         // The canary: anyone else sees the row.
         let rows = try cluster.primary.sql("select count(*) from strata.canceled", database: PostgresCluster.database)
@@ -529,11 +534,8 @@ struct PostgresSequencerTests {
         let address = try cluster.create("forged")
         let (writer, reader) = (try PostgresSequencer(address), try PostgresSequencer(address))
         #expect(try reader.entries(after: 0, waitingMilliseconds: 0).isEmpty)
-        for standby in cluster.standbys { standby.kill() }
         let id = random.nextIdentifier()
-        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
-        try cluster.primary.sql("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'")
-        #expect(writer.append([1], id: id, expecting: 0).doubt == .unreachable)
+        #expect(try appendWithoutStandbys(id, to: writer).doubt == .unreachable)
         for text in ["1", "\(UInt64.max)", "1 \(random.nextIdentifier())", "\(UInt64.max) \(id)"] {
             try notify("strata.forged", text)
         }

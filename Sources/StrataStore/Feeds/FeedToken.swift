@@ -198,9 +198,9 @@ extension ByteReader {
 
 extension FeedToken {
     /// - Throws: ``Refusal`` for a token that does not fit the request (B151, B161).
-    func check(_ place: ResolvedDatabase, _ feed: Feed, _ engine: StoreEngine, expiredBefore: UInt64, end: UInt64)
-        throws
-    {
+    func check(
+        _ place: ResolvedDatabase, _ feed: Feed, _ engine: StoreEngine, expiredBefore: UInt64, end: UInt64
+    ) throws {
         switch (self.feed, feed) {
         case (.database, .database), (.zone, .zone): break
         case (.database, .zone):
