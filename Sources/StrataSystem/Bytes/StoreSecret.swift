@@ -1,0 +1,89 @@
+import CSodium
+import StrataModel
+
+/// The secret of a store, which keys everything that a client holds and must not be able to make (docs/security.md).
+package struct StoreSecret: Sendable, Hashable {
+    package static let byteCount = 32
+    package static let hashBytes = 16
+    private static let sealForm: UInt8 = 2
+
+    /// The purpose of a hash. Hashes of different purposes say nothing about each other.
+    package enum Purpose: UInt8, Sendable {
+        case changeToken = 1
+        case queryCursor = 2
+        case shareURL = 3
+        case oneTimeURL = 4
+        case userRecord = 5
+    }
+
+    /// The number that sealed bytes name, so that a later secret can replace this one.
+    package let number: UInt64
+    package let key: [UInt8]
+
+    package init(number: UInt64, key: [UInt8]) {
+        precondition(key.count == Self.byteCount, "a store's secret has \(Self.byteCount) bytes, not \(key.count)")
+        self.number = number
+        self.key = key
+    }
+
+    /// Draws a secret for a store that has none.
+    package init(from random: any RandomSource) {
+        self.init(number: 1, key: random.nextBytes(count: Self.byteCount))
+    }
+
+    /// Returns the keyed BLAKE2b-128 of a purpose and bytes.
+    package func hash(_ purpose: Purpose, _ bytes: [UInt8]) -> [UInt8] {
+        Sodium.prepare()
+        let input = [purpose.rawValue] + bytes
+        var hash = [UInt8](repeating: 0, count: Self.hashBytes)
+        crypto_generichash_blake2b(&hash, hash.count, input, UInt64(input.count), key, key.count)
+        return hash
+    }
+
+    /// Returns a payload between a head, which names the form and the secret, and a keyed hash of both.
+    package func seal(_ payload: [UInt8], as purpose: Purpose) -> [UInt8] {
+        var writer = ByteWriter(reserving: payload.count + Self.hashBytes + 4)
+        writer.append(Self.sealForm)
+        writer.appendVarint(number)
+        writer.append(bytes: payload)
+        writer.append(bytes: hash(purpose, writer.bytes))
+        return writer.bytes
+    }
+
+    /// Returns the payload of bytes that this secret sealed for the purpose.
+    ///
+    /// - Throws: `.malformed` for all other bytes.
+    package func open(_ bytes: [UInt8], as purpose: Purpose, _ what: StaticString) throws -> [UInt8] {
+        guard bytes.first == Self.sealForm, bytes.count > Self.hashBytes else {
+            throw Self.notSealed(what, "The bytes have another form.", found: "\(bytes.count) bytes")
+        }
+        let end = bytes.count - Self.hashBytes
+        let content = Array(bytes[..<end])
+        guard areEqual(hash(purpose, content), Array(bytes[end...])) else {
+            throw Self.notSealed(what, "The bytes were not made by this store.", found: "another seal")
+        }
+        return try content.withUnsafeBytes { raw in
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: raw[1...]))
+            let sealedBy = try reader.readVarint("the number of a secret")
+            guard sealedBy == number else {
+                throw Self.notSealed(what, "The bytes name another secret.", found: "secret \(sealedBy)")
+            }
+            return Array(raw[(1 + reader.position)...])
+        }
+    }
+
+    /// Compares without telling by its time where the bytes differ.
+    private func areEqual(_ hash: [UInt8], _ other: [UInt8]) -> Bool {
+        hash.count == other.count && sodium_memcmp(hash, other, hash.count) == 0
+    }
+
+    private static func notSealed(_ what: StaticString, _ sentence: StaticString, found: String) -> StrataError {
+        StrataError(.malformed, sentence, .init(expected: "\(what)", found: found))
+    }
+}
+
+extension StoreSecret: CustomStringConvertible, CustomReflectable {
+    /// The number alone, so that no message, dump or log shows the key.
+    package var description: String { "secret \(number)" }
+    package var customMirror: Mirror { Mirror(self, children: ["number": number]) }
+}
