@@ -40,7 +40,7 @@ let package = Package(
             dependencies: ["StrataModel", "StrataSystem", "StrataReplication", "StrataConnections"]),
         .target(name: "StrataTree", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataViews", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree"]),
-        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataTree", "StrataViews"]),
+        .target(name: "StrataRules", dependencies: ["StrataModel", "StrataSystem", "StrataTree", "StrataViews"]),
         .target(name: "StrataQuery", dependencies: ["StrataModel", "StrataSystem", "StrataTree", "StrataViews"]),
         .target(
             name: "StrataStore",

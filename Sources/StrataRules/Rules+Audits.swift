@@ -25,7 +25,7 @@ extension Rules {
         decision.keepsZones = true
         decision.usage = .none
         decision.eventCount = Int(commit.count)
-        return decision
+        return try recordingSecret(decision, view)
     }
 
     private static func haveRoom(_ names: String...) -> Bool {

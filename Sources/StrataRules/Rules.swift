@@ -1,18 +1,22 @@
 import StrataModel
+import StrataSystem
 import StrataViews
 
 /// CloudKit's rules: decide on a request, given a state, without I/O, clock, randomness or locks (docs/rules.md).
 ///
 /// ```swift
-/// let decision = try Rules().decide(request, view, RequestContext(actor: Actor(user: "anna"), time: now))
+/// let decision = try Rules().decide(request, view, context)
 /// ```
 package struct Rules: Sendable {
     package var limits: Limits
     /// True if saving a child gives its parent a new change tag (B61).
     package var touchesParents: Bool
     package var schema: SchemaMode
-    /// The store's ID, from which the tokens of shares' URLs are made.
-    package var tokenSeed = Identifier(high: 0, low: 0)
+    /// The secret of a store whose state has none yet.
+    package var newSecret: StoreSecret?
+    /// True if the next commit records the new secret, as the first one of a store does. Otherwise
+    /// ``AdministerRequest/drawSecret(from:before:)`` records it.
+    package var recordsSecret = false
     /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
     package var checkPredicate: @Sendable (String) throws -> Void
 
@@ -35,8 +39,8 @@ package struct Rules: Sendable {
         try checkActor(request, context.actor)
         let judging = try Judging(
             request, view, context, limits: limits, touchesParents: touchesParents, schema: schema,
-            tokenSeed: tokenSeed, checkPredicate: checkPredicate)
-        return switch request.content {
+            newSecret: newSecret, checkPredicate: checkPredicate)
+        let decision = switch request.content {
         case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
         case .modifyZones(let body): try ZonesJudge(judging, body).decide()
         case .administer(let body): try AdministerJudge(judging, body).decide()
@@ -45,6 +49,26 @@ package struct Rules: Sendable {
         case .notify(let body): try NotifyJudge(judging, body).decide()
         case .joinShares(let body): try JoinSharesJudge(judging, body).decide()
         }
+        return try recordingSecret(decision, view)
+    }
+
+    /// Returns a decision whose commit records the secret if it is the first of a store.
+    func recordingSecret(_ decision: Decision, _ view: RulesView) throws -> Decision {
+        guard recordsSecret, let newSecret, case .commit(let payload) = decision.outcome, !view.hasSecret else {
+            return decision
+        }
+        var envelope = try Envelope(decoding: payload[...])
+        guard envelope.events.count < Envelope.maximumEventCount else {
+            throw StrataError.tooLarge(
+                "the events of a commit", limit: Int(Envelope.maximumEventCount), found: envelope.events.count + 1)
+        }
+        // An audit stays the last event of its commit, and all others keep their places.
+        let place = envelope.events.last?.kind.isAudit == true ? envelope.events.count - 1 : envelope.events.count
+        envelope.events.insert(try SecretDrawnEvent(newSecret).event(), at: place)
+        var recording = decision
+        recording.outcome = .commit(envelope.encoded())
+        recording.eventCount += 1
+        return recording
     }
 
     private func checkActor(_ request: Request, _ actor: Actor) throws {

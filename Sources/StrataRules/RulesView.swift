@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import StrataViews
 
 /// The state against which requests are judged: the folded state, with a cache of names and schemas.
@@ -21,6 +22,7 @@ package final class RulesView {
     private var usages: [UInt64: UInt64] = [:]
     /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
+    private var secret: StoreSecret?
     private var recordNames: [ExactName: String] = [:]
     /// The bindings of the last requests: clients use the same types and keys again and again.
     private var cachedBindings: [SchemaBindings] = []
@@ -70,6 +72,20 @@ package final class RulesView {
         if zones.count >= Self.cachedNames { zones.removeAll() }
         zones[zone] = row
         return row
+    }
+
+    /// True if the state has the store's secret.
+    package var hasSecret: Bool { secret != nil || !fold.fork.isEmpty(ViewTree.secrets) }
+
+    /// The store's secret.
+    ///
+    /// - Parameter new: the secret of a store whose state has none yet.
+    /// - Throws: ``StrataError`` if there is none.
+    func secret(else new: StoreSecret?) throws -> StoreSecret {
+        if let secret { return secret }
+        secret = try fold.fork.secret()
+        guard let found = secret ?? new else { throw StoreSecret.missing }
+        return found
     }
 
     /// The name of a user's own record.

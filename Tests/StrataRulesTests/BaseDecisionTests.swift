@@ -23,7 +23,8 @@ import Testing
 
         /// The payload that was decided; nil if none was.
         func decide(_ request: Request, _ actor: Actor, at offset: UInt64) throws -> [UInt8]? {
-            let context = RequestContext(actor: actor, time: Int64(offset) * 1_000)
+            let context = RequestContext(
+                actor: actor, time: Int64(offset) * 1_000, commitID: Identifier(high: 0, low: UInt64(offset)))
             let rules = Rules(limits: .embedded)
             let decision: Decision
             do { decision = try rules.decide(request, view, context) } catch is Refusal { return nil }

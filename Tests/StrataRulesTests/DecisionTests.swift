@@ -14,7 +14,8 @@ import Testing
     init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).pages.fork())) }
 
     private func context(isTraced: Bool = false, operation: OperationInfo = OperationInfo()) -> RequestContext {
-        RequestContext(actor: anna, time: 1_000_000, operation: operation, isTraced: isTraced)
+        RequestContext(
+            actor: anna, time: 1_000_000, operation: operation, commitID: Identifier(high: 0, low: 1), isTraced: isTraced)
     }
 
     private func request(_ names: [String], deletes: [String] = [], parent: String? = nil) -> Request {

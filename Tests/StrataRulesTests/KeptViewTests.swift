@@ -118,7 +118,8 @@ import Testing
             var offset: UInt64 = 1
             for _ in 0..<300 {
                 let (request, actor) = requests.next()
-                let context = RequestContext(actor: actor, time: Int64(offset) * 1_000)
+                let context = RequestContext(
+                    actor: actor, time: Int64(offset) * 1_000, commitID: Identifier(high: 0, low: UInt64(offset)))
                 if case .modifyRecords = request.content, try !view.schemaBindings(of: request.names).hasNews {
                     known += 1
                 }

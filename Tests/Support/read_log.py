@@ -17,7 +17,7 @@ KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "rec
          24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted",
          40: "schema changed", 48: "user changed", 49: "device seen", 56: "client token kept",
          57: "long-lived operation", 64: "share saved", 65: "member changed", 66: "shared record", 72: "key changed",
-         80: "base marker", 81: "continuation", 82: "tokens expired",
+         80: "base marker", 81: "continuation", 82: "tokens expired", 83: "secret drawn",
          128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
          132: "nothing to delete"}
 VALUES = {1: "string", 2: "int64", 3: "double", 4: "date", 5: "data", 6: "location", 7: "reference", 8: "asset"}

@@ -7,7 +7,7 @@ extension EventKind {
         ZoneSavedEvent.self, ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self,
         SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self,
         ShareSavedEvent.self, MemberChangedEvent.self, SharedRecordEvent.self, BaseMarkerEvent.self,
-        TokensExpiredEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
+        TokensExpiredEvent.self, SecretDrawnEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
         ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
     ]
 }

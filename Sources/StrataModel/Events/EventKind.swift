@@ -27,6 +27,7 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     // Reserved: no release writes it.
     package static let continuation = EventKind(rawValue: 81)
     package static let tokensExpired = EventKind(rawValue: 82)
+    package static let secretDrawn = EventKind(rawValue: 83)
     package static let requestRefused = EventKind(rawValue: 128)
     package static let fetched = EventKind(rawValue: 129)
     package static let notificationDelivered = EventKind(rawValue: 130)
@@ -43,8 +44,8 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
         (.longLivedOperation, "long-lived operation"), (.shareSaved, "share saved"),
         (.memberChanged, "member changed"), (.sharedRecord, "shared record"), (.keyChanged, "key changed"),
         (.baseMarker, "base marker"),
-        (.continuation, "continuation"), (.tokensExpired, "tokens expired"), (.requestRefused, "request refused"),
-        (.fetched, "fetched"), (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
+        (.continuation, "continuation"), (.tokensExpired, "tokens expired"), (.secretDrawn, "secret drawn"),
+        (.requestRefused, "request refused"), (.fetched, "fetched"), (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
         (.nothingToDelete, "nothing to delete"),
     ]
 

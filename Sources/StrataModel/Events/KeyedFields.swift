@@ -152,7 +152,7 @@ private func areSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBuff
 
 extension StrataError {
     /// Returns the error for a value that is too large for the format.
-    static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
+    package static func tooLarge(_ what: StaticString, limit: Int, found: Int) -> StrataError {
         StrataError(
             .tooLarge, "A value is larger than the format allows.",
             .init(expected: "\(what) to be at most \(limit)", found: "\(found)"))

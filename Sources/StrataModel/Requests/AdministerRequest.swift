@@ -20,10 +20,13 @@ package enum AdministerRequest: Sendable, Hashable {
     /// Gives a role of the public database to these users alone.
     case setRole(String, users: [String])
     case setDiscoverability(Person.Discoverability, user: String)
+    /// Gives new URLs to the shares of a store that was made before secrets, in the order of their numbers, and draws
+    /// the secret if `before` is 0: then all shares from `from` on get new URLs.
+    case drawSecret(from: UInt64, before: UInt64)
 
     private enum Number: UInt8 {
         case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note, eraseRecords
-        case setPerson, addAddress, setRole, setDiscoverability
+        case setPerson, addAddress, setRole, setDiscoverability, drawSecret
     }
 
     func encode(into writer: inout ByteWriter) throws {
@@ -72,6 +75,10 @@ package enum AdministerRequest: Sendable, Hashable {
             begin(.setDiscoverability)
             try writer.append(name: user)
             writer.append(discoverability.rawValue)
+        case .drawSecret(let from, let before):
+            begin(.drawSecret)
+            writer.appendVarint(from)
+            writer.appendVarint(before)
         }
         writer.appendVarint(0)
     }
@@ -118,6 +125,9 @@ package enum AdministerRequest: Sendable, Hashable {
                 throw StrataError.newer("a person's discoverability", number, reader)
             }
             self = .setDiscoverability(discoverability, user: user)
+        case .drawSecret:
+            let from = try reader.readVarint("a share")
+            self = .drawSecret(from: from, before: try reader.readVarint("a share"))
         case nil: throw StrataError.newer("the kind of an action", number, reader)
         }
         var fields = try KeyedFields(from: &reader, "the fields of a request")

@@ -176,7 +176,8 @@ struct ExplanationBuilder {
     ) throws -> Judgement? {
         for (rules, difference) in Self.variants(of: past.rules) {
             for actor in actors {
-                let context = RequestContext(actor: actor, time: commit.commit.time, isTraced: true)
+                let context = RequestContext(
+                    actor: actor, time: commit.commit.time, commitID: commit.commit.id, isTraced: true)
                 let answer: Result<Decision, Refusal>
                 do { answer = .success(try past.judge(request, context, by: rules)) } catch let refusal as Refusal {
                     answer = .failure(refusal)

@@ -33,8 +33,8 @@ extension NotedRequest {
         let isCandidate = try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
-                // Only the names of the refused user and device come before it.
-                if event.kind == .nameInterned || event.kind == .deviceSeen { continue }
+                // Only the names of the refused user and device come before it, and the secret of a new store.
+                if [.nameInterned, .deviceSeen, .secretDrawn].contains(event.kind) { continue }
                 return event.kind == .requestRefused || event.kind == .nothingToDelete
             }
             return false
@@ -80,7 +80,8 @@ extension NotedRequest {
     mutating func ask(_ view: RulesView, by rules: Rules, _ names: [InternedName]) throws {
         fits = false
         guard let request, let actor = try actor(in: view.fold.fork, names) else { return }
-        let context = RequestContext(actor: actor, time: commit.time, operation: operation)
+        let context = RequestContext(
+            actor: actor, time: commit.time, operation: operation, commitID: commit.id)
         let judgment = try Judgment(request, view, context, by: rules)
         fits = try judgment.audit(of: request)?.isSame(as: event) ?? false
         guard fits else { return }

@@ -2,6 +2,7 @@ import StrataLog
 import StrataModel
 import StrataRules
 import StrataStore
+import StrataSystem
 import StrataTree
 
 /// A request of a minimal history.
@@ -76,14 +77,14 @@ public struct MinimalHistory: Sendable {
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
         let pages = try base?.pages ?? PageStore.inMemory()
-        // Tokens depend on the store's ID, and the log may have another one.
+        // The history is handed on, so without the store's base it has a secret of its own.
         var (rules, tokens) = (rules, [String: String]())
-        if let id = (log as? SegmentedLog)?.identity.storeID { rules.tokenSeed = id }
+        if base == nil { rules.newSecret = StoreSecret(from: SystemRandom()) }
         let timeline = AlternateTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
             let judged = try timeline.judge(
                 request.request.mapping(tokens: tokens), as: request.actor, request.operation,
-                at: .init(time: request.time, id: request.commitID))
+                at: .init(time: request.time, id: request.commitID) { request.made })
             guard let payload = judged.written?.payload else { continue }
             for (old, new) in try SavedVersions.movedTokens(from: request.made, to: payload) { tokens[old] = new }
         }

@@ -29,7 +29,8 @@ final class TrialRerun {
         ).mapping(tokens: tokens)
         records.formUnion(request.records)
         let judged = try timeline.judge(
-            mapped, as: asked.actor, asked.operation, at: .init(time: asked.time, id: asked.commitID))
+            mapped, as: asked.actor, asked.operation,
+            at: .init(time: asked.time, id: asked.commitID) { request.shares })
         if let (offset, payload) = judged.written {
             places.append((asked.offset, offset))
             try align(request, offset, payload)

@@ -28,6 +28,8 @@ final class AlternateTimeline {
     struct Place {
         var time: Int64
         var id: Identifier
+        /// The shares that the commit saved in the log.
+        var savedShares: () throws -> [ShareSavedEvent] = { [] }
     }
 
     /// An event that is noted without a request.
@@ -69,13 +71,17 @@ final class AlternateTimeline {
 
     /// Returns what the rules decide about a request here; nothing is written.
     func judgment(
-        of request: Request, as actor: Actor, _ operation: OperationInfo, time: Int64
+        of request: Request, as actor: Actor, _ operation: OperationInfo, at place: Place
     ) throws -> Judgment {
-        try Judgment(request, view, RequestContext(actor: actor, time: time, operation: operation), by: rules)
+        var context = RequestContext(
+            actor: actor, time: max(place.time, lastTime), operation: operation, commitID: place.id)
+        if case .modifyRecords = request.content, !view.hasSecret { context.savedShares = try place.savedShares() }
+        return try Judgment(request, view, context, by: rules)
     }
 
-    private func decision(on note: Note, time: Int64) throws -> Decision {
-        let context = RequestContext(actor: note.actor, time: time, operation: note.operation)
+    private func decision(on note: Note, at place: Place) throws -> Decision {
+        let context = RequestContext(
+            actor: note.actor, time: max(place.time, lastTime), operation: note.operation, commitID: place.id)
         return try rules.note(note.event, of: note.kind, view, context)
     }
 
@@ -94,7 +100,7 @@ final class AlternateTimeline {
 
     /// Takes over a note of the log if it is what is noted at its time; returns false if it is not.
     func take(_ commit: Commit, for note: Note) throws -> Bool {
-        try take(commit, for: .decided(decision(on: note, time: commit.time)))
+        try take(commit, for: .decided(decision(on: note, at: .init(commit))))
     }
 
     /// Judges a request, and writes its commit.
@@ -105,7 +111,7 @@ final class AlternateTimeline {
         _ request: Request, as actor: Actor, _ operation: OperationInfo, at place: Place, like commit: Commit? = nil
     ) throws -> Judged {
         let time = max(place.time, lastTime)
-        let judgment = try judgment(of: request, as: actor, operation, time: time)
+        let judgment = try judgment(of: request, as: actor, operation, at: place)
         guard case .decided(let decision) = judgment, let decided = judgment.payload else {
             return Judged(judgment: judgment)
         }
@@ -124,7 +130,7 @@ final class AlternateTimeline {
     @discardableResult
     func write(_ note: Note, at place: Place) throws -> [UInt8] {
         let time = max(place.time, lastTime)
-        let decision = try decision(on: note, time: time)
+        let decision = try decision(on: note, at: place)
         guard case .commit(let payload) = decision.outcome else { return [] }
         try append(payload[...], time, place.id)
         view.adopt(decision)
@@ -175,7 +181,9 @@ final class AlternateTimeline {
 }
 
 extension AlternateTimeline.Place {
-    init(_ commit: Commit) { self.init(time: commit.time, id: commit.id) }
+    init(_ commit: Commit) {
+        self.init(time: commit.time, id: commit.id) { try SavedVersions.shares(of: commit.payload) }
+    }
 }
 
 extension EventLog {

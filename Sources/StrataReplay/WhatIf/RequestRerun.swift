@@ -156,7 +156,7 @@ final class RequestRerun {
         switch try content(of: commit) {
         case .request(let asked):
             let judgment = try timeline.judgment(
-                of: asked.request, as: asked.actor, asked.operation, time: commit.time)
+                of: asked.request, as: asked.actor, asked.operation, at: .init(commit))
             guard try timeline.take(commit, for: judgment) else { return false }
         case .note(let note):
             guard try timeline.take(commit, for: note) else { return false }
@@ -203,7 +203,8 @@ final class RequestRerun {
         var outcome = RequestOutcome(
             try RequestShape(decoding: commit.header.requestShape), of: asked.request)
         if outcome.items.isEmpty { return outcome }
-        let context = RequestContext(actor: asked.actor, time: commit.time, operation: asked.operation)
+        let context = RequestContext(
+            actor: asked.actor, time: commit.time, operation: asked.operation, commitID: commit.id)
         let judgment = try Judgment(asked.request, RulesView(rebuilder.fold), context, by: rules)
         outcome.addRules(of: judgment.outcome(of: asked.request))
         return outcome

@@ -28,6 +28,7 @@ struct AdministerJudge: RequestJudge {
         case .setRole(let role, let users): try setRole(role, of: users)
         case .setDiscoverability(let discoverability, let user):
             try setAccount(of: user) { $0.person.discoverability = discoverability }
+        case .drawSecret(let from, let before): try drawSecret(from: from, before: before)
         }
     }
 
@@ -111,7 +112,7 @@ struct AdministerJudge: RequestJudge {
         return try finish(commit)
     }
 
-    private var nothing: Decision { Decision(.nothing, RequestResult(), trace: judging.newTrace) }
+    var nothing: Decision { Decision(.nothing, RequestResult(), trace: judging.newTrace) }
 
     private func commit(_ events: [some EventBody]) throws -> Decision {
         var commit = CommitBuilder()
@@ -121,7 +122,7 @@ struct AdministerJudge: RequestJudge {
         return try finish(commit, firstItemEvent: first)
     }
 
-    private func finish(_ commit: CommitBuilder, firstItemEvent: UInt32 = 0) throws -> Decision {
+    func finish(_ commit: CommitBuilder, firstItemEvent: UInt32 = 0) throws -> Decision {
         let shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = nothing

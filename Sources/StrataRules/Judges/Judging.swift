@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import StrataViews
 
 /// The inputs of a judge: the request, the state with the actor and the zones found in it, and the limits that apply.
@@ -6,7 +7,7 @@ struct Judging {
     let limits: Limits
     let touchesParents: Bool
     let schema: SchemaMode
-    let tokenSeed: Identifier
+    let newSecret: StoreSecret?
     let checkPredicate: @Sendable (String) throws -> Void
     let request: Request
     let view: RulesView
@@ -16,18 +17,30 @@ struct Judging {
 
     init(
         _ request: Request, _ view: RulesView, _ context: RequestContext, limits: Limits, touchesParents: Bool,
-        schema: SchemaMode, tokenSeed: Identifier, checkPredicate: @escaping @Sendable (String) throws -> Void
+        schema: SchemaMode, newSecret: StoreSecret?, checkPredicate: @escaping @Sendable (String) throws -> Void
     ) throws {
         self.limits = limits
         self.touchesParents = touchesParents
         self.schema = schema
-        self.tokenSeed = tokenSeed
+        self.newSecret = newSecret
         self.checkPredicate = checkPredicate
         self.request = request
         self.view = view
         self.context = context
         actor = try ActorState(context.actor, view)
         resolved = try ResolvedRequest(request, actor, view)
+    }
+
+    /// Makes the tokens of new URLs.
+    ///
+    /// - Throws: ``StrataError`` if the store has no secret.
+    func shareToken() throws -> ShareToken {
+        ShareToken(secret: try view.secret(else: newSecret), commit: context.commitID)
+    }
+
+    /// Returns the share that the commit saved when it was judged first, if the store had no secret then.
+    func savedShare(_ isMeant: (ShareSavedEvent) -> Bool) -> ShareSavedEvent? {
+        view.hasSecret ? nil : context.savedShares.first(where: isMeant)
     }
 
     /// An empty trace if the decision is traced.

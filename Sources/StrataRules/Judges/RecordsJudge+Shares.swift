@@ -87,10 +87,19 @@ extension RecordsJudge {
                 "Zone '\(zone.name)' has shares of single records, so it cannot be shared as a whole.",
                 rule: .zoneWithShares)
         }
-        let token = ShareToken.plain(
-            store: judging.tokenSeed, owner: actor.actor.user, zone: zone.name,
-            life: zone.row?.incarnation ?? Version(offset: 0, eventIndex: 0), root: root)
-        return ShareState(number: try view.fold.fork.shareCount() + 1, root: root, urlToken: token)
+        return ShareState(
+            number: try view.fold.fork.shareCount() + 1, root: root, urlToken: try urlToken(of: root, in: zone))
+    }
+
+    /// Returns the token of a new share's URL, which is that of the ended share if the root was shared before (B317).
+    private func urlToken(of root: String?, in zone: ZoneState) throws -> String {
+        if view.hasShares, let life = zone.row?.incarnation,
+            let ended = try view.fold.fork.endedShare(of: root, in: zone.ordinal, life: life)
+        {
+            return ended.urlToken
+        }
+        let saved = judging.savedShare { isSameText($0.root ?? "", root ?? "") }
+        return try saved?.urlToken ?? judging.shareToken().plain(zone: zone.name, root: root)
     }
 
     private func checkRoot(_ root: String, _ zone: UInt64, _ others: [ShareState]) throws {

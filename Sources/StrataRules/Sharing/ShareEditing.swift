@@ -8,7 +8,7 @@ struct ShareEditing {
     /// The name of the user who makes the changes.
     private let actor: String
     private let time: Int64
-    private let store: Identifier
+    private let judging: Judging
     /// The invitations that end because the share becomes public (B334).
     private var dropped: [ShareParticipant] = []
 
@@ -17,7 +17,7 @@ struct ShareEditing {
         view = judging.view
         actor = judging.actor.actor.user
         time = judging.context.time
-        store = judging.tokenSeed
+        self.judging = judging
     }
 
     /// Creates the state of a new share (B316).
@@ -155,7 +155,7 @@ struct ShareEditing {
         case .user: break
         case .address(let address): participant.address = address
         case .oneTimeURL:
-            participant.oneTimeToken = ShareToken.oneTime(store: store, share: state.urlToken, participant: entry.id)
+            participant.oneTimeToken = try oneTimeToken(of: entry.id)
         }
         if let user {
             participant.isApprovedRequester = state.requesters.contains { isSameText($0, user) }
@@ -163,6 +163,12 @@ struct ShareEditing {
             state.blockedUsers.removeAll { isSameText($0, user) }
         }
         state.participants.append(participant)
+    }
+
+    private func oneTimeToken(of participant: String) throws -> String {
+        let saved = judging.savedShare { $0.urlToken == state.urlToken }?.oneTimeTokens
+        return try saved?.first { isSameText($0.participant, participant) }?.token
+            ?? judging.shareToken().oneTime(share: state.urlToken, participant: participant)
     }
 
     private func checkRole(_ entry: ShareChange.Participant) throws {

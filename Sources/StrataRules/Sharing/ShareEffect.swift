@@ -52,12 +52,13 @@ struct ShareEffect {
     /// The parts of a state that the views need to find a share.
     private struct Findable: Equatable {
         var permission: SharePermission
+        var urlToken: String
         var tokens: [ShareSavedEvent.OneTimeToken]
     }
 
     private static func findable(_ state: ShareState) -> Findable {
         Findable(
-            permission: state.publicPermission,
+            permission: state.publicPermission, urlToken: state.urlToken,
             tokens: state.participants.compactMap { participant in
                 participant.oneTimeToken.isEmpty ? nil : .init(participant.oneTimeToken, of: participant.id)
             })

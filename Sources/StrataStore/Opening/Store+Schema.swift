@@ -20,7 +20,7 @@ extension Store {
     /// Throws what ``declareSchema(_:)-(SchemaDefinition)`` would throw, and writes nothing.
     public func validateSchema(_ schema: SchemaDefinition) throws {
         let snapshot = snapshot()
-        let context = RequestContext(actor: .service, time: 0)
+        let context = RequestContext(actor: .service, time: 0, commitID: Identifier(high: 0, low: 0))
         try snapshot.reading { trees in
             _ = try options.rules.decide(schema.request, RulesView(Fold(Fork(on: trees))), context)
         }

@@ -8,7 +8,8 @@ extension StoreEngine {
     /// Opens an engine that leaves the store's files unchanged.
     static func openForReading(
         at path: String, through offset: UInt64? = nil, zones: ClosedRange<UInt64> = 0...UInt64.max,
-        _ options: StoreOptions, _ platform: Platform, progress: (Replay.Progress) -> Void = { _ in }
+        _ options: StoreOptions, _ platform: Platform, pastOf origin: StoreEngine? = nil,
+        progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> StoreEngine {
         var platform = platform
         // The log reports a directory that cannot be opened.
@@ -23,7 +24,7 @@ extension StoreEngine {
             let opened = try Views.openForReading(
                 seen, store: log.storeID, in: path, zones: zones, platform: platform, options: options.pages,
                 progress: progress)
-            return try StoreEngine(reading: seen, opened, at: path, options, platform)
+            return try StoreEngine(reading: seen, opened, at: path, options, platform, pastOf: origin)
         }
     }
 
@@ -35,7 +36,7 @@ extension StoreEngine {
         return try log.beginningAnew(first: false) {
             let past = try HistoricalLog(log, of: log.storeID, through: offset)
             let opened = try pasts.views(at: past, of: log)
-            return try StoreEngine(reading: past, opened, at: path, options, platform)
+            return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
         }
     }
 
@@ -45,7 +46,7 @@ extension StoreEngine {
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
         options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
-        return try .openForReading(at: path, through: offset, zones: zones, options, platform)
+        return try .openForReading(at: path, through: offset, zones: zones, options, platform, pastOf: self)
     }
 
     /// Like ``past(through:)``, with some records only; nil if these are not enough to judge any request by.
@@ -57,7 +58,7 @@ extension StoreEngine {
                 past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
             guard let opened else { return nil }
             guard let path else { return try StoreEngine(past: past, opened.views, opened.catchUp, of: self) }
-            return try StoreEngine(reading: past, opened, at: path, options, platform)
+            return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
         } catch let error as StrataError
             where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
         {

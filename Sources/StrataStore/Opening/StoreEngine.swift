@@ -18,6 +18,10 @@ final class StoreEngine: Sendable {
     /// Distinguishes cursors of this store from those of other stores.
     let storeID: Identifier
     let platform: Platform
+    /// The secret of a store whose log has none yet, and of a store that shows the past of another.
+    let newSecret: StoreSecret?
+    /// The secret in the log, once it has been read there.
+    let foundSecret = Lock<StoreSecret?>(nil)
     /// The path of the store's files; nil if it has none.
     let path: String?
     /// Nil if history cannot be removed.
@@ -42,7 +46,7 @@ final class StoreEngine: Sendable {
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, options: StoreOptions,
         platform: Platform, rebuilder: ViewsRebuilder? = nil, opening: StoreOpening? = nil, assets: AssetStore,
-        keys: KeyRing, at path: String? = nil
+        keys: KeyRing, at path: String? = nil, pastOf origin: StoreEngine? = nil
     ) throws {
         self.log = log
         self.path = path
@@ -52,8 +56,10 @@ final class StoreEngine: Sendable {
         storeID =
             log.segments?.identity.storeID ?? (log as? any ReadOnlyLog)?.storeID
             ?? platform.random.nextIdentifier()
+        newSecret = try origin.map { try? $0.secret() } ?? Self.newSecret(log, working.views, platform)
         var rules = options.rules
-        rules.tokenSeed = storeID
+        rules.newSecret = newSecret
+        rules.recordsSecret = log.end.offset == 0
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
@@ -99,6 +105,7 @@ final class StoreEngine: Sendable {
                 ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
         try followErasures()
+        if log.isShared { drawSecretIfPossible() }
     }
 
     /// Creates an engine for the past of one whose views are in memory.
@@ -112,13 +119,13 @@ final class StoreEngine: Sendable {
     convenience init(past log: HistoricalLog, _ views: Views, _ catchUp: IndexCatchUp, of engine: StoreEngine) throws {
         try self.init(
             log, WorkingViews(views: views, checkpointer: nil), IndexState(catchUp), options: engine.options,
-            platform: engine.platform, assets: engine.assets, keys: engine.keys)
+            platform: engine.platform, assets: engine.assets, keys: engine.keys, pastOf: engine)
     }
 
     /// Creates an engine that leaves the store's files unchanged.
     convenience init(
         reading log: any ReadOnlyLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
-        _ platform: Platform
+        _ platform: Platform, pastOf origin: StoreEngine? = nil
     ) throws {
         let rebuilder = ViewsRebuilder(
             log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
@@ -128,7 +135,7 @@ final class StoreEngine: Sendable {
         try self.init(
             log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.catchUp), options: options,
             platform: platform, rebuilder: rebuilder, assets: home.assets(options, platform, isWritable: false),
-            keys: home.keys(options, platform, isFollowed: true), at: path)
+            keys: home.keys(options, platform, isFollowed: true), at: path, pastOf: origin)
     }
 
     /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
@@ -172,12 +179,22 @@ final class StoreEngine: Sendable {
                 engine.found.withLock { $0?.reasons.append(error) }
             }
             try engine.followErasures()
+            engine.drawSecretIfPossible()
             try segments.startSealing { [weak engine] key in try engine?.name(of: key) }
             try engine.compactor?.start()
             return engine
         } catch {
             try? log.close()
             throw error
+        }
+    }
+
+    /// Draws a missing secret. What prevents that, such as a full disk, does not prevent opening the store.
+    private func drawSecretIfPossible() {
+        do { try drawMissingSecret() } catch {
+            let reason = StrataError(
+                .refusingWrites, "The store could not draw its secret; the next opening tries again.", cause: error)
+            found.withLock { $0?.reasons.append(reason) }
         }
     }
 

@@ -1,13 +1,19 @@
 import StrataLog
 import StrataModel
 import StrataRules
+import StrataSystem
 import StrataTree
 import StrataViews
 
 /// Judging by the rules, without writing.
 extension Store {
-    /// The rules of this handle's store.
-    package var rules: Rules { pipeline.rules }
+    /// The rules of this handle's store, for judging its history again: the secret is the one that its log records.
+    package var rules: Rules {
+        var rules = pipeline.rules
+        rules.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
+        if let drawn = try? views.pages.snapshot().firstSecretVersion() { rules.recordsSecret = drawn.offset == 1 }
+        return rules
+    }
 
     /// Returns the decision of the rules on a request, based on the current state. Nothing is written.
     ///

@@ -89,7 +89,8 @@ extension Pipeline {
     private func add(_ audit: Audit, to batch: inout Batch) throws {
         let line = currentLine()
         let time = line.time(audit.time)
-        let context = RequestContext(actor: audit.actor, time: time, operation: audit.operation)
+        let context = RequestContext(
+            actor: audit.actor, time: time, operation: audit.operation, commitID: platform.random.nextIdentifier())
         let decision = try rules.note(audit.event, of: audit.kind, line.view, context)
         guard case .commit(let payload) = decision.outcome else { return }
         guard payload.count <= log.maximumCommitBytes else {
@@ -98,7 +99,7 @@ extension Pipeline {
         }
         let offset = try line.apply(decision, payload, time: time)
         if batch.commits.isEmpty { batch.firstOffset = offset }
-        batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
+        batch.commits.append(NewCommit(id: context.commitID, time: time, payload: payload[...]))
         batch.byteCount += payload.count
     }
 

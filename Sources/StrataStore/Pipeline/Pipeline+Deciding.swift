@@ -33,7 +33,9 @@ extension Pipeline {
             try reader.context.keys.requireKept(submission.request)
             let line = currentLine()
             let time = line.time(platform.time.nowMicroseconds())
-            let context = RequestContext(actor: submission.actor, time: time, operation: submission.operation)
+            let context = RequestContext(
+                actor: submission.actor, time: time, operation: submission.operation,
+                commitID: platform.random.nextIdentifier())
             let decision = try rules.decide(submission.request, line.view, context)
             switch decision.outcome {
             case .nothing: return .nothing(decision)
@@ -44,7 +46,7 @@ extension Pipeline {
                         .limitExceeded,
                         "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
-                return try add(decision, payload, at: time, on: line, to: &batch)
+                return try add(decision, payload, by: context, on: line, to: &batch)
             }
         } catch {
             note(error, &batch)
@@ -60,10 +62,11 @@ extension Pipeline {
     }
 
     private func add(
-        _ decision: Decision, _ payload: [UInt8], at time: Int64, on line: SpeculativeState, to batch: inout Batch
+        _ decision: Decision, _ payload: [UInt8], by context: RequestContext, on line: SpeculativeState,
+        to batch: inout Batch
     ) throws -> Batch.Outcome {
         do {
-            let offset = try line.apply(decision, payload, time: time)
+            let offset = try line.apply(decision, payload, time: context.time)
             if batch.commits.isEmpty { batch.firstOffset = offset }
         } catch {
             // The fork may contain half of the commit.
@@ -71,7 +74,7 @@ extension Pipeline {
             note(error, &batch)
             return .poisoned(error)
         }
-        batch.commits.append(NewCommit(id: platform.random.nextIdentifier(), time: time, payload: payload[...]))
+        batch.commits.append(NewCommit(id: context.commitID, time: context.time, payload: payload[...]))
         batch.eventCount += decision.eventCount
         batch.byteCount += payload.count
         var answered = decision

@@ -20,6 +20,8 @@ final class ItemEvents {
     private(set) var deliveries: [NotificationDeliveredEvent] = []
     private(set) var userChanges: [UserChangedEvent] = []
     private(set) var expiry: TokensExpiredEvent?
+    private(set) var secret: SecretDrawnEvent?
+    private(set) var shareNumbers: [UInt64] = []
     private(set) var note: ConsoleNote?
     private(set) var erasures: [RecordErasedEvent] = []
     private(set) var clientToken: [UInt8]?
@@ -81,6 +83,8 @@ final class ItemEvents {
         case .notificationDelivered: deliveries.append(try read(NotificationDeliveredEvent.self))
         case .userChanged: userChanges.append(try read(UserChangedEvent.self))
         case .tokensExpired: expiry = try read(TokensExpiredEvent.self)
+        case .secretDrawn: secret = try read(SecretDrawnEvent.self)
+        case .shareSaved: shareNumbers.append(try read(ShareSavedEvent.self).share)
         case .consoleActed: note = try read(ConsoleActedEvent.self).note
         case .clientTokenKept: clientToken = try read(ClientTokenEvent.self).token
         default: break
@@ -204,6 +208,13 @@ final class ItemEvents {
             }
             request.content = .administer(.eraseRecords(records, reason: first.reason))
             return request
+        }
+        // The first commit of a store draws its secret too, whatever its request is.
+        if zoneDeletes.isEmpty, secret != nil || !shareNumbers.isEmpty {
+            let from = shareNumbers.first ?? .max
+            let before = secret != nil ? 0 : (shareNumbers.last ?? 0) + 1
+            return Request(
+                database: DatabaseID(.private), .administer(.drawSecret(from: from, before: before)))
         }
         // A reset names no zones, so its shape counts none.
         guard let first = zoneDeletes.first else { throw RequestResult.mismatch(offset, "no deletion of a zone") }

@@ -3,7 +3,7 @@ import StrataModel
 
 /// The secret of a store, which keys everything that a client holds and must not be able to make (docs/security.md).
 package struct StoreSecret: Sendable, Hashable {
-    package static let byteCount = 32
+    package static let byteCount = SecretDrawnEvent.byteCount
     package static let hashBytes = 16
     private static let sealForm: UInt8 = 2
 
@@ -24,6 +24,12 @@ package struct StoreSecret: Sendable, Hashable {
         precondition(key.count == Self.byteCount, "a store's secret has \(Self.byteCount) bytes, not \(key.count)")
         self.number = number
         self.key = key
+    }
+
+    /// The error of a store that has no secret and only reads.
+    package static var missing: StrataError {
+        StrataError(
+            .notFound, "The store has no secret yet, so it makes no change tokens. Open it once for writing.")
     }
 
     /// Draws a secret for a store that has none.
@@ -80,6 +86,10 @@ package struct StoreSecret: Sendable, Hashable {
     private static func notSealed(_ what: StaticString, _ sentence: StaticString, found: String) -> StrataError {
         StrataError(.malformed, sentence, .init(expected: "\(what)", found: found))
     }
+}
+
+extension SecretDrawnEvent {
+    package init(_ secret: StoreSecret) { self.init(number: secret.number, secret: secret.key) }
 }
 
 extension StoreSecret: CustomStringConvertible, CustomReflectable {

@@ -8,7 +8,7 @@ enum DumpCommand: Command {
     static let summary = "print the bytes of a store's log, field by field"
     static let details =
         "Prints each field with its position in the file, its bytes in hexadecimal digits, and its meaning. It relies "
-        + "only on the bytes that it prints, so it also prints damaged parts. Without --segment and --offset it prints "
+        + "only on the bytes that it prints, so it also prints damaged parts. Of the store's secret it prints zeros. Without --segment and --offset it prints "
         + "STORE, FLOOR, bases and all segments."
 
     static let segment = Option.number(
@@ -37,7 +37,8 @@ enum DumpCommand: Command {
         let paths = StorePaths(arguments.store)
         let files = ReadOnlyFiles()
         let names = try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
-        let printer = HexPrinter(byteLimit: arguments[bytes] ?? 256, output: output)
+        let printer = HexPrinter(
+            byteLimit: arguments[bytes] ?? 256, mask: SecretMask(of: arguments.store), output: output)
         if let offset = arguments[offset] { return try dump(offset: offset, segments: names, paths, files, printer) }
         if let segment = arguments[segment] {
             guard names.contains(segment) else {
@@ -91,11 +92,12 @@ enum DumpCommand: Command {
     }
 }
 
-/// Prints bytes as docs/format.md does: the position, the digits and the meaning.
+/// Prints bytes as docs/format.md does: the position, the digits and the meaning. Secrets are printed as zeros.
 private struct HexPrinter {
     private static let bytesPerLine = 16
 
     let byteLimit: UInt64
+    let mask: SecretMask
     let output: Output
 
     func writeTitle(_ path: String) throws {
@@ -112,7 +114,7 @@ private struct HexPrinter {
     }
 
     private func write(_ field: ByteLayout.Field, _ bytes: ArraySlice<UInt8>, at position: Int) throws {
-        let shown = bytes.prefix(Int(clamping: byteLimit))
+        let shown = mask.masked(bytes).prefix(Int(clamping: byteLimit))
         var place = shown.startIndex
         repeat {
             let piece = shown[place..<min(place + Self.bytesPerLine, shown.endIndex)]

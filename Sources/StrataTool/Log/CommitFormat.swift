@@ -149,6 +149,7 @@ struct CommitText: CommitFormat {
         case .shareSaved(let share): output.write("  \(text(of: share, names))")
         case .memberChanged(let member): output.write("  \(text(of: member, names))")
         case .sharedRecord(let shared): output.write("  \(text(of: shared, names))")
+        case .secretDrawn(let drawn): output.write("  secret \(drawn.number)")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
         }

@@ -20,6 +20,7 @@ enum EventDetail {
     case shareSaved(ShareSavedEvent)
     case memberChanged(MemberChangedEvent)
     case sharedRecord(SharedRecordEvent)
+    case secretDrawn(SecretDrawnEvent)
     /// A kind whose body is not shown.
     case opaque
     case malformed(StrataError)
@@ -81,6 +82,7 @@ enum EventDetail {
         case .shareSaved: return .shareSaved(try ShareSavedEvent(decoding: event.body))
         case .memberChanged: return .memberChanged(try MemberChangedEvent(decoding: event.body))
         case .sharedRecord: return .sharedRecord(try SharedRecordEvent(decoding: event.body))
+        case .secretDrawn: return .secretDrawn(try SecretDrawnEvent(decoding: event.body))
         default: return .opaque
         }
     }

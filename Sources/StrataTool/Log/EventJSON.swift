@@ -55,7 +55,7 @@ enum EventJSON {
         subscriptionDeleted.description, userChanged.description, notificationDelivered.description,
         refused.description,
         nothingToDelete.description, fetched.description, consoleActed.description, shareSaved.description,
-        memberChanged.description, sharedRecord.description, malformed.description,
+        memberChanged.description, sharedRecord.description, secretDrawn.description, malformed.description,
     ]
 
     /// Writes the keys of an event's body.
@@ -79,6 +79,7 @@ enum EventJSON {
         case .shareSaved(let share): try json.fields(of: (share, names), as: shareSaved)
         case .memberChanged(let member): try json.fields(of: (member, names), as: memberChanged)
         case .sharedRecord(let shared): try json.fields(of: (shared, names), as: sharedRecord)
+        case .secretDrawn(let drawn): try json.fields(of: drawn, as: secretDrawn)
         case .opaque: break
         case .malformed(let error): try json.fields(of: error, as: malformed)
         }
@@ -355,6 +356,14 @@ extension EventJSON {
         Key("record", "name of the record") { $0.event.record.name }
         Key("share", "number of the share") { $0.event.share }
         Key("gone", "true if it no longer belongs to the share") { $0.event.isGone }
+    }
+}
+
+// MARK: Secrets
+
+extension EventJSON {
+    fileprivate static let secretDrawn = Shape<SecretDrawnEvent>("secret drawn") {
+        Key("secret", "its number; its bytes are never printed") { $0.number }
     }
 }
 

@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import StrataViews
 
 /// Creates a store from an export of commits, with the same ids, times and payloads at the same offsets.
 struct CommitImport {
@@ -17,6 +18,11 @@ struct CommitImport {
     private var nextOffset: UInt64 = 1
     private var count: UInt64 = 0
     private var firstOtherChain: UInt64?
+    /// The secret of the new store, as an export has none.
+    private let secret = SystemRandom().nextBytes(count: SecretDrawnEvent.byteCount)
+    private var secretOffset: UInt64?
+    private var drawsSecretInBase = false
+    private var basePayloadHash: UInt128 = 0
     private var notes: [String]
 
     /// A line after the first.
@@ -77,8 +83,10 @@ struct CommitImport {
         try log.close()
         if let offset = firstOtherChain {
             notes.append(
-                "chain values differ from commit \(offset) on: something was erased there, and the old value covers "
-                    + "the content before the erasure")
+                offset == secretOffset
+                    ? "chain values differ from commit \(offset) on: the new store draws a secret of its own there"
+                    : "chain values differ from commit \(offset) on: something was erased there, and the old value "
+                        + "covers the content before the erasure")
         }
         return ImportReport(
             path: name, content: .commits, count: count, endOffset: end.offset, endChain: end.chain,
@@ -134,13 +142,43 @@ struct CommitImport {
             guard number == basePayloadCount else {
                 throw lines.disorder("payload \(basePayloadCount) of the base", found: "payload \(number)")
             }
-            isBaseWhole = try Envelope(decoding: payload[...]).events.last?.kind == .baseMarker
-            return payload[...]
+            return try drawingSecret(inBase: payload[...])
         }
         // A base without its end cannot be replayed.
         guard isBaseWhole else { throw lines.disorder("another payload of the base", found: "its end") }
         waiting = line
         return nil
+    }
+
+    // MARK: The secret
+
+    /// Returns a payload with the secret of the new store in place of the exported zeros; nil if it draws none.
+    private func drawingSecret(in payload: ArraySlice<UInt8>) throws -> ArraySlice<UInt8>? {
+        if SecretMask.secrets(in: payload).isEmpty { return nil }
+        var envelope = try Envelope(decoding: payload)
+        for index in envelope.events.indices where envelope.events[index].kind == .secretDrawn {
+            var drawn = try SecretDrawnEvent(decoding: envelope.events[index].body)
+            drawn.secret = secret
+            envelope.events[index] = try drawn.event()
+        }
+        return envelope.encoded()[...]
+    }
+
+    /// Returns a payload of the base with the secret of the new store, and with the hash that its marker then has.
+    private mutating func drawingSecret(inBase payload: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+        var envelope = try Envelope(decoding: payload)
+        isBaseWhole = envelope.events.last?.kind == .baseMarker
+        let drawing = try drawingSecret(in: payload)
+        var written = drawing ?? payload
+        if drawing != nil { drawsSecretInBase = true }
+        if isBaseWhole, drawsSecretInBase, let last = envelope.events.indices.last {
+            var marker = try BaseMarkerEvent(decoding: envelope.events[last].body)
+            marker.payloadHash = basePayloadHash
+            envelope.events[last] = try marker.event()
+            written = envelope.encoded()[...]
+        }
+        basePayloadHash = written.withUnsafeBytes { DigestHash.hash(basePayloadHash, $0) }
+        return written
     }
 
     // MARK: Commits
@@ -176,6 +214,11 @@ struct CommitImport {
         guard offset == nextOffset else { throw lines.disorder("commit \(nextOffset)", found: "commit \(offset)") }
         nextOffset += 1
         count += 1
+        var commit = commit
+        if let payload = try drawingSecret(in: commit.payload) {
+            commit.payload = payload
+            secretOffset = secretOffset ?? offset
+        }
         batch.append(commit)
         batchChains.append(chain)
         batchedBytes += commit.payload.count

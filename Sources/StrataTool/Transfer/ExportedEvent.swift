@@ -101,6 +101,9 @@ struct ExportedEvent: JSONValue {
             try json.field("offset", expired.offset)
             try json.field("database", expired.database)
             try json.field("original", version: expired.original)
+        case let drawn as SecretDrawnEvent:
+            try json.field("secret", drawn.number)
+            try json.field("original", version: drawn.original)
         case let delivered as NotificationDeliveredEvent:
             try json.device(delivered.device, names)
             try json.field("through", delivered.through)

@@ -76,8 +76,8 @@ final class BaseReading {
     static let ranks: [EventKind: Int] = [
         .nameInterned: 1, .databaseCreated: 2, .userChanged: 3, .deviceSeen: 4, .schemaChanged: 5, .zoneSaved: 6,
         .zoneDeleted: 6, .subscriptionSaved: 7, .subscriptionDeleted: 7, .clientTokenKept: 8, .tokensExpired: 9,
-        .notificationDelivered: 10, .shareSaved: 11, .memberChanged: 12, .sharedRecord: 13, .recordSaved: 14,
-        .baseMarker: 15,
+        .secretDrawn: 10, .notificationDelivered: 11, .shareSaved: 12, .memberChanged: 13, .sharedRecord: 14,
+        .recordSaved: 15, .baseMarker: 16,
     ]
 
     private func checkOrder(of kind: EventKind) throws {

@@ -7,12 +7,13 @@ package enum ViewTree {
     static let maintainers: [any ViewMaintainer.Type] = [
         NamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self, DevicesMaintainer.self,
         SchemaMaintainer.self, ZonesMaintainer.self, SubscriptionsMaintainer.self, FiredSubscriptionsMaintainer.self,
-        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, DeliveriesMaintainer.self, SharesMaintainer.self,
-        MembershipsMaintainer.self, SharedRecordsMaintainer.self, RecordsMaintainer.self,
+        ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, SecretsMaintainer.self, DeliveriesMaintainer.self,
+        SharesMaintainer.self, MembershipsMaintainer.self, SharedRecordsMaintainer.self, RecordsMaintainer.self,
         OrdinalsMaintainer.self, ZoneChangesMaintainer.self, ReferencesMaintainer.self,
         SubscriptionContentsMaintainer.self, AssetsMaintainer.self, ShareTokensMaintainer.self,
         ShareChangesMaintainer.self, IndexMaintainer.self,
         IndexCatalogMaintainer.self, PrunedAssetsMaintainer.self, AddressesMaintainer.self,
+        SharedRootsMaintainer.self,
     ]
 
     private static let maintainersByTree = Dictionary(uniqueKeysWithValues: maintainers.map { ($0.tree, $0) })

@@ -37,6 +37,7 @@ enum SharesMaintainer: EventRowMaintainer {
             try ShareTokensMaintainer.remove(before, from: fold.fork)
         }
         try put(event, body, at: place, in: fold)
+        try SharedRootsMaintainer.note(event, in: fold.fork)
         if !event.isEnded { try ShareTokensMaintainer.add(event, to: fold.fork) }
     }
 

@@ -114,6 +114,14 @@ enum EventSamples {
             ),
             (TokensExpiredEvent(offset: 300), "ac02 00"), (TokensExpiredEvent(offset: 1, database: 3), "01 03 040103"),
             (TokensExpiredEvent(offset: 1, database: 3, original: life), "01 09 0204 81808002 040103"),
+            (
+                SecretDrawnEvent(number: 1, secret: Array(1...32)),
+                "01 0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20 00"
+            ),
+            (
+                SecretDrawnEvent(number: 300, secret: Array(repeating: 0xAB, count: 32), original: life),
+                "ac02 " + String(repeating: "ab", count: 32) + " 06 0204 81808002"
+            ),
             (ConsoleActedEvent(ConsoleNote("hi")), "00 00 02 6869 00"),
             (ConsoleActedEvent(ConsoleNote("", user: "anna", device: "mac")), "04 616e6e61 03 6d6163 00 00"),
             (NothingToDeleteEvent(count: 2, request: [7]), "02 03 050107"),

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import Testing
 
 @testable import StrataRules
@@ -124,9 +125,23 @@ struct NewShareTests {
         ])
         #expect(try store.state("Share-2").urlToken == token && store.state("Share-3").urlToken != token)
         let other = try ShareFixture()
-        other.rules.tokenSeed = Identifier(high: 1, low: 2)
+        other.rules.newSecret = StoreSecret(from: SeededRandom(seed: 2))
         try other.shareList()
         #expect(try other.state().urlToken != token)
+    }
+
+    @Test("B317 A zone that is shared again as a whole has the same URL, and another one in its next life")
+    func stableURLOfZone() throws {
+        func share() throws -> String {
+            try store.save([.share(ShareState.zoneWideName, ShareChange(root: nil))])
+            return try store.state(ShareState.zoneWideName).urlToken
+        }
+        let token = try share()
+        try store.save([], deleting: [ShareState.zoneWideName])
+        #expect(try share() == token)
+        try store.modify(.zones(deleting: [ZoneID("Notes")]))
+        try store.modify(.zones(saving: [ZoneID("Notes")]))
+        #expect(try share() != token)
     }
 
     @Test("B7 Shares have keys of their own, which no other record has, and nobody sets the state of a share")

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import StrataTree
 import StrataViews
 import TestSupport
@@ -37,7 +38,11 @@ final class ShareFixture {
 
     static let owner = "anna"
     let view: RulesView
-    var rules = Rules()
+    var rules = {
+        var rules = Rules()
+        rules.newSecret = StoreSecret(from: SeededRandom(seed: 1))
+        return rules
+    }()
     private(set) var offset: UInt64 = 0
     /// The payload of the last commit.
     private(set) var payload: [UInt8] = []
@@ -52,7 +57,7 @@ final class ShareFixture {
     @discardableResult
     func modify(_ request: Request, as user: String = owner) throws -> RequestResult {
         let actor = user.isEmpty ? Actor.service : Actor(user: user, device: "phone")
-        let decision = try rules.decide(request, view, RequestContext(actor: actor, time: time))
+        let decision = try rules.decide(request, view, RequestContext(actor: actor, time: time, commitID: Identifier(high: 1, low: offset)))
         guard case .commit(let payload) = decision.outcome else { return decision.unplacedResult }
         offset += 1
         try payload.withUnsafeBytes { try view.fold.apply($0, offset: offset, time: Int64(offset) * 1_000_000) }

@@ -58,7 +58,8 @@ struct ShareRebuildTests {
             if let asked = try rebuilder.request(of: commit) {
                 let decision = try store.rules.decide(
                     asked.request, RulesView(rebuilder.fold),
-                    RequestContext(actor: asked.actor, time: commit.time, operation: asked.operation))
+                    RequestContext(
+                        actor: asked.actor, time: commit.time, operation: asked.operation, commitID: commit.id))
                 guard case .commit(let payload) = decision.outcome else {
                     Issue.record("commit \(commit.offset) is not made again")
                     return

@@ -153,6 +153,10 @@ extension PlainStore {
         }
     }
 
+    func digests(of row: Row<SecretDrawnEvent>) -> Pair {
+        self.row(27, [], row.version) { PlainHash.hash(plainBytes(row.value.number), seed: $0) }
+    }
+
     func digests(of row: Row<MemberChangedEvent>) -> Pair {
         let member = row.value
         return self.row(23, [nameHash(1, member.user), nameHash(4, member.zone)], row.version) { seed in
@@ -172,6 +176,7 @@ extension PlainStore {
         for row in schema.values { Self.add(digests(of: row), to: &sum) }
         for row in users.values { Self.add(digests(of: row), to: &sum) }
         for row in clientTokens.values { Self.add(digests(of: row), to: &sum) }
+        for row in secrets.values { Self.add(digests(of: row), to: &sum) }
         for row in shares.values { Self.add(digests(of: row), to: &sum) }
         for row in members.values { Self.add(digests(of: row), to: &sum) }
         return sum

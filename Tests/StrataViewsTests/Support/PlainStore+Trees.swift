@@ -41,6 +41,7 @@ extension PlainStore {
         }
         try addSharing(to: &trees)
         trees[26] = addresses()
+        trees[27] = try rows(secrets, PlainKey.number, digests)
         return trees
     }
 
@@ -53,6 +54,11 @@ extension PlainStore {
                 let name = Array(participant.utf8)
                 trees[22]?[Array(token.utf8)] = Self.varint(share.share) + Self.varint(UInt64(name.count)) + name
             }
+        }
+        trees[28] = [:]
+        for share in shares.values.map(\.value).sorted(by: { $0.share < $1.share }) {
+            let key = PlainKey.number(share.record.zone) + PlainKey.lastName(share.root ?? "")
+            trees[28]?[key] = Self.varint(share.share)
         }
         trees[23] = try rows(members, { $0.flatMap { PlainKey.number($0) } }, digests)
         trees[24] = try rows(sharedRecords, { $0 }) { _ in Pair() }

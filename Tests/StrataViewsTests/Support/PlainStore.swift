@@ -28,6 +28,7 @@ struct PlainStore {
     var clientTokens: [[UInt64]: Row<ClientTokenEvent>] = [:]
     var databases: [UInt64: Row<DatabaseCreatedEvent>] = [:]
     var expiredTokens: [UInt64: Row<TokensExpiredEvent>] = [:]
+    var secrets: [UInt64: Row<SecretDrawnEvent>] = [:]
     var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
     var shares: [UInt64: Row<ShareSavedEvent>] = [:]
     var members: [[UInt64]: Row<MemberChangedEvent>] = [:]
@@ -99,6 +100,9 @@ struct PlainStore {
         case .tokensExpired:
             let event = try TokensExpiredEvent(decoding: body)
             expiredTokens[event.database] = Row(version: version, value: event)
+        case .secretDrawn:
+            let event = try SecretDrawnEvent(decoding: body)
+            secrets[event.number] = Row(version: version, value: event)
         case .shareSaved:
             let event = try ShareSavedEvent(decoding: body)
             shares[event.share] = Row(version: version, value: event)
