@@ -13,9 +13,11 @@ package final class ReservedMemory: @unchecked Sendable {
     ///   - least: the size that suffices where the process lacks address space; nil if only `byteCount` does.
     package convenience init(byteCount: Int, atLeast least: Int? = nil) throws {
         try self.init(byteCount: byteCount, atLeast: least, isWritable: true)
-        // Random accesses to a large range miss the processor's address cache at each step; huge pages avoid that. It
-        // is no error if there are none.
-        madvise(base, self.byteCount, MADV_HUGEPAGE)
+        // Random accesses to a large range miss the processor's address cache at each step; huge pages avoid that. A
+        // small store would fill a fraction of its first one. It is no error if the system has none.
+        let small = min(Self.hugePageBytes, self.byteCount)
+        madvise(base, small, MADV_NOHUGEPAGE)
+        madvise(base + small, self.byteCount - small, MADV_HUGEPAGE)
     }
 
     /// - Parameter isWritable: false for a range over which files are mapped.
@@ -34,6 +36,7 @@ package final class ReservedMemory: @unchecked Sendable {
         (base, byteCount) = (start, count)
     }
 
+    private static let hugePageBytes = 2 << 20
     /// At least the page size of any processor.
     private static let grainBytes = 64 << 10
 
