@@ -97,7 +97,11 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataReplication"],
             path: "Tests/Support",
-            exclude: ["read_log.py"]),
+            exclude: ["Needs", "read_log.py"]),
+        // Things that a machine may lack. Apart, since programs without tests have no Testing.
+        .target(
+            name: "TestNeeds", dependencies: ["StrataJetStream", "StrataPostgres", "TestSupport"],
+            path: "Tests/Support/Needs"),
         .executableTarget(
             name: "crash-child", dependencies: ["StrataModel", "StrataSystem", "StrataLog", "TestSupport"],
             path: "Tests/CrashChild"),
@@ -141,7 +145,7 @@ let package = Package(
             name: "StrataConnectionsTests",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataConnections", "StrataJetStream",
-                "StrataPostgres", "TestSupport",
+                "StrataPostgres", "TestSupport", "TestNeeds",
             ]),
         .testTarget(
             name: "StrataTreeTests",
@@ -197,8 +201,9 @@ let package = Package(
             name: "StrataToolTests",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-                "StrataQuery", "StrataStore", "StrataReplay", "StrataTool", "TestSupport", "strata", "store-child",
-                "log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries", "three-servers",
+                "StrataQuery", "StrataStore", "StrataReplay", "StrataTool", "TestSupport", "TestNeeds", "strata",
+                "store-child", "log-demo", "demo-store", "lost-ticket", "two-devices", "small-program", "groceries",
+                "three-servers",
             ],
             exclude: ["Golden"]),
         // The fuzzers run the same sources; here their corpus is replayed.

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -48,7 +49,7 @@ struct AnnouncementTests {
         #expect(announcements.lastAnnounced(of: ids, after: 14) == nil)
     }
 
-    @Test("A server that sends without end does not hold up the question whether it is there")
+    @Test("A server that sends without end does not hold up the question whether it is there", .needs(.libpq))
     func endlessServer() throws {
         let server = try EndlessServer()
         defer { server.stop() }

@@ -2,12 +2,13 @@ import StrataLog
 import StrataModel
 import StrataReplication
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataJetStream
 
-@Suite("A stream of three servers", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("A stream of three servers", .needs(.natsServer))
 struct JetStreamClusterTests {
     private let servers: JetStreamServers
     private let options: JetStreamOptions

@@ -1,12 +1,13 @@
 import StrataModel
 import StrataReplication
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataJetStream
 
-@Suite("Assets in a stream of their own", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("Assets in a stream of their own", .needs(.natsServer))
 struct JetStreamKeeperTests {
     private static let payloadBytes = 8_192
     private static let pieceBytes = payloadBytes - JetStreamSequencer.headerBytes - 76

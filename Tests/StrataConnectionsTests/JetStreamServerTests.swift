@@ -4,12 +4,13 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 import Synchronization
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataJetStream
 
-@Suite("A stream of one server", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("A stream of one server", .needs(.natsServer))
 struct JetStreamServerTests {
     private let servers: JetStreamServers
     private let options: JetStreamOptions
@@ -265,7 +266,7 @@ struct JetStreamServerTests {
     }
 }
 
-@Suite("Servers that a store cannot use", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("Servers that a store cannot use", .needs(.natsServer))
 struct JetStreamRefusalTests {
     @Test("A server without JetStream")
     func withoutJetStream() throws {

@@ -2,6 +2,7 @@ import Glibc
 import StrataConnections
 import StrataModel
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -14,10 +15,6 @@ import Testing
 /// let options = try servers.options("notes")
 /// ```
 final class JetStreamServers {
-    static let isOffered = NATSPrograms.recent != nil
-    static let whyNot: Comment =
-        "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER"
-
     let directory: TestDirectory
     private var processes: [ChildProcess?]
     private let ports: [Int]
@@ -58,7 +55,7 @@ final class JetStreamServers {
     // MARK: Processes
 
     func start(_ index: Int) throws {
-        let binary = try #require(NATSPrograms.recent)
+        let binary = try #require(Programs.natsServer)
         processes[index] = try ChildProcess(
             binary, ["-c", directory.path("\(index).conf")], errors: directory.path("\(index).log"))
     }

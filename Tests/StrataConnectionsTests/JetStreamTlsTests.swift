@@ -1,15 +1,14 @@
 import Glibc
 import StrataConnections
 import StrataModel
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataJetStream
 
-@Suite("TLS", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("TLS", .needs(.natsServer), .needs(.openssl))
 struct JetStreamTlsTests {
-    private static let openssl = "/usr/bin/openssl"
-
     private let directory: TestDirectory
 
     init() throws {
@@ -24,7 +23,7 @@ struct JetStreamTlsTests {
         let words = arguments.split(separator: " ").map { word in
             word.contains(".") && !word.contains("=") ? directory.path(String(word)) : String(word)
         }
-        let child = try ChildProcess(Self.openssl, words, errors: directory.path("errors"))
+        let child = try ChildProcess(#require(Programs.path("openssl")), words, errors: directory.path("errors"))
         _ = child.lines()
         #expect(child.wait() == 0)
     }
@@ -48,7 +47,7 @@ struct JetStreamTlsTests {
         return try JetStreamOptions(ServerAddress(parsing: "\(address)?replicas=1\(option)"))
     }
 
-    @Test("A certificate of an unknown authority is rejected", .enabled(if: access(openssl, X_OK) == 0, "no openssl"))
+    @Test("A certificate of an unknown authority is rejected")
     func authorities() throws {
         let servers = try server(names: "IP:127.0.0.1")
         let right = try options(servers, authority: "authority")
@@ -59,7 +58,7 @@ struct JetStreamTlsTests {
         }
     }
 
-    @Test("A certificate for another name is rejected", .enabled(if: access(openssl, X_OK) == 0, "no openssl"))
+    @Test("A certificate for another name is rejected")
     func names() throws {
         let servers = try server(names: "DNS:other.example")
         #expect(code { _ = try JetStreamSequencer(options(servers, authority: "authority")) } == .unsuitable)

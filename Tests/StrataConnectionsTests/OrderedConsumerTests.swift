@@ -1,10 +1,11 @@
 import StrataModel
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataJetStream
 
-@Suite("A consumer in order", .enabled(if: JetStreamServers.isOffered, JetStreamServers.whyNot))
+@Suite("A consumer in order", .needs(.natsServer))
 struct OrderedConsumerTests {
     private let servers: JetStreamServers
     private let options: JetStreamOptions

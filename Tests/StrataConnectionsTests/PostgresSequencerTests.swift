@@ -3,6 +3,7 @@ import StrataConnections
 import StrataModel
 import StrataReplication
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
 /// The tests with servers, one after the other: some of them stop the servers that all share.
 @Suite(
-    "A sequencer in PostgreSQL", .serialized, .enabled(if: PostgresPrograms.isOffered, PostgresPrograms.whyNot))
+    "A sequencer in PostgreSQL", .serialized, .needs(.libpq), .needs(.postgres))
 struct PostgresSequencerTests {
     /// The servers of all tests but those that do not leave them as they were.
     private static let shared: Monitor<PostgresCluster?> = {

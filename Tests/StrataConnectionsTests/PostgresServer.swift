@@ -1,5 +1,6 @@
 import Glibc
 import StrataModel
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -19,8 +20,9 @@ enum PostgresPrograms {
 
     private static let wrapper = "/usr/bin/setpriv"
 
-    static let isOffered = folder != nil && (getuid() != 0 || (account != nil && access(wrapper, X_OK) == 0))
-    static let whyNot: Comment = "PostgreSQL's server is not installed, or no user other than root may run it"
+    fileprivate static let areComplete =
+        folder != nil && Programs.path("pgrep") != nil
+        && (getuid() != 0 || (account != nil && access(wrapper, X_OK) == 0))
 
     /// Gives a directory to the user that runs the server.
     static func handOver(_ path: String) {
@@ -46,6 +48,12 @@ enum PostgresPrograms {
         }
         return lines
     }
+}
+
+extension Need {
+    static let postgres = Need(
+        PostgresPrograms.areComplete,
+        orSkip: "there is no server of PostgreSQL that a user other than root may run: install postgresql and procps")
 }
 
 extension PostgresServer {
@@ -133,7 +141,7 @@ final class PostgresServer {
     /// Stops all processes of the server, which keep their connections.
     func pause() throws {
         let identifier = try #require(process?.identifier)
-        let children = try PostgresPrograms.run("/usr/bin/pgrep", ["-P", "\(identifier)"], errors: log)
+        let children = try PostgresPrograms.run(#require(Programs.path("pgrep")), ["-P", "\(identifier)"], errors: log)
         for process in [identifier] + children.compactMap({ pid_t($0) }) { Glibc.kill(process, SIGSTOP) }
     }
 

@@ -3,6 +3,7 @@ import Glibc
 import StrataModel
 import StrataStore
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -70,7 +71,7 @@ import Testing
     }
 
     /// On a medium that nobody may write to, where the tests run as somebody whom the system holds to that.
-    @Test(.enabled(if: getuid() != 0, "root may write everything"), arguments: CommandLines.all)
+    @Test(.needs(.ordinaryUser), arguments: CommandLines.all)
     func aStoreThatCannotBeWritten(_ line: CommandLines.Line) throws {
         let fixture = try StateFixture()
         let line = try Self.completed(line, fixture)

@@ -2,13 +2,14 @@ import Foundation
 import Glibc
 import StrataModel
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataTool
 
 /// `strata debug` for somebody who sits at a terminal: keys, completion, history, ^C and ^D.
-@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct DebugTerminalTests {
+@Suite(.needs(.terminal)) struct DebugTerminalTests {
     private static let (up, left, right) = ("\u{1B}[A", "\u{1B}[D", "\u{1B}[C")
 
     private func debug(

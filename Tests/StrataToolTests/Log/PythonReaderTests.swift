@@ -1,21 +1,20 @@
 import Glibc
 import StrataModel
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 /// A reader in another language, written from docs/format.md, must print what the tool prints.
-@Suite struct PythonReaderTests {
+@Suite(.needs(.python3)) struct PythonReaderTests {
     static let reader: String = {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         return root.joined(separator: "/") + "/Tests/Support/read_log.py"
     }()
 
     static func read(_ fixture: StoreFixture) throws -> ToolResult {
-        let result = try ToolProcess.run(
-            ["-c", "exec python3 \"$0\" \"$1\"", reader, fixture.path], in: fixture.directory.path, program: "/bin/sh")
-        try #require(result.code != 127, "python3 is missing: install it, as tools/test does")
-        return result
+        let python: String = try #require(Programs.path("python3"))
+        return try ToolProcess.run([reader, fixture.path], in: fixture.directory.path, program: python)
     }
 
     static func expectSame(_ fixture: StoreFixture, minimumLines: Int) throws {

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataTool
 
 /// What somebody sees who sits at a terminal: colours, progress, and ^C.
-@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct TerminalBehaviourTests {
+@Suite(.needs(.terminal)) struct TerminalBehaviourTests {
     private static let escape = "\u{1B}["
 
     private func show(

@@ -1,11 +1,12 @@
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
 @testable import StrataTool
 
 /// What the tool does for somebody who sits at a terminal: `script` gives it one.
-@Suite(.enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot)) struct TerminalTests {
+@Suite(.needs(.terminal), .needs(.script)) struct TerminalTests {
     private let directory: TestDirectory
 
     init() throws { directory = try TestDirectory() }
@@ -13,8 +14,8 @@ import Testing
     /// - Parameter environment: assignments in front of the command line.
     private func atTerminal(_ words: String, _ environment: String = "") throws -> ToolResult {
         let line = "\(environment) '\(try ToolProcess.toolPath)' \(words)"
-        return try ToolProcess.run(
-            ["-qec", line, "/dev/null"], in: directory.path, program: "/usr/bin/script")
+        let script: String = try #require(Programs.path("script"))
+        return try ToolProcess.run(["-qec", line, "/dev/null"], in: directory.path, program: script)
     }
 
     @Test func thePagerShowsWhatIsPrinted() throws {

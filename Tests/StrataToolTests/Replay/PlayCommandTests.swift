@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import StrataModel
 import StrataStore
+import TestNeeds
 import Testing
 
 @testable import StrataTool
@@ -112,7 +113,7 @@ import Testing
         #expect(piped.lines.filter { !$0.hasPrefix(" ") }.map { $0.prefix(2) } == ["7 ", "8 "])
     }
 
-    @Test("At a terminal Enter does", .enabled(if: PseudoTerminal.isOffered, PseudoTerminal.whyNot))
+    @Test("At a terminal Enter does", .needs(.terminal))
     func steppingAtATerminal() throws {
         let terminal = try PseudoTerminal("'\(try ToolProcess.toolPath)' \(steps)", in: fixture.directory.path)
         #expect(terminal.waits(for: "Enter plays the next commit, q ends"))

@@ -3,6 +3,7 @@ import StrataModel
 import StrataReplication
 import StrataStore
 import StrataSystem
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
 @Suite(
     "strata assets, with a server of JetStream",
-    .enabled(if: NATSPrograms.recent != nil, "there is no nats-server 2.12 or later: run tools/nats install"),
+    .needs(.natsServer),
     .timeLimit(.minutes(5)))
 struct AssetsCommandTests {
     private let store: SequencedStore
@@ -25,7 +26,7 @@ struct AssetsCommandTests {
             "listen: 127.0.0.1:\(port)\njetstream { store_dir: \"\(store.path("nats"))\", sync_interval: always }\n"
         try Data(configuration.utf8).write(to: URL(fileURLWithPath: store.path("nats.conf")))
         server = try ChildProcess(
-            try #require(NATSPrograms.recent), ["-c", store.path("nats.conf")], errors: store.path("nats.log"))
+            try #require(Programs.natsServer), ["-c", store.path("nats.conf")], errors: store.path("nats.log"))
         address = "nats://127.0.0.1:\(port)/notes?replicas=1"
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import StrataModel
 import StrataSystem
+import TestNeeds
 import Testing
 
 @testable import StrataTool
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: getuid() != 0, "root may read everything"))
+    @Test(.needs(.ordinaryUser))
     func unreadable() throws {
         let fixture = try StoreFixture.small()
         chmod(fixture.path + "/STORE", 0)

@@ -2,7 +2,6 @@ import Glibc
 import StrataModel
 import StrataSystem
 import TestSupport
-import Testing
 
 /// A program at a terminal of its own: what it shows comes to the test, and the test types.
 final class PseudoTerminal {
@@ -14,16 +13,6 @@ final class PseudoTerminal {
     private var status: Int32?
 
     var text: String { String(decoding: shown, as: UTF8.self) }
-
-    /// Whether the system has any: a container or a changed root may be without.
-    static let isOffered = ChildProcess.spawning.withLock { _ in
-        var (leader, follower): (Int32, Int32) = (-1, -1)
-        guard openpty(&leader, &follower, nil, nil, nil) == 0 else { return false }
-        close(leader)
-        close(follower)
-        return true
-    }
-    static let whyNot: Comment = "there are no pseudo-terminals here: mount devpts at /dev/pts"
 
     /// - Parameters:
     ///   - line: for the shell, which becomes the first program.
