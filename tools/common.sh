@@ -78,6 +78,9 @@ need() {
     fi
 }
 
+# want PACKAGE…: like need, for tests that are skipped without them.
+want() { (need "$@") || say "notice: tests that use them are skipped"; }
+
 # need_swift: Swift 6.2 or newer on the PATH.
 need_swift() {
     local version=()
@@ -108,4 +111,28 @@ find_imports() {
     for file in "$root"/Sources/{CLZ4,CSodium}/module.modulemap "$products"/{CStrata,CCloudKit}.build/module.modulemap; do
         imports+=(-Xcc "-fmodule-map-file=$file")
     done
+}
+
+# Runs in a network of its own, whose only interface is down at first.
+raise_loopback() {
+    python3 -c '
+import fcntl, socket, struct
+up = struct.pack("16sh22x", b"lo", 1)
+fcntl.ioctl(socket.socket(), 0x8914, up)'
+}
+
+# find_apart FUNCTION: sets `apart` to the words in front of a command that cut it off from the network and, after the
+# function has changed what is mounted, run it as the user that called. Returns 4 where the system does not allow it.
+find_apart() {
+    local away=(unshare --mount --net) back=()
+    if ((EUID != 0)); then
+        away+=(--map-root-user)
+        back=(unshare --user --map-user="$EUID" --map-group="$(id -g)")
+    fi
+    # shellcheck disable=SC2016
+    apart=("${away[@]}" bash -c "set -euo pipefail; $(declare -f raise_loopback "$1"); "'raise_loopback; "$0"; exec "$@"' \
+        "$1" "${back[@]}")
+    "${apart[@]}" true && return
+    say "not possible here: unshare cannot give a command a network and mounts of its own"
+    return 4
 }
