@@ -48,11 +48,11 @@ extension DatabaseCall {
     ) async throws(CKError) -> Result<ZoneChangesPage, CKError> {
         try await asking(.fetchRecordZoneChanges, carriesToken: token != nil) { opened in
             // Zones are the items of this request, and each is requested separately.
-            if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { return .failure(error) }
+            if let error = itemErrors(1, .fetchRecordZoneChanges, opened)[0] { return .failure(error.of(.fetch, zone)) }
             do {
                 return .success(try page(of: zone, since: token, desiredKeys, limit: limit, opened.store))
             } catch {
-                return .failure(CKError(engine: error))
+                return .failure(CKError(engine: error).of(.fetch, zone))
             }
         }
     }

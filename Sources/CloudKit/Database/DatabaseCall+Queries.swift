@@ -48,7 +48,9 @@ extension DatabaseCall {
                 throw CKError.cancelled
             }
             var matches = page.matches.map { result(of: $0, request.desiredKeys) }
-            for (index, error) in itemErrors(matches.count, .query, opened) { matches[index].result = .failure(error) }
+            for (index, error) in itemErrors(matches.count, .query, opened) {
+                matches[index].result = .failure(error.of(.fetch, matches[index].id))
+            }
             return QueryPage(matches: matches, cursor: page.cursor.map { CKQueryCursor(bytes: $0.encoded()) })
         }
     }

@@ -7,10 +7,14 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func record(_ id: CKRecord.ID) async throws -> CKRecord {
         try await asking(.fetchRecords) { opened in
-            if let error = itemErrors(1, .fetchRecords, opened)[0] { throw error }
+            if let error = itemErrors(1, .fetchRecords, opened)[0] { throw error.of(.fetch, id) }
             let model = id.model(for: client.userRecordName)
-            let record = try opened.store.snapshot().record(model, in: database, as: client.actor)
-            return try result(of: record, id, nil).get()
+            do {
+                let record = try opened.store.snapshot().record(model, in: database, as: client.actor)
+                return try result(of: record, id, nil).get()
+            } catch let refusal as Refusal {
+                throw CKError(refusal).of(.fetch, id)
+            }
         }
     }
 
@@ -26,7 +30,7 @@ extension DatabaseCall {
             results.reserveCapacity(ids.count)
             try fetch(ids, desiredKeys, from: opened, progress: progress) { results.append(($0, $1)) }
             for (index, error) in itemErrors(ids.count, .fetchRecords, opened) {
-                results[index].result = .failure(error)
+                results[index].result = .failure(error.of(.fetch, ids[index]))
             }
             return results
         }
@@ -42,7 +46,7 @@ extension DatabaseCall {
         for (id, found) in zip(ids, found) {
             switch found {
             case .success(let record): body(id, result(of: record, id, desiredKeys, progress))
-            case .failure(let refusal): body(id, .failure(CKError(refusal)))
+            case .failure(let refusal): body(id, .failure(CKError(refusal).of(.fetch, id)))
             }
         }
     }
@@ -58,7 +62,7 @@ extension DatabaseCall {
             }
             return .success(record)
         } catch {
-            return .failure(CKError(engine: error))
+            return .failure(CKError(engine: error).of(.fetch, id))
         }
     }
 
@@ -74,7 +78,7 @@ extension DatabaseCall {
             let errors = itemErrors(ids.count, .fetchRecords, opened)
             var index = 0
             try fetch(ids, desiredKeys, from: opened, progress: nil) { id, result in
-                results[id] = errors[index].map { .failure($0) } ?? result.mapError { $0 }
+                results[id] = errors[index].map { .failure($0.of(.fetch, id)) } ?? result.mapError { $0 }
                 index += 1
             }
             return results

@@ -34,11 +34,11 @@ extension DatabaseCall {
             let ids = Self.unique(ids)
             let errors = itemErrors(ids.count, .fetchRecordZones, opened)
             return try ids.enumerated().map { index, id in
-                if let error = errors[index] { return (id, .failure(error)) }
+                if let error = errors[index] { return (id, .failure(error.of(.fetch, id))) }
                 do {
                     return (id, .success(try zone(id, in: snapshot)))
                 } catch let refusal as Refusal {
-                    return (id, .failure(CKError(refusal)))
+                    return (id, .failure(CKError(refusal).of(.fetch, id)))
                 }
             }
         }
@@ -59,7 +59,9 @@ extension DatabaseCall {
             }
             let sent = ZonesModification(saves: kept.saves, deletes: kept.deletes)
             let answer = try await submit(request(sent), to: opened.store)
-            return kept.merged(try outcome(of: sent, answer)) { $0.zoneID }
+            var outcome = kept.merged(try outcome(of: sent, answer)) { $0.zoneID }
+            outcome.nameItems { $0.of($1, $2) }
+            return outcome
         }
     }
 

@@ -148,6 +148,7 @@ struct EncodedModification {
             if error != nil, isAtomic(id.zoneID) { outcome.isThrown = true }
         }
         if options.atomicFailures == .perItem { outcome.isThrown = false }
+        outcome.nameItems { $0.of($1, $2) }
         return outcome
     }
 

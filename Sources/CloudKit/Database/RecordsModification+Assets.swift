@@ -124,7 +124,7 @@ extension RecordsModification {
     private static func failure(of key: String, _ record: CKRecord, _ error: any Error) -> CKError {
         let cause = CKError(engine: error)
         let place = "Key \"\(key)\" of record \(record.recordID.recordName) (\(record.recordType))"
-        return CKError(cause.code, message: "\(place): \(cause.detail ?? "")", cause: cause)
+        return CKError(cause.code, message: "\(place): \(cause.localizedDescription)", cause: cause)
     }
 }
 

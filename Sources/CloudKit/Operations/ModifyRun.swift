@@ -27,6 +27,16 @@ extension ModifyOutcome {
         return errors.isEmpty ? nil : CKError(partialErrors: errors, message: Self.failureMessage)
     }
 
+    /// Puts the item of each error into its message.
+    mutating func nameItems(_ naming: (CKError, CKError.ItemAction, ItemID) -> CKError) {
+        for (index, save) in saves.enumerated() {
+            if case .failure(let error) = save.result { saves[index].result = .failure(naming(error, .save, save.id)) }
+        }
+        for (index, delete) in deletes.enumerated() {
+            if let error = delete.error { deletes[index].error = naming(error, .delete, delete.id) }
+        }
+    }
+
     /// Returns the result of the only save.
     func onlySave() throws -> Item { try saves.only() }
 

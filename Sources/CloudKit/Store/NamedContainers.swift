@@ -112,7 +112,7 @@ extension CKError {
             advice = "\(holder) has the store open; end that process, or set STRATA_HOME to another directory."
         case .permissionDenied?, .readOnlyMedium?:
             advice = "Give this user permission to write there, or set STRATA_HOME to another directory."
-        default: advice = reported.detail ?? ""
+        default: advice = reported.localizedDescription
         }
         self.init(
             reported.code, message: "The store of the container '\(identifier)' cannot be opened. \(advice)",

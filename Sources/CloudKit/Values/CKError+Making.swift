@@ -6,8 +6,8 @@ extension CKError {
     init(_ code: Code, message: String, cause: (any Error)? = nil, userInfo: [String: Any] = [:]) {
         var userInfo = userInfo
         // Names in the message may contain terminal control sequences.
-        userInfo[NSDebugDescriptionErrorKey] = message.withoutControls
-        userInfo[NSUnderlyingErrorKey] = cause
+        userInfo[NSLocalizedDescriptionKey] = message.withoutControls
+        if let cause { userInfo[NSUnderlyingErrorKey] = cause }
         self.init(code, userInfo: userInfo)
     }
 
@@ -25,6 +25,26 @@ extension CKError {
         userInfo[CKErrorRetryAfterKey] = refusal.retryAfterSeconds.map { NSNumber(value: $0) }
         let code = Code(rawValue: Int(clamping: refusal.code.rawValue)) ?? .internalError
         self.init(code, message: refusal.message, userInfo: userInfo)
+    }
+
+    /// The part of a request that an item is in.
+    enum ItemAction: String {
+        case fetch = "fetching"
+        case save = "saving"
+        case delete = "deleting"
+    }
+
+    /// Returns the error with the record in its message: "Error saving record <CKRecordID: …> to server: …".
+    func of(_ action: ItemAction, _ id: CKRecord.ID) -> CKError { of(action, "record \(id)") }
+
+    /// Returns the error with the zone in its message.
+    func of(_ action: ItemAction, _ id: CKRecordZone.ID) -> CKError { of(action, "record zone \(id)") }
+
+    private func of(_ action: ItemAction, _ item: String) -> CKError {
+        let place = action == .save ? "to" : "from"
+        return CKError(
+            code, message: "Error \(action.rawValue) \(item) \(place) server: \(localizedDescription)",
+            userInfo: userInfo)
     }
 
     /// Creates the error for a partial failure.

@@ -47,15 +47,12 @@ extension CKError {
     public var userInfo: [String: Any] { _nsError.userInfo }
     /// The same as ``userInfo``.
     public var errorUserInfo: [String: Any] { _nsError.userInfo }
-    /// A text for users in the form that Apple's platforms use: domain and number. ``debugDescription`` says more.
+    /// The problem, the item and the reason. Of an error that was made without a message: domain and number.
     public var localizedDescription: String {
         userInfo[NSLocalizedDescriptionKey] as? String ?? Self.plainText(errorCode)
     }
     /// The same as ``localizedDescription``.
     public var errorDescription: String? { localizedDescription }
-
-    /// The problem, the item and the reason; nil if the error has no message.
-    var detail: String? { userInfo[NSDebugDescriptionErrorKey] as? String }
 
     private static func plainText(_ code: Int) -> String {
         "The operation couldn’t be completed. (\(CKErrorDomain) error \(code).)"
@@ -80,8 +77,7 @@ extension CKError: CustomStringConvertible, CustomDebugStringConvertible {
     /// The code, number and message, and the number of failed items.
     public var description: String {
         let parts = partialErrorsByItemID.map { "; \($0.count) of its items failed" } ?? ""
-        let message = (detail ?? userInfo[NSLocalizedDescriptionKey] as? String).map { ": \($0)" } ?? ""
-        return "<CKError: \(code) (\(errorCode))\(message)\(parts)>"
+        return "<CKError: \(code) (\(errorCode)): \(localizedDescription)\(parts)>"
     }
     public var debugDescription: String { description }
 }

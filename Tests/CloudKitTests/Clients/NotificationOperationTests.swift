@@ -132,7 +132,7 @@ struct NotificationOperationTests {
                 return operation
             }
             #expect(error?.code == .serviceUnavailable)
-            #expect(error?.detail?.contains("web service") == true)
+            #expect(error?.detail.contains("web service") == true)
         }
     }
 

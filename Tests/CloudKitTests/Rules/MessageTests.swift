@@ -54,7 +54,43 @@ struct MessageTests {
             #expect(message.contains(name), "\(code): \(message)")
             #expect(error.map { "\($0)" }?.contains("\(code)") == true)
             #expect(error.map { ($0 as NSError).detail } == message)
+            #expect(error?.localizedDescription == message && error?.errorDescription == message)
+            #expect((error as NSError?)?.localizedDescription == message)
+            #expect((error as (any Error)?)?.localizedDescription == message)
         }
+    }
+
+    @Test("The message of an item names the record or zone, as Apple's do, wherever the error comes from")
+    func items() async throws {
+        let notes = try await NotesStore()
+        let database = notes.database
+        let (missing, zone) = (notes.id("missing"), CKRecordZone.ID(zoneName: "Nowhere"))
+        let stale = try await notes.staleNote("stale")
+        let mistaken = notes.note("mistaken")
+        mistaken["_reserved"] = 1
+        let lost = CKRecord.ID(recordName: "lost", zoneID: zone)
+        let results = try await database.modifyRecords(
+            saving: [stale, mistaken], deleting: [lost], atomically: false)
+        func message(_ result: Result<some Any, any Error>?) -> String? {
+            if case .failure(let error)? = result { error.localizedDescription } else { nil }
+        }
+        let found: [(String?, String)] = [
+            (message(try await database.records(for: [missing])[missing]), "Error fetching record \(missing) from"),
+            (await error { try await database.record(for: missing) }?.localizedDescription,
+                "Error fetching record \(missing) from server: Record not found"),
+            (message(results.saveResults[stale.recordID]), "Error saving record \(stale.recordID) to server: "),
+            (message(results.saveResults[mistaken.recordID]), "Error saving record \(mistaken.recordID) to server: "),
+            (message(results.deleteResults[lost]), "Error deleting record \(lost) from server: Zone 'Nowhere' "),
+            (message(try await database.recordZones(for: [zone])[zone]), "Error fetching record zone \(zone) from"),
+            (message(try await database.modifyRecordZones(saving: [], deleting: [zone]).deleteResults[zone]),
+                "Error deleting record zone \(zone) from server: "),
+            (await error { try await database.recordZoneChanges(inZoneWith: zone, since: nil) }?.localizedDescription,
+                "Error fetching record zone \(zone) from server: "),
+        ]
+        for (message, start) in found { #expect(message?.hasPrefix(start) == true, "\(message ?? "no error")") }
+        try notes.store.console.failNext(of: .modifyRecords, with: .zoneBusy, scope: .item)
+        let busy = await error { try await database.save(notes.note("busy")) }
+        #expect(busy?.localizedDescription.hasPrefix("Error saving record \(notes.id("busy")) to server: ") == true)
     }
 
     @Test("A bystander's message names it; a partial failure has every item that failed (B81, B258)")

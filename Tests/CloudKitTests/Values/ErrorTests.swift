@@ -73,7 +73,7 @@ struct ErrorTests {
         #expect(CKError(_nsError: NSError(domain: CKErrorDomain, code: 26)).code == .zoneNotFound)
     }
 
-    @Test("One text for users, in the platform's form; what happened is in the debug description")
+    @Test("An error made without a message has the platform's text, and any other its message")
     func texts() async throws {
         let plain = "The operation couldn’t be completed. (CKErrorDomain error 36.)"
         for error in [CKError(.zoneBusy), CKError(_nsError: NSError(domain: CKErrorDomain, code: 23))] {
@@ -91,10 +91,13 @@ struct ErrorTests {
             let error = try #require(error as? CKError)
             let texts = [
                 error.localizedDescription, error.debugDescription, error.description, "\(error)", error.detail,
-                (error as NSError).localizedDescription,
+                error.errorDescription ?? "", (error as NSError).localizedDescription,
+                (error as any Error).localizedDescription,
             ]
             #expect(texts.allSatisfy { text in text.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
-            #expect(!error.detail.isEmpty && error.debugDescription.contains(error.detail))
+            #expect(error.localizedDescription.hasPrefix("Error fetching record <CKRecordID: "))
+            #expect(Set(texts.filter { !$0.hasPrefix("<CKError") }) == [error.localizedDescription])
+            #expect(error.debugDescription.contains(error.localizedDescription))
         }
     }
 
@@ -124,6 +127,6 @@ struct ErrorTests {
 }
 
 extension Error {
-    /// What an error says beside the text for users.
-    var detail: String { (self as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? "" }
+    /// The message of an error.
+    var detail: String { (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
 }
