@@ -107,8 +107,9 @@ extension CKDatabase {
     ///   - recordIDsToDelete: Records to delete, none of them among those to save.
     ///   - savePolicy: The handling of records that others have saved since they were fetched.
     ///   - atomically: True if one failed item makes all items of its zone fail, in zones that support this.
-    /// - Throws: An error that affects all items; or `partialFailure` with the error of each item if an item of an
-    ///   atomic zone fails, unless the store's options differ (``CloudStore/AtomicFailures``).
+    /// - Throws: An error that affects all items; or `partialFailure` with the error of each item if `atomically` is
+    ///   true and an item of an existing zone with ``CKRecordZone/Capabilities/atomic`` fails, unless the store's
+    ///   options differ (``CloudStore/AtomicFailures``). In a zone that does not exist, each item has its own result.
     @discardableResult
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],

@@ -139,17 +139,33 @@ struct EncodedModification {
                 }
             }
             outcome.saves.append((record.recordID, result))
-            if case .failure = result, isAtomic(record.recordID.zoneID) { outcome.isThrown = true }
         }
         var deleted = answer.result.deletes.makeIterator()
         for (index, id) in modification.deletes.enumerated() {
-            let error = deleteErrors[index] ?? deleted.next()?.map { CKError($0) }
-            outcome.deletes.append((id, error))
-            if error != nil, isAtomic(id.zoneID) { outcome.isThrown = true }
+            outcome.deletes.append((id, deleteErrors[index] ?? deleted.next()?.map { CKError($0) }))
         }
-        if options.atomicFailures == .perItem { outcome.isThrown = false }
+        outcome.isThrown = try options.atomicFailures == .throwing && isAtomicFailure(outcome, answer)
         outcome.nameItems { $0.of($1, $2) }
         return outcome
+    }
+
+    /// Returns true if an item of an existing atomic zone failed (B87). The items of a zone that does not exist fail
+    /// each on its own.
+    private func isAtomicFailure(_ outcome: RecordsOutcome, _ answer: Answer) throws -> Bool {
+        var failed: Set<ZoneID> = []
+        func add(_ id: CKRecord.ID, _ error: CKError) {
+            guard isAtomic(id.zoneID), error.code != .zoneNotFound, error.code != .userDeletedZone else { return }
+            failed.insert(model(id).zone)
+        }
+        for case (let id, .failure(let error)) in outcome.saves { add(id, error) }
+        for case (let id, let error?) in outcome.deletes { add(id, error) }
+        return try failed.contains { zone in
+            // An item that cannot be sent fails before its zone is looked up.
+            do {
+                _ = try answer.snapshot.zone(zone, in: call.database, as: call.client.actor)
+                return true
+            } catch is Refusal { return false }
+        }
     }
 
     /// Returns the records after the successful saves. A replayed answer may be older than the state that it is read

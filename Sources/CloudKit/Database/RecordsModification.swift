@@ -49,7 +49,7 @@ struct RecordsModification: Sendable {
 struct RecordsOutcome: ModifyOutcome {
     var saves: [(id: CKRecord.ID, result: Result<CKRecord, CKError>)] = []
     var deletes: [(id: CKRecord.ID, error: CKError?)] = []
-    /// True if an item of an atomic zone failed and the store's options require an error to be thrown (B87).
+    /// True if an item of an existing atomic zone failed and the store's options require an error to be thrown (B87).
     var isThrown = false
 
     static var failureMessage: String { "Failed to modify some records" }

@@ -74,6 +74,57 @@ struct ModifyRecordsTests {
         #expect(try await notes.database.record(for: elsewhere.recordID).recordChangeTag != nil)
     }
 
+    /// Apps make their zone when the results tell that there is none.
+    @Test("Items of a zone that does not exist have results; the call does not throw (B32, B87)")
+    func missingZone() async throws {
+        let notes = try await NotesStore()
+        let nowhere = CKRecordZone(zoneName: "Nowhere")
+        let first = CKRecord(recordType: "Note", recordID: .init(recordName: "a", zoneID: nowhere.zoneID))
+        let wrong = CKRecord(recordType: "Note", recordID: .init(recordName: "b", zoneID: nowhere.zoneID))
+        let gone = CKRecord.ID(recordName: "c", zoneID: nowhere.zoneID)
+        let results = try await notes.database.modifyRecords(saving: [first, notes.note("d")], deleting: [gone])
+        #expect(results.saveResults[first.recordID]?.code == .zoneNotFound)
+        #expect(results.deleteResults[gone]?.code == .zoneNotFound)
+        #expect(try results.saveResults[notes.id("d")]?.get().recordChangeTag != nil)
+        // A record that cannot be sent fails before its zone is looked up.
+        wrong["_reserved"] = "not allowed"
+        let mistaken = try await notes.database.modifyRecords(saving: [wrong], deleting: [])
+        #expect(mistaken.saveResults[wrong.recordID]?.code == .invalidArguments)
+        let handled = await withCheckedContinuation { continuation in
+            notes.database.modifyRecords(saving: [first], deleting: []) { continuation.resume(returning: $0) }
+        }
+        #expect(try handled.get().saveResults[first.recordID]?.code == .zoneNotFound)
+        let shared = notes.store.container(user: "ben").sharedCloudDatabase
+        let hidden = CKRecord(recordType: "Note", recordID: notes.id("e"))
+        #expect(try await shared.modifyRecords(saving: [hidden], deleting: []).saveResults.values.first?.code != nil)
+        try await notes.database.save(nowhere)
+        try await notes.database.modifyRecords(saving: [first], deleting: [])
+        try notes.store.console.purgeZone(nowhere.zoneID, of: "anna")
+        let purged = try await notes.database.modifyRecords(saving: [first], deleting: [])
+        #expect(purged.saveResults[first.recordID]?.code == .userDeletedZone)
+    }
+
+    @Test("With one failing in an atomic zone the error has the failed items of other zones, too (B87)")
+    func throwingWithMissingZone() async throws {
+        let notes = try await NotesStore()
+        let stale = try await notes.staleNote("a")
+        let elsewhere = CKRecord(
+            recordType: "Note", recordID: .init(recordName: "b", zoneID: .init(zoneName: "Nowhere")))
+        let first = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "first"))
+        try await notes.database.save(first)
+        let again = CKRecord(recordType: "Note", recordID: first.recordID)
+        let error = await #expect(throws: CKError.self) {
+            try await notes.database.modifyRecords(saving: [stale, elsewhere, again], deleting: [])
+        }
+        let codes = (error?.partialErrorsByItemID ?? [:]).mapValues { ($0 as? CKError)?.code }
+        #expect(error?.code == .partialFailure)
+        #expect(
+            codes == [
+                stale.recordID: .serverRecordChanged, elsewhere.recordID: .zoneNotFound,
+                again.recordID: .serverRecordChanged,
+            ])
+    }
+
     @Test("With atomicFailures .perItem the same call returns results (B87)")
     func perItem() async throws {
         var options = CloudStore.Options.service
