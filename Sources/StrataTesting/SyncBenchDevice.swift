@@ -65,7 +65,7 @@ final class SyncBenchDevice<App: SyncBenchApp>: Sendable {
     }
 
     /// Returns once the engine has compared the account.
-    func reportStart() async { await current.engine.waitForStart() }
+    func reportStart() async { await current.engine.reportState() }
 
     /// Returns once the engine has reported its state.
     func reportState() async { await current.engine.reportState() }

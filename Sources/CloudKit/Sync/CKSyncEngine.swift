@@ -14,7 +14,8 @@ import Foundation
 public final class CKSyncEngine: Sendable, CustomStringConvertible {
     let core: SyncCore
 
-    /// Creates an engine and starts it.
+    /// Creates an engine and starts it. The delegate gets its first event 100 ms later on the store's clock, or in the
+    /// first call of ``fetchChanges(_:)`` or ``sendChanges(_:)``, so that it can be assigned to a property before.
     public init(_ configuration: Configuration) {
         core = SyncCore(configuration)
         core.start(for: self)
@@ -48,10 +49,8 @@ public final class CKSyncEngine: Sendable, CustomStringConvertible {
     /// immediately. Requests that are under way may still succeed (B240).
     public func cancelOperations() async { await core.cancelAll() }
 
-    /// Returns once the engine has compared the account with that of its state.
-    package func waitForStart() async { await core.waitForStart() }
-
-    /// Reports the state if it changed, without waiting for further changes.
+    /// Compares the account with that of the state, and reports the state if it changed, without waiting for further
+    /// changes.
     package func reportState() async { await core.reportState() }
 
     public var description: String {

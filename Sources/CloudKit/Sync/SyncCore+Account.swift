@@ -3,6 +3,7 @@ import Foundation
 extension SyncCore {
     /// Compares the user with the last known one, and posts the difference (B451 to B453). Called in turn.
     func compareAccount() async throws(CKError) {
+        endStart()
         let current: String?
         switch client.accountStatus {
         case .available: current = client.userRecordName
@@ -14,7 +15,7 @@ extension SyncCore {
         guard current != previous else { return }
         state.change { content in
             // What was added since the engine was created stays (B451).
-            if !isFirst { content.clear() }
+            if !isFirst || hasState { content.clear() }
             content.user = current
             return true
         }
@@ -27,7 +28,8 @@ extension SyncCore {
         case (nil, nil): return
         }
         try await post(.accountChange(.init(changeType: change)))
-        if current != nil { scheduler.cause(fetches: true, sends: true) }
+        // The first comparison is part of the start, which is a cause itself.
+        if current != nil, !isFirst { scheduler.cause(fetches: true, sends: true) }
     }
 
     private func userID(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name) }

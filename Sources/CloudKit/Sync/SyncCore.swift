@@ -11,8 +11,9 @@ final class SyncCore: Sendable {
         /// The runs that are under way or wait for their turn.
         var runs: [SyncRun] = []
         var listening: Task<Void, Never>?
-        var starting: Task<Void, Never>?
         var accountObserver: AccountObserver?
+        /// True until the engine first looked at the account.
+        var isStarting = true
         /// True until the account was first compared.
         var isNew = true
     }
@@ -30,7 +31,7 @@ final class SyncCore: Sendable {
     let chosenSubscription: CKSubscription.ID?
     /// A text about a state that was not used (B449); nil if there was none.
     let droppedStateNote: String?
-    private let hasState: Bool
+    let hasState: Bool
     private weak let delegate: (any CKSyncEngineDelegate)?
     private let turn = SyncTurn()
     private let life = Lock(Life())
@@ -67,17 +68,15 @@ final class SyncCore: Sendable {
 
     func start(for engine: CKSyncEngine) {
         life.withLock { $0.engine = engine }
-        scheduler.stateTimer.onDue { [weak self] in await self?.reportState() }
+        scheduler.startTimer.onDue { [weak self] in await self?.reportState() }
+        scheduler.stateTimer.onDue { [weak self] in await self?.reportStateAsScheduled() }
         scheduler.syncTimer.onDue { [weak self] in await self?.syncAsScheduled() }
         guard database.databaseScope != .public else { return }
         client.join(self)
         let observer = AccountObserver { [weak self] in self?.accountChanged() }
         life.withLock { $0.accountObserver = observer }
-        let starting = accountChanged()
-        life.withLock { $0.starting = starting }
-        guard automaticallySync else { return }
-        scheduler.cause(fetches: true, sends: true)
-        listen()
+        scheduler.start()
+        if automaticallySync { listen() }
     }
 
     func stop() {
@@ -95,15 +94,10 @@ final class SyncCore: Sendable {
     private var isStopped: Bool { life.withLock { $0.isStopped } }
 
     /// Detached, as all tasks of the engine itself: they must not inherit the mark of a callback.
-    @discardableResult
-    private func accountChanged() -> Task<Void, Never> {
-        Task.detached { [weak self] in
-            guard let self else { return }
-            await turn.take {
-                try? await self.compareAccount()
-                try? await self.postState(isLast: true)
-            }
-        }
+    private func accountChanged() {
+        // The first event waits, since the program may still be creating the delegate's properties.
+        if life.withLock({ $0.isStarting }) { return }
+        Task.detached { [weak self] in await self?.reportState() }
     }
 
     /// Listens to the notifications of the device, whether or not the program does too (B467).
@@ -127,11 +121,17 @@ final class SyncCore: Sendable {
         scheduler.pushed()
     }
 
-    /// Returns true if the account was not compared before, and there was no state.
+    /// Ends the wait for the first look at the account: later changes of it are news.
+    func endStart() {
+        life.withLock { $0.isStarting = false }
+        scheduler.startTimer.set(nil)
+    }
+
+    /// Returns true if the account was not compared before.
     func takeFirstComparison() -> Bool {
         life.withLock { life in
             defer { life.isNew = false }
-            return life.isNew && !hasState
+            return life.isNew
         }
     }
 
@@ -161,9 +161,19 @@ final class SyncCore: Sendable {
         }
     }
 
-    func waitForStart() async { await life.withLock { $0.starting }?.value }
+    private func reportStateAsScheduled() async {
+        // The first sync compares the account before, which is the first event (B451).
+        if automaticallySync, life.withLock({ $0.isStarting }) { return }
+        await reportState()
+    }
 
-    func reportState() async { await turn.take { try? await postState(isLast: true) } }
+    /// Posts a change of the account, and then the state if it changed.
+    func reportState() async {
+        await turn.take {
+            try? await compareAccount()
+            try? await postState(isLast: true)
+        }
+    }
 
     private var isInCallback: Bool { Self.callbacks.contains(number) }
 
@@ -236,6 +246,10 @@ final class SyncCore: Sendable {
     }
 
     private func syncAsScheduled() async {
+        // A change of the account is an event, even if nothing can be synced.
+        if life.withLock({ $0.isStarting }), let opened = try? client.opened(), !canReach(opened) {
+            await reportState()
+        }
         guard await isReachable() else { return }
         // No call joins the first before it is known to fetch.
         let (fetching, sending) = (SyncRun(nil), SyncRun(nil))

@@ -47,6 +47,7 @@ final class SyncScheduler: Sendable {
     /// Returns the part of a pause to add to it, from 0 to 1.
     let jitter: @Sendable () -> Double
     private let state = Lock(State())
+    let startTimer: SyncTimer
     let syncTimer: SyncTimer
     let stateTimer: SyncTimer
 
@@ -54,12 +55,19 @@ final class SyncScheduler: Sendable {
         self.isAutomatic = isAutomatic
         self.clock = clock
         self.jitter = jitter
+        startTimer = SyncTimer(clock)
         syncTimer = SyncTimer(clock)
         stateTimer = SyncTimer(clock)
     }
 
     /// The time of the next sync; nil if none is scheduled.
     var due: Int64? { state.withLock { $0.due } }
+
+    /// Schedules the first look at the account, which is part of the first sync if there is one.
+    func start() {
+        if !isAutomatic { return startTimer.set(clock.nowMicroseconds() + Self.gathering) }
+        cause(fetches: true, sends: true)
+    }
 
     // MARK: The state
 
@@ -174,6 +182,7 @@ final class SyncScheduler: Sendable {
 
     func stop() {
         state.withLock { $0.isStopped = true }
+        startTimer.set(nil)
         syncTimer.set(nil)
         stateTimer.set(nil)
     }

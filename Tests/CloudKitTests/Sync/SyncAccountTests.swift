@@ -30,6 +30,71 @@ struct SyncAccountTests {
     }
 
     @Test(
+        "B451 the first event waits 100 ms on the store's clock, whatever changes meanwhile", arguments: [false, true])
+    func waiting(automatically: Bool) async throws {
+        let engine = world.engine(phone, automatically: automatically)
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: world.zone))])
+        try world.store.console.setAccountStatus(.temporarilyUnavailable, of: "anna")
+        try world.store.console.setAccountStatus(.available, of: "anna")
+        #expect(await soon { world.clock.sleeperCount == 2 })
+        world.clock.advance(by: .milliseconds(99))
+        await world.settle()
+        #expect(phone.events.isEmpty)
+        world.clock.advance(by: .milliseconds(1))
+        #expect(await soon { phone.journal.first == "sign in" })
+        guard case .accountChange? = phone.events.first else {
+            Issue.record("the first event is \(String(describing: phone.events.first))")
+            return
+        }
+    }
+
+    @Test("B451 an automatic engine without a network reports the account all the same")
+    func unreachable() async throws {
+        try world.store.console.setNetwork(.unavailable)
+        let engine = world.engine(phone, automatically: true)
+        #expect(await soon { world.clock.sleeperCount == 1 })
+        world.clock.advance(by: .milliseconds(100))
+        #expect(await soon { phone.journal == ["sign in"] })
+        try world.store.console.setNetwork(.normal)
+        #expect(await soon { phone.journal == ["sign in", "will fetch", "did fetch"] })
+        withExtendedLifetime(engine) {}
+    }
+
+    /// An app that creates its engine in its own initializer, as Apple's sample does.
+    private final class Starting: CKSyncEngineDelegate {
+        private let engine = Lock<CKSyncEngine?>(nil)
+        /// True once an event came, and true if that was before the engine was assigned.
+        let first = Lock<(hasCome: Bool, wasEarly: Bool)>((false, false))
+
+        init(_ database: CKDatabase, automatically: Bool) {
+            var configuration = CKSyncEngine.Configuration(
+                database: database, stateSerialization: nil, delegate: self)
+            configuration.automaticallySync = automatically
+            let engine = CKSyncEngine(configuration)
+            self.engine.withLock { $0 = engine }
+        }
+
+        func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+            let isAssigned = engine.withLock { $0 != nil }
+            first.withLock { if !$0.hasCome { $0 = (true, !isAssigned) } }
+        }
+
+        func nextRecordZoneChangeBatch(
+            _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+        ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+    }
+
+    @Test("B451 no event comes while the app is still in its own initializer")
+    func starts() async throws {
+        let store = try CloudStore.inMemory()
+        let apps = (0..<400).map { number in
+            Starting(store.container(user: "user\(number)").privateCloudDatabase, automatically: number % 2 == 0)
+        }
+        #expect(await soon { apps.allSatisfy { $0.first.withLock { $0.hasCome } } })
+        #expect(apps.filter { $0.first.withLock { $0.wasEarly } }.isEmpty)
+    }
+
+    @Test(
         "B239 B452 another user while not running: one switch, lists and tokens cleared before, what is added is sent")
     func switched() async throws {
         let engine = world.engine(phone)
@@ -61,6 +126,8 @@ struct SyncAccountTests {
         try world.store.console.setAccountStatus(.noAccount, of: "anna")
         let other = SyncDevice()
         let next = world.engine(other, state: state)
+        #expect(await soon { world.clock.sleeperCount == 1 })
+        world.clock.advance(by: .milliseconds(100))
         #expect(await soon { other.journal == ["sign out"] })
         next.state.add(pendingRecordZoneChanges: [.saveRecord(world.id("a"))])
         #expect(await failure { try await next.sendChanges() }?.code == .notAuthenticated)
@@ -74,6 +141,8 @@ struct SyncAccountTests {
     func running(status: CKAccountStatus) async throws {
         let (engine, tablet) = (world.engine(phone), SyncDevice())
         let other = world.engine(tablet, "tablet")
+        #expect(await soon { world.clock.sleeperCount == 2 })
+        world.clock.advance(by: .milliseconds(100))
         #expect(await soon { phone.journal == ["sign in"] && tablet.journal == ["sign in"] })
         try world.store.console.setAccountStatus(status, of: "anna")
         #expect(await soon { phone.journal == ["sign in", "sign out"] && tablet.journal == ["sign in", "sign out"] })
@@ -87,7 +156,8 @@ struct SyncAccountTests {
     func temporarily() async throws {
         let engine = world.engine(phone, automatically: true)
         engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: world.zone))])
-        #expect(await soon { phone.journal == ["sign in"] })
+        await engine.reportState()
+        #expect(phone.journal == ["sign in"])
         try world.store.console.setAccountStatus(.temporarilyUnavailable, of: "anna")
         #expect(await failure { try await engine.sendChanges() }?.code == .accountTemporarilyUnavailable)
         _ = await world.advance(atMost: .seconds(5), until: { false })

@@ -52,8 +52,6 @@ struct SyncErrorTableTests {
 
     /// Lets the scheduled sync begin.
     private func begin(_ engine: CKSyncEngine) async {
-        // Comparing the account is a cause, and puts the sync off.
-        await engine.core.waitForStart()
         #expect(await soon { engine.core.scheduler.due != nil && world.clock.sleeperCount > 0 })
         world.clock.advance(by: .milliseconds(100))
     }
