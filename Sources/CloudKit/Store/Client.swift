@@ -25,6 +25,7 @@ final class Client: Sendable {
         self.actor = actor
         containerIdentifier = identifier
         userRecordName = UserRecord.name(of: actor.user)
+        opened.faults.join(self)
     }
 
     init(failure: CKError, _ actor: Actor, identifier: String) {

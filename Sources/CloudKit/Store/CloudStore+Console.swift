@@ -44,15 +44,17 @@ extension CloudStore {
             try doing { try store.resetEncryptedData(of: user) }
         }
 
-        /// Sets the account status of a user, which persists when the store is reopened. Posts `CKAccountChanged` if
-        /// the status changed.
+        /// Sets the account status of a user, which persists when the store is reopened. If the status changed, posts
+        /// `CKAccountChanged` for each container of the user, with the container as the object.
         public func setAccountStatus(_ status: CKAccountStatus, of user: String) throws {
             try doing {
                 guard try store.account(of: user).status != status.engine else { return }
                 try store.setAccountStatus(status.engine, of: user)
+                opened.faults.wakeAll()
+                for client in opened.faults.clients(of: user) {
+                    NotificationCenter.default.post(name: .CKAccountChanged, object: client.container)
+                }
             }
-            opened.faults.wakeAll()
-            NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
         }
 
         /// Limits the bytes that the records and assets in a user's private database may take; nil for no limit.

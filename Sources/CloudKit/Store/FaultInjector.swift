@@ -92,9 +92,29 @@ final class FaultInjector: Sendable {
         func plan(of actor: Actor) -> CloudStore.FaultPlan? { plans.last { $0.target.includes(actor) }?.plan ?? nil }
     }
 
+    private struct KnownClient {
+        weak var client: Client?
+    }
+
     private let state = Lock(State())
+    /// The clients of all handles of the store.
+    private let clients = Lock<[KnownClient]>([])
     /// True if no faults are set, which is almost always so. Read for each request.
     private let isCalm = Atomic(true)
+
+    // MARK: Clients
+
+    func join(_ client: Client) {
+        clients.withLock { clients in
+            clients.removeAll { $0.client == nil }
+            clients.append(KnownClient(client: client))
+        }
+    }
+
+    /// Returns the clients of a user that are in use.
+    func clients(of user: String) -> [Client] {
+        clients.withLock { $0.compactMap(\.client) }.filter { isSameText($0.actor.user, user) }
+    }
 
     // MARK: Setting
 

@@ -73,7 +73,7 @@ final class SyncCore: Sendable {
         scheduler.syncTimer.onDue { [weak self] in await self?.syncAsScheduled() }
         guard database.databaseScope != .public else { return }
         client.join(self)
-        let observer = AccountObserver { [weak self] in self?.accountChanged() }
+        let observer = AccountObserver(client) { [weak self] in self?.accountChanged() }
         life.withLock { $0.accountObserver = observer }
         scheduler.start()
         if automaticallySync { listen() }

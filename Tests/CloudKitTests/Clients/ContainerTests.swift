@@ -1,7 +1,6 @@
 import CloudKit
 import StrataStore
 import StrataSystem
-import Synchronization
 import TestSupport
 import Testing
 
@@ -109,13 +108,18 @@ struct ContainerTests {
         let store = try CloudStore.inMemory()
         let phone = store.container(user: "anna")
         let id = CKRecord.ID(recordName: "note")
-        let posted = Atomic(0)
-        let observer = NotificationCenter.default.addObserver(forName: .CKAccountChanged, object: nil, queue: nil) {
-            _ in posted.add(1, ordering: .relaxed)
+        let (tablet, others) = (store.container(user: "anna", device: "tablet"), store.container(user: "ben"))
+        let posted = [phone, tablet, others].map { _ in Lock(0) }
+        let observers = zip([phone, tablet, others], posted).map { container, count in
+            NotificationCenter.default.addObserver(forName: .CKAccountChanged, object: container, queue: nil) {
+                notification in
+                #expect((notification.object as? CKContainer) === container)
+                count.withLock { $0 += 1 }
+            }
         }
-        defer { NotificationCenter.default.removeObserver(observer) }
-        try store.console.setAccountStatus(.temporarilyUnavailable, of: "anna")
-        #expect(posted.load(ordering: .relaxed) >= 1)
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        for _ in 0..<2 { try store.console.setAccountStatus(.temporarilyUnavailable, of: "anna") }
+        #expect(posted.map { $0.withLock { $0 } } == [1, 1, 0])
         #expect(try await phone.accountStatus() == .temporarilyUnavailable)
         #expect(await code { try await phone.privateCloudDatabase.record(for: id) } == .accountTemporarilyUnavailable)
         #expect(await code { try await phone.publicCloudDatabase.record(for: id) } == .unknownItem)
