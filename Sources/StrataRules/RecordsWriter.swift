@@ -28,6 +28,8 @@ final class RecordsWriter {
         judge.deletes.filter { $0.refusal == nil }.flatMap { delete in
             delete.cascade.map { RecordKey(zone: UInt64(delete.zoneIndex), name: $0) }
         })
+    /// The records whose items were refused, by the indices of their zones.
+    private lazy var refusedRecords = madeRefusedRecords()
     /// The number of records that get a new version without an item, because of a share.
     var consequenceCount = 0
     /// The ordinal of the reserved key of the states of shares; 0 if the request changes no share.
@@ -159,6 +161,17 @@ final class RecordsWriter {
         return events
     }
 
+    private func madeRefusedRecords() -> Set<RecordKey> {
+        var records: Set<RecordKey> = []
+        for (save, state) in zip(judge.body.saves, judge.saves) where state.refusal != nil {
+            records.insert(RecordKey(zone: UInt64(state.zoneIndex), name: save.record.name))
+        }
+        for (delete, state) in zip(judge.body.deletes, judge.deletes) where state.refusal != nil {
+            records.insert(RecordKey(zone: UInt64(state.zoneIndex), name: delete.name))
+        }
+        return records
+    }
+
     /// Appends the event of a save, and returns its index.
     private func append(_ index: Int, _ state: SaveState) throws -> UInt32 {
         let save = judge.body.saves[index]
@@ -247,7 +260,7 @@ final class RecordsWriter {
                 try judge.holds(parent, in: state.zoneIndex)
             else { continue }
             let key = RecordKey(zone: UInt64(state.zoneIndex), name: parent)
-            if savedEvents[key] != nil || goneRecords.contains(key) { continue }
+            if savedEvents[key] != nil || goneRecords.contains(key) || refusedRecords.contains(key) { continue }
             let record = RecordKey(zone: zones[state.zoneIndex].ordinal, name: parent)
             guard let stored = try judge.view.record(record),
                 try judge.resolved.scope != .shared || judge.right(to: parent, stored, state.zoneIndex) != nil

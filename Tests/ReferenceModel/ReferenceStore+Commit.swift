@@ -115,7 +115,7 @@ extension ReferenceStore {
     }
 
     private mutating func touchParents(_ judgement: Judgement, _ saved: [ReferencePlace], _ time: Int64) {
-        var untouchable = Set(saved + judgement.going)
+        var untouchable = Set(judgement.saves.map(\.place) + judgement.deletes + judgement.going)
         if bends(.savedParentIsTouched) { untouchable = Set(judgement.going) }
         // They get a new version when they lose their share.
         untouchable.formUnion(judgement.rootsOfEndingShares)

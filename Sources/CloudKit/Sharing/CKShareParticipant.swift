@@ -126,8 +126,8 @@ extension CKShareParticipant.Values {
     /// The participant as a request sends it.
     ///
     /// - Throws: ``CKError`` `invalidArguments` for a role or permission that no participant can be given (B331).
-    func model() throws(CKError) -> ShareChange.Participant {
-        guard let role = ShareRole(role), role != .owner else {
+    func model(isOwner: Bool) throws(CKError) -> ShareChange.Participant {
+        guard let role = ShareRole(role), isOwner || role != .owner else {
             throw CKError(.invalidArguments, message: "A participant cannot have the role \(self.role).")
         }
         guard let permission = SharePermission(permission) else {

@@ -117,8 +117,10 @@ struct ShareFields: Sendable {
         let sent = participants.map(\.values)
         if !Self.isSame(sent, original.participants) {
             var list: [ShareChange.Participant] = []
-            for (index, participant) in sent.enumerated() where index > 0 || participant.role != .owner {
-                list.append(try participant.model())
+            for (index, participant) in sent.enumerated() {
+                // The owner, whose entry the store refuses if the caller changed it (B332).
+                if index == 0, participant.role == .owner, participant.permission == .readWrite { continue }
+                list.append(try participant.model(isOwner: index == 0))
             }
             change.participants = list
         }

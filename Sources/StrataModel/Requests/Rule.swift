@@ -235,7 +235,8 @@ public enum Rule: String, Sendable, CaseIterable {
         address without an account belongs to the user who has it when the share is accepted.
         B331 Participants are added as private users or administrators, to a share that is not public. The owner \
         cannot be added.
-        B332 Only the owner and administrators change the participants and permissions of a share.
+        B332 Only the owner and administrators change the participants and permissions of a share, and no one \
+        changes the owner's.
         B341 A share has at most 100 participants, including the owner, and nobody is in it twice.
         B346 A user whom a private share does not mention gets participantMayNeedVerification while an invitation to \
         an unmatched address waits, and else the answer for a URL of nothing.

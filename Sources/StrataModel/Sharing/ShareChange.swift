@@ -24,7 +24,7 @@ package struct ShareChange: Sendable, Hashable {
 
     /// The name of the root record of a new share, nil if the share covers its whole zone. Ignored for a stored share.
     package var root: String?
-    /// The complete list without the owner; nil if the client did not change the list.
+    /// The complete list, except that the owner may be left out; nil if the client did not change the list.
     package var participants: [Participant]?
     /// Nil if the client did not change it. The same holds for the next field.
     package var publicPermission: SharePermission?

@@ -68,6 +68,7 @@ struct ShareEditing {
         let known = state.participants.count
         var named: Set<Int> = []
         for entry in entries where !dropped.contains(where: { isSameText($0.id, entry.id) }) {
+            if try isOwner(entry) { continue }
             let user = try user(of: entry.subject)
             if let index = try index(of: entry, user) {
                 named.insert(index)
@@ -83,6 +84,18 @@ struct ShareEditing {
                 .permissionFailure, "Participants cannot change their own role or permission, nor remove themselves.",
                 rule: .ownParticipation)
         }
+    }
+
+    /// Returns true for the owner's entry, which no one can change.
+    private func isOwner(_ entry: ShareChange.Participant) throws -> Bool {
+        guard let owner = state.participants.first(where: { $0.role == .owner && isSameText($0.id, entry.id) }) else {
+            return false
+        }
+        guard entry.role == owner.role, entry.permission == owner.permission else {
+            throw Refusal(
+                .permissionFailure, "The role and permission of a share's owner cannot change.", rule: .shareEditors)
+        }
+        return true
     }
 
     /// Returns the user whom a participant stands for; nil if no user is known to have the address, and for a one-time

@@ -136,6 +136,10 @@ extension ReferenceStore.Judgement {
                 continue
             }
             let old = after.participants[index]
+            if old.role == .owner, old.id == sent.id {
+                if sent.role == old.role, sent.permission == old.permission { continue }
+                return refused(.permissionFailure, "the owner's entry", "B332")
+            }
             if old.role == .owner { return refused(.invalidArguments, "the owner", "B331") }
             if case .address(let address) = sent.subject, old.id != sent.id, let known = old.address,
                 !isSame(known, address)

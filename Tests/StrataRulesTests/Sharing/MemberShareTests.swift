@@ -48,6 +48,25 @@ struct MemberShareTests {
         #expect(try store.edit(ShareChange(allowsAccessRequests: true), scope: .shared, as: "ben") == nil)
     }
 
+    @Test("B332 No one changes the role or permission of the owner")
+    func ownersEntry() throws {
+        let owner = try #require(try store.state().participants.first)
+        func list(_ role: ShareRole, _ permission: SharePermission) -> ShareChange {
+            let entry = ShareChange.Participant(
+                owner.id, .user(recordName: "__unknown__"), role: role, permission: permission)
+            return ShareChange(
+                participants: [entry, .user("ben", .readWrite, role: .administrator), .user("cleo", .readOnly)])
+        }
+        for user in ["ben", "anna"] {
+            let scope: InternedName.Scope = user == "anna" ? .private : .shared
+            for (role, permission) in [(ShareRole.owner, SharePermission.readOnly), (.privateUser, .readWrite)] {
+                #expect(try store.edit(list(role, permission), scope: scope, as: user) == .permissionFailure)
+            }
+            #expect(try store.edit(list(.owner, .readWrite), scope: scope, as: user) == nil)
+        }
+        #expect(try store.state().participants.first == owner)
+    }
+
     @Test("B333 An administrator who may only read records changes the participants all the same")
     func readOnlyAdministrator() throws {
         let roles: [ShareChange.Participant] = [

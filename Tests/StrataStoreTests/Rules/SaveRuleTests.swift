@@ -146,6 +146,12 @@ import Testing
         (save.removesParent, save.base) = (true, try client.fetch("a").get().version)
         #expect(client.codes([save]) == [nil])
         #expect(try client.lastChanges() == [.update] && client.fetch("a").get().parent == nil)
+        // One that is refused: a save that conflicts, and a delete that would leave a child without its parent.
+        let root = try client.fetch("parent").get().version
+        #expect(client.codes([Save("b", parent: "parent"), Save("parent")]) == [nil, .serverRecordChanged])
+        #expect(try client.lastChanges() == [.create] && client.fetch("parent").get().version == root)
+        #expect(client.codes([Save("c", parent: "parent")], deletes: ["parent"]) == [nil, .referenceViolation])
+        #expect(try client.lastChanges() == [.create] && client.fetch("parent").get().version == root)
         let embedded = try Client(.embedded)
         let parent = try embedded.save("parent")
         try embedded.save("a", parent: "parent")
