@@ -138,6 +138,9 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     /// let system = archiver.encodedData
     /// ```
     public func encodeSystemFields(with coder: NSCoder) {
+        // Programs compare the bytes. Foundation on Linux writes the keys of a binary property list in an order that
+        // differs from archive to archive, and those of an XML one sorted.
+        (coder as? NSKeyedArchiver)?.outputFormat = .xml
         // Only fields can exceed the limits of an archive.
         try? encode(nil, with: coder)
     }

@@ -92,6 +92,24 @@ struct StoredRecordTests {
         #expect(try await notes.database.save(kept).allKeys() == ["more", "text"])
     }
 
+    @Test("B17: system fields that are decoded and encoded again have the same bytes")
+    func sameBytes() async throws {
+        let notes = try await NotesStore()
+        func encoded(_ record: CKRecord) -> Data {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+            record.encodeSystemFields(with: archiver)
+            return archiver.encodedData
+        }
+        let root = try await notes.database.save(notes.note("root"))
+        for number in 0..<300 {
+            let note = notes.note("note \(number)")
+            if number % 2 == 0 { note.setParent(root) }
+            let bytes = encoded(try await notes.database.save(note))
+            let kept = try #require(CKRecord(coder: try NSKeyedUnarchiver(forReadingFrom: bytes)))
+            #expect(encoded(kept) == bytes, "record \(number)")
+        }
+    }
+
     @Test("B18: a fetched record's archive keeps its fields and tag, and nothing is changed")
     func archived() async throws {
         let notes = try await NotesStore()
