@@ -10,16 +10,6 @@ extension CKContainer {
         return client.accountStatus
     }
 
-    /// The same as the asynchronous form. The handler is called on a queue of the container.
-    @preconcurrency
-    public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void) {
-        client.answer {
-            try await self.accountStatus()
-        } with: { (status: CKAccountStatus?, error) in
-            completionHandler(status ?? .couldNotDetermine, error)
-        }
-    }
-
     /// Returns the ID of the user's own record, which also identifies the user to others.
     ///
     /// - Throws: `notAuthenticated` if no user is signed in.
@@ -27,12 +17,6 @@ extension CKContainer {
     public func userRecordID() async throws -> CKRecord.ID {
         try client.requireAccount()
         return CKRecord.ID(recordName: client.userRecordName)
-    }
-
-    /// The same as the asynchronous form. The handler is called on a queue of the container.
-    @preconcurrency
-    public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void) {
-        client.answer({ try await self.userRecordID() }, with: completionHandler)
     }
 }
 
@@ -78,5 +62,23 @@ extension DatabaseCall {
         with work: @escaping @Sendable (DatabaseCall) async throws -> Value?
     ) {
         client.answer({ try await work(self) }, with: handler)
+    }
+}
+
+extension SendableHandlers where Self: CKContainer {
+    /// The same as the asynchronous form. The handler is called on a queue of the container.
+    @preconcurrency
+    public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void) {
+        client.answer {
+            try await self.accountStatus()
+        } with: { (status: CKAccountStatus?, error) in
+            completionHandler(status ?? .couldNotDetermine, error)
+        }
+    }
+
+    /// The same as the asynchronous form. The handler is called on a queue of the container.
+    @preconcurrency
+    public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void) {
+        client.answer({ try await self.userRecordID() }, with: completionHandler)
     }
 }

@@ -21,14 +21,6 @@ extension CKContainer {
         }
     }
 
-    /// The same as ``allLongLivedOperationIDs()``, with a completion handler.
-    @preconcurrency
-    public func fetchAllLongLivedOperationIDs(
-        completionHandler: @escaping @Sendable ([CKOperation.ID]?, Error?) -> Void
-    ) {
-        client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
-    }
-
     /// Returns an unfinished long-lived operation, to be given blocks and added again; nil if there is none with the
     /// ID.
     ///
@@ -59,14 +51,6 @@ extension CKContainer {
             throw CKError(engine: error)
         }
     }
-
-    /// The same as ``longLivedOperation(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetchLongLivedOperation(
-        withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
-    ) {
-        client.answer({ try await self.longLivedOperation(for: operationID) }, with: completionHandler)
-    }
 }
 
 extension CKDatabaseOperation {
@@ -85,5 +69,23 @@ extension CKDatabaseOperation {
         case .modifySubscriptions: CKModifySubscriptionsOperation(id, archive)
         case .fetchSubscriptions: CKFetchSubscriptionsOperation(id, archive)
         }
+    }
+}
+
+extension SendableHandlers where Self: CKContainer {
+    /// The same as ``CKContainer/allLongLivedOperationIDs()``, with a completion handler.
+    @preconcurrency
+    public func fetchAllLongLivedOperationIDs(
+        completionHandler: @escaping @Sendable ([CKOperation.ID]?, Error?) -> Void
+    ) {
+        client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
+    }
+
+    /// The same as ``CKContainer/longLivedOperation(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetchLongLivedOperation(
+        withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
+    ) {
+        client.answer({ try await self.longLivedOperation(for: operationID) }, with: completionHandler)
     }
 }

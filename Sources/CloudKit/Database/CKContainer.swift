@@ -12,7 +12,7 @@ import StrataSystem
 /// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail: if
 /// the store cannot be opened, every call fails with that error. To open stores elsewhere, or for several users and
 /// devices, see ``CloudStore``.
-public final class CKContainer: NSObject, NamedContainer, CVarArg, Sendable {
+public final class CKContainer: NSObject, NamedContainer, SendableHandlers, CVarArg, Sendable {
     let client: Client
     /// The settings that `configuredWith` gave this object; nil for the container itself.
     let scope: CallScope?

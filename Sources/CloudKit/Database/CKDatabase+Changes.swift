@@ -71,25 +71,6 @@ extension CKDatabase {
         try await call.databaseChanges(since: changeToken, limit: resultsLimit ?? 0).results
     }
 
-    /// The same as ``databaseChanges(since:resultsLimit:)``, with a completion handler.
-    @preconcurrency
-    public func fetchDatabaseChanges(
-        since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
-        completionHandler:
-            @escaping @Sendable (
-                Result<
-                    (
-                        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
-                        changeToken: CKServerChangeToken, moreComing: Bool
-                    ), Error
-                >
-            ) -> Void
-    ) {
-        call.answer(completionHandler) {
-            try await $0.databaseChanges(since: changeToken, limit: resultsLimit ?? 0).results
-        }
-    }
-
     /// Returns the records of a zone that have changed since a token.
     ///
     /// ```swift
@@ -113,27 +94,6 @@ extension CKDatabase {
     ) {
         try await call.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0).get().results
     }
-
-    /// The same as ``recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion handler.
-    @preconcurrency
-    public func fetchRecordZoneChanges(
-        inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
-        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,
-        completionHandler:
-            @escaping @Sendable (
-                Result<
-                    (
-                        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
-                        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
-                    ), Error
-                >
-            ) -> Void
-    ) {
-        call.answer(completionHandler) {
-            try await $0.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0).get()
-                .results
-        }
-    }
 }
 
 extension DatabaseChangesPage {
@@ -156,5 +116,47 @@ extension ZoneChangesPage {
         byID.reserveCapacity(changed.count)
         for (id, result) in changed { byID[id] = result.map { .init(record: $0) }.mapError { $0 } }
         return (byID, deletions, token, moreComing)
+    }
+}
+
+extension SendableHandlers where Self: CKDatabase {
+    /// The same as ``CKDatabase/databaseChanges(since:resultsLimit:)``, with a completion handler.
+    @preconcurrency
+    public func fetchDatabaseChanges(
+        since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
+                        changeToken: CKServerChangeToken, moreComing: Bool
+                    ), Error
+                >
+            ) -> Void
+    ) {
+        call.answer(completionHandler) {
+            try await $0.databaseChanges(since: changeToken, limit: resultsLimit ?? 0).results
+        }
+    }
+
+    /// The same as ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion handler.
+    @preconcurrency
+    public func fetchRecordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (
+                        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, Error>],
+                        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken, moreComing: Bool
+                    ), Error
+                >
+            ) -> Void
+    ) {
+        call.answer(completionHandler) {
+            try await $0.zoneChanges(of: zoneID, since: changeToken, desiredKeys, limit: resultsLimit ?? 0).get()
+                .results
+        }
     }
 }

@@ -1,10 +1,10 @@
 extension CKDatabase {
     /// The matches of a page, and the cursor of the next page.
-    private typealias Page = (
+    fileprivate typealias Page = (
         matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?
     )
 
-    private static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) async throws -> Page {
+    fileprivate static func page(_ call: DatabaseCall, _ request: DatabaseCall.PageRequest) async throws -> Page {
         let page = try await call.page(request)
         return (page.matches.map { ($0.id, $0.result.mapError { $0 }) }, page.cursor)
     }
@@ -16,7 +16,7 @@ extension CKDatabase {
     }
 
     /// Returns a request for the first page of a query in its present state.
-    private func request(
+    fileprivate func request(
         _ query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = CKQueryOperation.maximumResults
     ) -> DatabaseCall.PageRequest {
@@ -54,40 +54,6 @@ extension CKDatabase {
             call, DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit))
     }
 
-    /// The same as ``records(matching:inZoneWith:desiredKeys:resultsLimit:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
-        resultsLimit: Int = CKQueryOperation.maximumResults,
-        completionHandler:
-            @escaping @Sendable (
-                Result<
-                    (matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?),
-                    Error
-                >
-            ) -> Void
-    ) {
-        let request = request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
-        call.answer(completionHandler) { try await Self.page($0, request) }
-    }
-
-    /// The same as ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
-        resultsLimit: Int = CKQueryOperation.maximumResults,
-        completionHandler:
-            @escaping @Sendable (
-                Result<
-                    (matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?),
-                    Error
-                >
-            ) -> Void
-    ) {
-        let request = DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
-        call.answer(completionHandler) { try await Self.page($0, request) }
-    }
-
     // MARK: Queries, first page only (B264)
 
     /// Returns the first matching records.
@@ -112,5 +78,41 @@ extension CKDatabase {
     @_disfavoredOverload
     public func records(matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?) async throws -> [CKRecord] {
         try await Self.records(call, request(query, in: zoneID))
+    }
+}
+
+extension SendableHandlers where Self: CKDatabase {
+    /// The same as ``CKDatabase/records(matching:inZoneWith:desiredKeys:resultsLimit:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil, desiredKeys: [CKRecord.FieldKey]? = nil,
+        resultsLimit: Int = CKQueryOperation.maximumResults,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?),
+                    Error
+                >
+            ) -> Void
+    ) {
+        let request = request(query, in: zoneID, desiredKeys: desiredKeys, limit: resultsLimit)
+        call.answer(completionHandler) { try await Self.page($0, request) }
+    }
+
+    /// The same as ``CKDatabase/records(continuingMatchFrom:desiredKeys:resultsLimit:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
+        resultsLimit: Int = CKQueryOperation.maximumResults,
+        completionHandler:
+            @escaping @Sendable (
+                Result<
+                    (matchResults: [(CKRecord.ID, Result<CKRecord, Error>)], queryCursor: CKQueryOperation.Cursor?),
+                    Error
+                >
+            ) -> Void
+    ) {
+        let request = DatabaseCall.PageRequest(cursor: queryCursor, desiredKeys: desiredKeys, limit: resultsLimit)
+        call.answer(completionHandler) { try await Self.page($0, request) }
     }
 }

@@ -19,14 +19,6 @@ extension CKDatabase {
         try await call.record(recordID)
     }
 
-    /// The same as ``record(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.record(recordID) }
-    }
-
     /// Saves a record unless someone else has saved it since you fetched it. Returns the stored record, with a new
     /// change tag. The record you pass is updated with the new tag, dates and users; its fields do not change (B319).
     ///
@@ -44,25 +36,10 @@ extension CKDatabase {
         try await call.modifyAndUpdateCaller(RecordsModification(saves: [record])).onlySave()
     }
 
-    /// The same as the asynchronous form, with a completion handler.
-    @preconcurrency
-    public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
-        let modification = RecordsModification(saves: [record])
-        call.answer(completionHandler) { try await $0.modifyAndUpdateCaller(modification).onlySave() }
-    }
-
     /// Deletes a record. Deleting a record that does not exist succeeds.
     @discardableResult
     public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
         try await call.modify(RecordsModification(deletes: [recordID])).onlyDelete()
-    }
-
-    /// The same as ``deleteRecord(withID:)``, with a completion handler.
-    @preconcurrency
-    public func delete(
-        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.modify(RecordsModification(deletes: [recordID])).onlyDelete() }
     }
 
     // MARK: Many records
@@ -84,15 +61,6 @@ extension CKDatabase {
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
     ) async throws -> [CKRecord.ID: Result<CKRecord, Error>] {
         try await call.recordsByID(ids, desiredKeys)
-    }
-
-    /// The same as ``records(for:desiredKeys:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
-        completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, Error>], Error>) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.recordsByID(recordIDs, desiredKeys) }
     }
 
     /// Saves and deletes records in one commit.
@@ -122,8 +90,42 @@ extension CKDatabase {
                 saves: recordsToSave, deletes: recordIDsToDelete, policy: savePolicy, isAtomic: atomically)
         ).byIDOrThrown()
     }
+}
 
-    /// The same as ``modifyRecords(saving:deleting:savePolicy:atomically:)``, with a completion handler.
+extension SendableHandlers where Self: CKDatabase {
+    /// The same as ``CKDatabase/record(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.record(recordID) }
+    }
+
+    /// The same as the asynchronous form, with a completion handler.
+    @preconcurrency
+    public func save(_ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, Error?) -> Void) {
+        let modification = RecordsModification(saves: [record])
+        call.answer(completionHandler) { try await $0.modifyAndUpdateCaller(modification).onlySave() }
+    }
+
+    /// The same as ``CKDatabase/deleteRecord(withID:)``, with a completion handler.
+    @preconcurrency
+    public func delete(
+        withRecordID recordID: CKRecord.ID, completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.modify(RecordsModification(deletes: [recordID])).onlyDelete() }
+    }
+
+    /// The same as ``CKDatabase/records(for:desiredKeys:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
+        completionHandler: @escaping @Sendable (Result<[CKRecord.ID: Result<CKRecord, Error>], Error>) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.recordsByID(recordIDs, desiredKeys) }
+    }
+
+    /// The same as ``CKDatabase/modifyRecords(saving:deleting:savePolicy:atomically:)``, with a completion handler.
     @preconcurrency
     public func modifyRecords(
         saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],

@@ -11,15 +11,6 @@ extension CKDatabase {
         try await call.zones([zoneID]).only()
     }
 
-    /// The same as ``recordZone(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withRecordZoneID zoneID: CKRecordZone.ID,
-        completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.zones([zoneID]).only() }
-    }
-
     /// Creates a zone. An existing zone stays unchanged.
     ///
     /// ```swift
@@ -32,12 +23,6 @@ extension CKDatabase {
         try await call.modify(ZonesModification(saves: [zone])).onlySave()
     }
 
-    /// The same as the asynchronous form, with a completion handler.
-    @preconcurrency
-    public func save(_ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void) {
-        call.answer(completionHandler) { try await $0.modify(ZonesModification(saves: [zone])).onlySave() }
-    }
-
     /// Deletes a zone and all its records.
     ///
     /// - Throws: `zoneNotFound` if the zone does not exist.
@@ -46,26 +31,11 @@ extension CKDatabase {
         try await call.modify(ZonesModification(deletes: [zoneID])).onlyDelete()
     }
 
-    /// The same as ``deleteRecordZone(withID:)``, with a completion handler.
-    @preconcurrency
-    public func delete(
-        withRecordZoneID zoneID: CKRecordZone.ID,
-        completionHandler: @escaping @Sendable (CKRecordZone.ID?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.modify(ZonesModification(deletes: [zoneID])).onlyDelete() }
-    }
-
     // MARK: Many zones
 
     /// Returns all zones of the database. The public and private databases always have their default zone.
     @discardableResult
     public func allRecordZones() async throws -> [CKRecordZone] { try await call.allZones() }
-
-    /// The same as ``allRecordZones()``, with a completion handler.
-    @preconcurrency
-    public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, Error?) -> Void) {
-        call.answer(completionHandler) { try await $0.allZones() }
-    }
 
     /// Fetches zones by their IDs, with a result for each.
     @discardableResult
@@ -73,15 +43,6 @@ extension CKDatabase {
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, Error>] {
         try await call.zones(ids).byItem()
-    }
-
-    /// The same as ``recordZones(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
-        completionHandler: @escaping @Sendable (Result<[CKRecordZone.ID: Result<CKRecordZone, Error>], Error>) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.zones(zoneIDs).byItem() }
     }
 
     /// Creates and deletes zones independently: the failure of one does not affect the others.
@@ -94,8 +55,49 @@ extension CKDatabase {
     ) {
         try await call.modify(ZonesModification(saves: recordZonesToSave, deletes: recordZoneIDsToDelete)).byID()
     }
+}
 
-    /// The same as ``modifyRecordZones(saving:deleting:)``, with a completion handler.
+extension SendableHandlers where Self: CKDatabase {
+    /// The same as ``CKDatabase/recordZone(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.zones([zoneID]).only() }
+    }
+
+    /// The same as the asynchronous form, with a completion handler.
+    @preconcurrency
+    public func save(_ zone: CKRecordZone, completionHandler: @escaping @Sendable (CKRecordZone?, Error?) -> Void) {
+        call.answer(completionHandler) { try await $0.modify(ZonesModification(saves: [zone])).onlySave() }
+    }
+
+    /// The same as ``CKDatabase/deleteRecordZone(withID:)``, with a completion handler.
+    @preconcurrency
+    public func delete(
+        withRecordZoneID zoneID: CKRecordZone.ID,
+        completionHandler: @escaping @Sendable (CKRecordZone.ID?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.modify(ZonesModification(deletes: [zoneID])).onlyDelete() }
+    }
+
+    /// The same as ``CKDatabase/allRecordZones()``, with a completion handler.
+    @preconcurrency
+    public func fetchAllRecordZones(completionHandler: @escaping @Sendable ([CKRecordZone]?, Error?) -> Void) {
+        call.answer(completionHandler) { try await $0.allZones() }
+    }
+
+    /// The same as ``CKDatabase/recordZones(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
+        completionHandler: @escaping @Sendable (Result<[CKRecordZone.ID: Result<CKRecordZone, Error>], Error>) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.zones(zoneIDs).byItem() }
+    }
+
+    /// The same as ``CKDatabase/modifyRecordZones(saving:deleting:)``, with a completion handler.
     @preconcurrency
     public func modifyRecordZones(
         saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],

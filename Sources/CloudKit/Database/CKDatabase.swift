@@ -13,7 +13,7 @@ import StrataSystem
 ///
 /// The methods run with the quality of service `.utility`; for others, use `configuredWith` or operations. Completion
 /// handlers are called on a queue of the container, never on the main queue.
-public final class CKDatabase: NSObject, CVarArg, Sendable {
+public final class CKDatabase: NSObject, SendableHandlers, CVarArg, Sendable {
     /// The kinds of databases of a container.
     public enum Scope: Int, Sendable, BitwiseCopyable {
         case `public` = 1

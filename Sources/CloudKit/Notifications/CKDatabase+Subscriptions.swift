@@ -11,24 +11,9 @@ extension CKDatabase {
         try await call.subscriptions([subscriptionID]).only()
     }
 
-    /// The same as ``subscription(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withSubscriptionID subscriptionID: CKSubscription.ID,
-        completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.subscriptions([subscriptionID]).only() }
-    }
-
     /// Returns all subscriptions of the user in this database.
     @discardableResult
     public func allSubscriptions() async throws -> [CKSubscription] { try await call.allSubscriptions() }
-
-    /// The same as ``allSubscriptions()``, with a completion handler.
-    @preconcurrency
-    public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
-        call.answer(completionHandler) { try await $0.allSubscriptions() }
-    }
 
     /// Fetches subscriptions by their IDs, with a result for each.
     @discardableResult
@@ -36,18 +21,6 @@ extension CKDatabase {
         for ids: [CKSubscription.ID]
     ) async throws -> [CKSubscription.ID: Result<CKSubscription, Error>] {
         try await call.subscriptions(ids).byItem()
-    }
-
-    /// The same as ``subscriptions(for:)``, with a completion handler.
-    @preconcurrency
-    public func fetch(
-        withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
-        completionHandler:
-            @escaping @Sendable (
-                Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
-            ) -> Void
-    ) {
-        call.answer(completionHandler) { try await $0.subscriptions(subscriptionIDs).byItem() }
     }
 
     /// Saves a subscription; it replaces an existing one with the same ID.
@@ -64,32 +37,12 @@ extension CKDatabase {
         try await call.modify(SubscriptionsModification(saves: [subscription])).onlySave()
     }
 
-    /// The same as the asynchronous form, with a completion handler.
-    @preconcurrency
-    public func save(
-        _ subscription: CKSubscription, completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
-    ) {
-        let modification = SubscriptionsModification(saves: [subscription])
-        call.answer(completionHandler) { try await $0.modify(modification).onlySave() }
-    }
-
     /// Deletes a subscription.
     ///
     /// - Throws: `unknownItem` if the user has no such subscription in this database.
     @discardableResult
     public func deleteSubscription(withID subscriptionID: CKSubscription.ID) async throws -> CKSubscription.ID {
         try await call.modify(SubscriptionsModification(deletes: [subscriptionID])).onlyDelete()
-    }
-
-    /// The same as ``deleteSubscription(withID:)``, with a completion handler.
-    @preconcurrency
-    public func delete(
-        withSubscriptionID subscriptionID: CKSubscription.ID,
-        completionHandler: @escaping @Sendable (String?, Error?) -> Void
-    ) {
-        call.answer(completionHandler) {
-            try await $0.modify(SubscriptionsModification(deletes: [subscriptionID])).onlyDelete()
-        }
     }
 
     // MARK: Many subscriptions
@@ -106,8 +59,57 @@ extension CKDatabase {
             SubscriptionsModification(saves: subscriptionsToSave, deletes: subscriptionIDsToDelete)
         ).byID()
     }
+}
 
-    /// The same as ``modifySubscriptions(saving:deleting:)``, with a completion handler.
+extension SendableHandlers where Self: CKDatabase {
+    /// The same as ``CKDatabase/subscription(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.subscriptions([subscriptionID]).only() }
+    }
+
+    /// The same as ``CKDatabase/allSubscriptions()``, with a completion handler.
+    @preconcurrency
+    public func fetchAllSubscriptions(completionHandler: @escaping @Sendable ([CKSubscription]?, Error?) -> Void) {
+        call.answer(completionHandler) { try await $0.allSubscriptions() }
+    }
+
+    /// The same as ``CKDatabase/subscriptions(for:)``, with a completion handler.
+    @preconcurrency
+    public func fetch(
+        withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKSubscription.ID: Result<CKSubscription, Error>], Error>
+            ) -> Void
+    ) {
+        call.answer(completionHandler) { try await $0.subscriptions(subscriptionIDs).byItem() }
+    }
+
+    /// The same as the asynchronous form, with a completion handler.
+    @preconcurrency
+    public func save(
+        _ subscription: CKSubscription, completionHandler: @escaping @Sendable (CKSubscription?, Error?) -> Void
+    ) {
+        let modification = SubscriptionsModification(saves: [subscription])
+        call.answer(completionHandler) { try await $0.modify(modification).onlySave() }
+    }
+
+    /// The same as ``CKDatabase/deleteSubscription(withID:)``, with a completion handler.
+    @preconcurrency
+    public func delete(
+        withSubscriptionID subscriptionID: CKSubscription.ID,
+        completionHandler: @escaping @Sendable (String?, Error?) -> Void
+    ) {
+        call.answer(completionHandler) {
+            try await $0.modify(SubscriptionsModification(deletes: [subscriptionID])).onlyDelete()
+        }
+    }
+
+    /// The same as ``CKDatabase/modifySubscriptions(saving:deleting:)``, with a completion handler.
     @preconcurrency
     public func modifySubscriptions(
         saving subscriptionsToSave: [CKSubscription], deleting subscriptionIDsToDelete: [CKSubscription.ID],

@@ -28,6 +28,26 @@ private func answer<Value: Sendable>(
     }
 }
 
+/// A client's protocol, whose handlers are not declared `@Sendable`.
+private protocol PlainDatabase {
+    func save(_ record: CKRecord, completionHandler: @escaping (CKRecord?, Error?) -> Void)
+    func modifyRecords(
+        saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool,
+        completionHandler:
+            @escaping (
+                Result<
+                    (
+                        saveResults: [CKRecord.ID: Result<CKRecord, Error>],
+                        deleteResults: [CKRecord.ID: Result<Void, Error>]
+                    ), Error
+                >
+            ) -> Void
+    )
+}
+
+extension CKDatabase: PlainDatabase {}
+
 @Suite("Methods with completion handlers: what the handlers get (B200)", .timeLimit(.minutes(2)))
 struct HandlerTests {
     private let notes: NotesStore
@@ -44,6 +64,22 @@ struct HandlerTests {
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
         query.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
         return query
+    }
+
+    // MARK: Protocols of clients
+
+    @Test("A client's protocol without @Sendable gets what the methods get")
+    func plain() async throws {
+        let plain: any PlainDatabase = database
+        let saved = await answer { plain.save(notes.note("a"), completionHandler: $0) }
+        #expect(saved.value?.recordChangeTag != nil && saved.code == nil)
+        #expect(await answer { plain.save(notes.note("a"), completionHandler: $0) }.code == .serverRecordChanged)
+        let outcome = await result {
+            plain.modifyRecords(
+                saving: [notes.note("b")], deleting: [notes.id("a")], savePolicy: .allKeys, atomically: true,
+                completionHandler: $0)
+        }
+        #expect(try outcome.get().saveResults.count == 1 && outcome.get().deleteResults.count == 1)
     }
 
     // MARK: Queries

@@ -8,7 +8,8 @@ protocol Section {
 /// Names every public symbol of CloudKit and CoreLocation. Throws if one does not behave as expected.
 public func checkSurface() async throws {
     let sections: [any Section] = [
-        ContainerSurface(), try DatabaseSurface(), OperationSurface(), QuestionSurface(), RecordSurface(),
+        ContainerSurface(), try DatabaseSurface(), try PlainHandlerSurface(), OperationSurface(), QuestionSurface(),
+        RecordSurface(),
         ObjectSurface(), ConformanceSurface(), try StoreSurface(), ConsoleSurface(), LocationSurface(),
         IdentitySurface(),
         SharingSurface(), ShareSurface(), SyncSurface(), SampleSurface(),
