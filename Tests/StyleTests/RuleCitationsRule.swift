@@ -2,9 +2,11 @@ import Foundation
 
 /// Checks that each rule of behavior that a file cites by its number, such as B53, has a row in docs/behavior.md.
 ///
-/// The page has one row per number, in order. A number alone tells a user nothing, so no string of the product has one.
+/// The page has one row per number, in order. A test cites each number that docs/differences.md lists. A number alone
+/// tells a user nothing, so no string of the product has one.
 struct RuleCitationsRule: StyleRule {
     private static let page = "docs/behavior.md"
+    private static let differences = "docs/differences.md"
 
     func findings(in files: [SourceFile]) -> [Finding] {
         var findings: [Finding] = []
@@ -29,7 +31,18 @@ struct RuleCitationsRule: StyleRule {
                 findings.append(file.finding(line, "a text has the number of a rule; say what it means instead"))
             }
         }
-        return findings
+        return findings + untestedDifferences(in: files)
+    }
+
+    private func untestedDifferences(in files: [SourceFile]) -> [Finding] {
+        guard let page = files.first(where: { $0.path == Self.differences }) else { return [] }
+        let tests = files.filter { $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/StyleTests/") }
+        let tested = Set(tests.flatMap { Self.numbers(in: $0.text) })
+        return page.lines.enumerated().flatMap { line, text in
+            Self.numbers(in: text).filter { !tested.contains($0) }.map { number in
+                page.finding(line, "no test cites B\(number); cite it in the test that holds the choice")
+            }
+        }
     }
 
     private static func numbers(in text: some StringProtocol) -> [Int] {

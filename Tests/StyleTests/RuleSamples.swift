@@ -87,6 +87,8 @@ enum RuleSamples {
         bad("rule citations", "B2 is cited\n| B1 | a |\n", path: "docs/behavior.md"),
         bad("rule citations", "| B1 | a |\n| B1 | b |\n", path: "docs/behavior.md"),
         bad("rule citations", "| B2 | a |\n| B1 | b |\n", path: "docs/behavior.md"),
+        bad("rule citations", "| B1 | a choice |\n", path: "docs/differences.md"),
+        good("rule citations", "| a | choice |\n", path: "docs/differences.md"),
         bad("rule citations", "throw Refusal(.badDatabase, \"Not here (B31).\")\n"),
         good("rule citations", "| B1 | a |\n| B2 | as B1; B1x, xB3, B1234, B |\n", path: "docs/behavior.md"),
         bad("rule citations", "let a = \"\"\"\n    Not here (B31).\n    \"\"\"\n"),

@@ -232,6 +232,16 @@ struct ShareScenarioTests {
         #expect(Set(back.modificationResultsByID.keys.map(\.recordName)) == ["root", "root-child"])
     }
 
+    @Test("B318, B342: a store resolves the URLs of its own shares, whatever their fragment, and no others")
+    func urlsOfOneStore() async throws {
+        let list = try await sharedList()
+        let url = try #require(list.share.url)
+        let titled = try #require(URL(string: url.absoluteString.components(separatedBy: "#")[0] + "#Another"))
+        #expect(try await bert.shareMetadata(for: titled).share.recordID.recordName == list.share.recordID.recordName)
+        let stranger = try CloudStore.inMemory().container(user: "bert")
+        #expect(await code { try await stranger.shareMetadata(for: url) } == .unknownItem)
+    }
+
     @Test("13: a member leaves by deleting the share")
     func leaving() async throws {
         let list = try await sharedList()
