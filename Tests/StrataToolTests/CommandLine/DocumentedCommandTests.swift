@@ -12,31 +12,8 @@ import Testing
         var testDescription: String { "\(page): \(words.joined(separator: " "))" }
     }
 
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
-    private static func text(of page: String) throws -> String {
-        try String(contentsOf: root.appending(path: page), encoding: .utf8)
-    }
-
-    /// The lines after a prompt, without the prompt, that call `program`.
-    static func lines(calling program: String, in text: String) -> [String] {
-        text.components(separatedBy: "\n").compactMap { line in
-            guard line.hasPrefix("$ \(program) ") else { return nil }
-            return String(line.dropFirst(2))
-        }
-    }
-
     static func allShown() throws -> [Shown] {
-        let folders = ["docs", "Sources/CloudKit/CloudKit.docc"]
-        var pages = ["README.md"]
-        for folder in folders {
-            let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-            pages += names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
-        }
-        return try pages.sorted().flatMap { page in
-            try lines(calling: "strata", in: text(of: page)).map { Shown(page: page, words: Self.words(of: $0)) }
-        }
+        try ShownLine.all().filter { $0.program == "strata" }.map { Shown(page: $0.page, words: words(of: $0.text)) }
     }
 
     /// The words of a command line as a shell has them, without expansion.
@@ -83,7 +60,8 @@ import Testing
 
     @Test("The page on the tool lists every command once and no other")
     func listIsComplete() throws {
-        let list = try #require(Self.text(of: "docs/guide/tool.md").components(separatedBy: "```").dropFirst().first)
+        let page = try ShownLine.text(of: "docs/guide/tool.md")
+        let list = try #require(page.components(separatedBy: "```").dropFirst().first)
         let listed = list.split(separator: "\n").compactMap { line in
             line.hasPrefix("strata ") ? line.split(separator: " ")[1] : nil
         }
@@ -102,11 +80,9 @@ import Testing
     @Test("README's walk to a lost update runs in an empty folder")
     func readmeWalk() throws {
         let directory = try TestDirectory()
-        let readme = try Self.text(of: "README.md")
+        let readme = try ShownLine.text(of: "README.md")
         let tools = try ToolProcess.toolPath.dropLast("/strata".count)
-        let walk =
-            Self.lines(calling: "lost-ticket", in: readme)
-            + Self.lines(calling: "strata", in: readme).filter { $0.contains("Theater.strata") }
+        let walk = try ShownLine.lines(of: "README.md", readme).map(\.text).filter { $0.contains("Theater.strata") }
         #expect(walk.count >= 3)
         for line in walk {
             let result = try ToolProcess.run(
