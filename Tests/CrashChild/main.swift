@@ -5,7 +5,7 @@ import StrataSystem
 import Synchronization
 import TestSupport
 
-// What tests kill. The first form commits from several threads and prints what was acknowledged, until it is killed;
+// What tests kill. The first form commits groups from several threads and prints what was acknowledged, until it is killed;
 // `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.
 //   usage: crash-child STORE FIRST-NUMBER [early]
 //          crash-child write STORE SEED [last]      see PacedWriter
@@ -42,16 +42,18 @@ func run() throws {
     let isEarly = arguments.dropFirst(3).first == "early"
     let log = try SegmentedLog.open(
         at: arguments[1], options: LogOptions(segmentBytes: 64 << 10, spaceStepBytes: 16 << 10))
-    let queue = try CommitQueue(log)
     let next = Atomic(first)
-    let threads = try (0..<4).map { _ in
+    // Each thread appends groups of another length.
+    let threads = try (1...4).map { count in
         try WorkerThread(name: "crash-writer") {
             while true {
-                let number = next.add(1, ordering: .relaxed).oldValue
-                if isEarly { say("\(number) 0") }
+                let number = next.add(UInt64(count), ordering: .relaxed).oldValue
+                let numbers = number..<number + UInt64(count)
+                if isEarly { for number in numbers { say("\(number) 0") } }
                 do {
-                    let position = try queue.commit(payload(number)[...])
-                    if !isEarly { say("\(number) \(position.offset)") }
+                    let positions = try log.commit(numbers.map { payload($0)[...] })
+                    guard !isEarly else { continue }
+                    for (number, position) in zip(numbers, positions) { say("\(number) \(position.offset)") }
                 } catch { fail("\(error)") }
             }
         }

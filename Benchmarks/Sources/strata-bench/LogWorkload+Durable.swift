@@ -1,11 +1,13 @@
+import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
-import Synchronization
-import TestSupport
 
+/// Durable commits on the path of a store: single appends to the log, groups as the pipeline appends them, and whole
+/// saves by many clients of a store.
 extension LogWorkload {
     private static let bareFileBytes = 256 << 20
+    private static let clientCount = 64
 
     func largeOneWriter(_ memory: MemoryLedger) throws -> [Measurement] {
         let frames = StoredFrames.of(large)
@@ -26,18 +28,18 @@ extension LogWorkload {
             })
         return [
             Measurement(
-                workload: Self.name, metric: "durable 100 KB commits, 1 writer", unit: "commits/s",
+                workload: Self.name, metric: "durable 100 KB commits, one by one", unit: "commits/s",
                 strata: figures.strata, peer: "bare loop + LZ4", peerValues: figures.peer, bar: .ratioAtLeast(0.85))
         ]
     }
 
-    func largeEightWriters(_ memory: MemoryLedger) throws -> [Measurement] {
+    func largeGroups(_ memory: MemoryLedger) throws -> [Measurement] {
         let figures = try rounds(
-            memory, strata: { try threadedCommitsPerSecond($0, large, threads: 8) },
+            memory, strata: { try commitsPerSecond($0, large, together: 8) },
             peer: { try bareCommitsPerSecond(StoredFrames.of(large)) })
         return [
             Measurement(
-                workload: Self.name, metric: "durable 100 KB commits, 8 writers", unit: "commits/s",
+                workload: Self.name, metric: "durable 100 KB commits, 8 in a group", unit: "commits/s",
                 strata: figures.strata, peer: "bare loop", peerValues: figures.peer, bar: .ratioAtLeast(0.85))
         ]
     }
@@ -48,31 +50,55 @@ extension LogWorkload {
             peer: { try bareCommitsPerSecond(StoredFrames.of(small)) })
         return [
             Measurement(
-                workload: Self.name, metric: "durable 300 B commits, 1 writer", unit: "commits/s",
+                workload: Self.name, metric: "durable 300 B commits, one by one", unit: "commits/s",
                 strata: figures.strata, peer: "bare loop", peerValues: figures.peer, bar: .ratioAtLeast(0.85))
         ]
     }
 
-    func smallManyWriters(_ memory: MemoryLedger) throws -> [Measurement] {
-        func oneWriter() throws -> Double {
-            let path = "\(folder)/one.strata"
+    /// Single saves into fresh stores, whose pipelines decide the requests and append those that wait as a group.
+    func savesOfManyClients() throws -> [Measurement] {
+        let records = TaskRecords()
+        let seconds = size.roundSeconds
+        func rate(_ load: (StrataTasks, TaskNumbers) throws -> Load) throws -> Double {
+            let path = "\(folder)/clients.strata"
             defer { removeTree(path) }
-            let log = try SegmentedLog.open(at: path)
-            defer { try? log.close() }
-            return try commitsPerSecond(log, small)
+            let store = StrataTasks(path: path, records)
+            _ = try store.store().modify(TaskRecords.makingZone, as: TaskRecords.actor)
+            defer { try? store.close() }
+            return try load(store, TaskNumbers(from: 0)).rate
         }
-        let tasks = try rounds(
-            memory, strata: { try taskedCommitsPerSecond($0, small, tasks: 64) }, peer: oneWriter)
-        let threads = try rounds(
-            memory, strata: { try threadedCommitsPerSecond($0, small, threads: 64) }, peer: oneWriter)
-        return [
-            Measurement(
-                workload: Self.name, metric: "durable 300 B commits, 64 tasks", unit: "commits/s", strata: tasks.strata,
-                peer: "1 writer", peerValues: tasks.peer, bar: .ratioAtLeast(15)),
-            Measurement(
-                workload: Self.name, metric: "durable 300 B commits, 64 threads", unit: "commits/s",
-                strata: threads.strata, peer: "1 writer", peerValues: threads.peer, bar: .ratioAtLeast(10)),
+        let clients = Self.clientCount
+        let sides: [() throws -> Double] = [
+            {
+                try rate { store, numbers in
+                    try Load.runTasks(clients: clients, seconds: seconds) {
+                        try await store.write(TaskWrite.inserts(numbers.take(1)))
+                    }
+                }
+            },
+            {
+                try rate { store, numbers in
+                    try Load.run(clients: clients, seconds: seconds) {
+                        try store.write(TaskWrite.inserts(numbers.take(1)))
+                        return 1
+                    }
+                }
+            },
+            {
+                try rate { store, numbers in
+                    try Load.alone(seconds: seconds) {
+                        try store.write(TaskWrite.inserts(numbers.take(1)))
+                        return 1
+                    }
+                }
+            },
         ]
+        let figures = try alternating(rounds: size.rounds, sides) { Glibc.sync() }
+        return [("tasks", figures[0], 15.0), ("threads", figures[1], 10)].map { clients, rates, bar in
+            Measurement(
+                workload: Self.name, metric: "durable saves of 350 B, \(Self.clientCount) \(clients) of a store",
+                unit: "saves/s", strata: rates, peer: "1 thread", peerValues: figures[2], bar: .ratioAtLeast(bar))
+        }
     }
 
     // MARK: Sides
@@ -87,79 +113,26 @@ extension LogWorkload {
         }
     }
 
-    private func commitsPerSecond(_ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>]) throws -> Double {
-        let queue = try CommitQueue(log)
-        defer { queue.close() }
-        var count = 0
-        let start = secondsNow()
-        while secondsNow() - start < size.roundSeconds {
-            _ = try queue.commit(payloads[count % payloads.count])
-            count += 1
-        }
-        return Double(count) / (secondsNow() - start)
-    }
-
-    func threadedCommitsPerSecond(
-        _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], threads: Int
+    /// - Parameter count: the commits of a group, which share one write and one sync.
+    func commitsPerSecond(
+        _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], together count: Int = 1
     ) throws -> Double {
-        let queue = try CommitQueue(log)
-        defer { queue.close() }
-        let tally = Tally()
-        let start = secondsNow()
-        let seconds = size.roundSeconds
-        let workers = try (0..<threads).map { index in
-            try WorkerThread(name: "writer") {
-                var count = 0
-                while secondsNow() - start < seconds {
-                    do { _ = try queue.commit(payloads[(index * 31 + count) % payloads.count]) } catch {
-                        tally.failure.withLock { $0 = "\(error)" }
-                        return
-                    }
-                    count += 1
-                }
-                tally.total.add(count, ordering: .relaxed)
-            }
-        }
-        for worker in workers { worker.join() }
-        if let message = tally.failure.withLock({ $0 }) { throw BenchError(message: message) }
-        return Double(tally.total.load(ordering: .relaxed)) / (secondsNow() - start)
+        var next = 0
+        return try Load.alone(seconds: size.roundSeconds) {
+            let group = (next..<next + count).map { payloads[$0 % payloads.count] }
+            next += count
+            try append(group, to: log)
+            return count
+        }.rate
     }
 
-    private func taskedCommitsPerSecond(
-        _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], tasks: Int
-    ) throws -> Double {
-        let queue = try CommitQueue(log)
-        defer { queue.close() }
-        let start = secondsNow()
-        let seconds = size.roundSeconds
-        let tally = Tally()
-        let done = Gate()
-        Task {
-            await withTaskGroup(of: Void.self) { group in
-                for index in 0..<tasks {
-                    group.addTask {
-                        var count = 0
-                        while secondsNow() - start < seconds {
-                            do { _ = try await queue.commit(payloads[(index * 31 + count) % payloads.count]) } catch {
-                                tally.failure.withLock { $0 = "\(error)" }
-                                return
-                            }
-                            count += 1
-                        }
-                        tally.total.add(count, ordering: .relaxed)
-                    }
-                }
-            }
-            done.open()
+    /// Appends a group as the pipeline of a store does.
+    func append(_ group: [ArraySlice<UInt8>], to log: SegmentedLog) throws {
+        let time = max(log.platform.time.nowMicroseconds(), log.endTime ?? .min)
+        var commits = group.map {
+            NewCommit(id: log.platform.random.nextIdentifier(), time: time, payload: $0)
         }
-        done.wait()
-        if let message = tally.failure.withLock({ $0 }) { throw BenchError(message: message) }
-        return Double(tally.total.load(ordering: .relaxed)) / (secondsNow() - start)
+        // The log may accept a prefix, when a segment is full.
+        while !commits.isEmpty { commits.removeFirst(try log.append(commits, expecting: log.end).positions.count) }
     }
-}
-
-/// What several writers did together.
-private final class Tally: Sendable {
-    let total = Atomic(0)
-    let failure = Mutex<String?>(nil)
 }

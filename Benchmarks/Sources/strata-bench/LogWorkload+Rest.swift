@@ -1,7 +1,6 @@
 import StrataLog
 import StrataModel
 import StrataSystem
-import TestSupport
 
 extension LogWorkload {
     func unsynced(_ memory: MemoryLedger) throws -> [Measurement] {
@@ -11,10 +10,8 @@ extension LogWorkload {
         let figures = try rounds(
             memory,
             strata: { log in
-                let queue = try CommitQueue(log)
-                defer { queue.close() }
                 let start = secondsNow()
-                for index in 0..<count { _ = try queue.commit(large[index % large.count]) }
+                for index in 0..<count { try append([large[index % large.count]], to: log) }
                 return mebibytes / (secondsNow() - start)
             },
             peer: {

@@ -212,7 +212,7 @@ extension LogWorkload {
         ]
     }
 
-    /// Durable commits of many at full speed, while closed segments are sealed and while they are not.
+    /// Groups of durable commits at full speed, while closed segments are sealed and while they are not.
     func sealingBesideCommits(_ memory: MemoryLedger) throws -> [Measurement] {
         let segmentBytes = size.isQuick ? 256 << 10 : 16 << 20
         var options = LogOptions(segmentBytes: segmentBytes, firstSegmentBytes: segmentBytes)
@@ -224,7 +224,7 @@ extension LogWorkload {
             let gauge = MemoryGauge()
             let log = try SegmentedLog.open(at: path, options: options)
             if isSealing { try log.startSealing { _ in nil } }
-            let figure = try threadedCommitsPerSecond(log, small, threads: 64)
+            let figure = try commitsPerSecond(log, small, together: 64)
             memory.note(gauge)
             if let failure = log.sealingFailure { throw failure }
             let closedCount = try log.storedSegments().count - 1
@@ -240,7 +240,7 @@ extension LogWorkload {
         let figures = try alternating(rounds: size.rounds, [{ try side(true) }, { try side(false) }]) { Glibc.sync() }
         return [
             Measurement(
-                workload: Self.name, metric: "durable 300 B commits, 64 threads, while sealing", unit: "commits/s",
+                workload: Self.name, metric: "durable 300 B commits, 64 in a group, while sealing", unit: "commits/s",
                 strata: figures[0], peer: "not sealing", peerValues: figures[1],
                 // The tiny segments of a quick run mostly wait for the disk.
                 bar: size.isQuick ? .none : .ratioAtLeast(0.8))

@@ -3,8 +3,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The log: durable commits of two sizes, by one and by many, appends without sync, opening, reading; sealing, very
-/// many segments; another process that follows.
+/// The log: durable commits of two sizes, alone and in groups, saves by many clients of a store, appends without sync,
+/// opening, reading, sealing, very many segments, and another process that follows.
 struct LogWorkload: Workload {
     static let name = "log"
 
@@ -54,9 +54,9 @@ struct LogWorkload: Workload {
         _ memory: MemoryLedger, _ measure: (String, () throws -> [Measurement]) throws -> Void
     ) throws {
         try measure("large commits, one writer") { try largeOneWriter(memory) }
-        try measure("large commits, eight writers") { try largeEightWriters(memory) }
-        try measure("small commits, one synchronous writer") { try smallOneWriter(memory) }
-        try measure("small commits, 64 tasks and 64 threads") { try smallManyWriters(memory) }
+        try measure("large commits, eight in a group") { try largeGroups(memory) }
+        try measure("small commits, one writer") { try smallOneWriter(memory) }
+        try measure("saves by 64 tasks and 64 threads of a store") { try savesOfManyClients() }
         try measure("appends without sync") { try unsynced(memory) }
         try measure("opening after a kill") { try opening(memory) }
     }

@@ -36,15 +36,14 @@ struct ConcurrentLogTests {
     }
 
     private func run(on log: any EventLog) async throws {
-        let queue = try CommitQueue(log)
         let told = Monitor<[[Position]]>(Array(repeating: [], count: 16))
         let reader = ConcurrentReader(log)
         let threads = try (0..<4).map { writer in
             try WorkerThread(name: "test-writer") {
                 for index in 0..<30 {
                     let payload = MarkedPayload.make(writer: writer, index: index)
-                    guard let position = try? queue.commit(payload[...]) else { return }
-                    told.withLock { $0[writer].append(position) }
+                    guard let positions = try? log.commit([payload[...]]) else { return }
+                    told.withLock { $0[writer] += positions }
                 }
             }
         }
@@ -52,9 +51,11 @@ struct ConcurrentLogTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 4..<16 {
                 group.addTask {
-                    for index in 0..<15 {
-                        let position = try await queue.commit(MarkedPayload.make(writer: writer, index: index)[...])
-                        told.withLock { $0[writer].append(position) }
+                    for start in stride(from: 0, to: 15, by: 3) {
+                        let group = (start..<start + 3).map { MarkedPayload.make(writer: writer, index: $0)[...] }
+                        let positions = try log.commit(group)
+                        told.withLock { $0[writer] += positions }
+                        await Task.yield()
                     }
                 }
             }
@@ -62,7 +63,6 @@ struct ConcurrentLogTests {
         }
         // Joining blocks, which a task may not do for long: by now the threads are nearly done.
         for thread in threads { thread.join() }
-        queue.close()
         let commits = try log.allCommits()
         try checkTold(told.withLock { $0 }, commits)
         try log.close()
