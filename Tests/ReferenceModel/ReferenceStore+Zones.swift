@@ -71,7 +71,7 @@ extension ReferenceStore {
         case .setRole(let role, let users): return try setRole(role, of: users)
         case .setDiscoverability(let answer, let user):
             return try setAccount(of: user) { $0.person.discoverability = answer }
-        case .expireTokens, .eraseRecords: throw Refusal(.internalError, "it is not modelled")
+        case .expireTokens, .eraseRecords, .drawSecret: throw Refusal(.internalError, "it is not modelled")
         }
         switch request {
         case .purgeZone(let ordinal):
