@@ -15,7 +15,8 @@ import Testing
 
     private func context(isTraced: Bool = false, operation: OperationInfo = OperationInfo()) -> RequestContext {
         RequestContext(
-            actor: anna, time: 1_000_000, operation: operation, commitID: Identifier(high: 0, low: 1), isTraced: isTraced)
+            actor: anna, time: 1_000_000, operation: operation, commitID: Identifier(high: 0, low: 1),
+            isTraced: isTraced)
     }
 
     private func request(_ names: [String], deletes: [String] = [], parent: String? = nil) -> Request {

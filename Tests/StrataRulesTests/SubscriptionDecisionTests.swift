@@ -10,7 +10,8 @@ import Testing
 @Suite struct SubscriptionDecisionTests {
     private let view: RulesView
     private let context = RequestContext(
-        actor: Actor(user: "anna", device: "phone"), time: 1_000_000, commitID: Identifier(high: 0, low: 1), isTraced: true)
+        actor: Actor(user: "anna", device: "phone"), time: 1_000_000, commitID: Identifier(high: 0, low: 1),
+        isTraced: true)
 
     init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).pages.fork())) }
 

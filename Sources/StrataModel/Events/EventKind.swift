@@ -45,7 +45,8 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
         (.memberChanged, "member changed"), (.sharedRecord, "shared record"), (.keyChanged, "key changed"),
         (.baseMarker, "base marker"),
         (.continuation, "continuation"), (.tokensExpired, "tokens expired"), (.secretDrawn, "secret drawn"),
-        (.requestRefused, "request refused"), (.fetched, "fetched"), (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
+        (.requestRefused, "request refused"), (.fetched, "fetched"),
+        (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
         (.nothingToDelete, "nothing to delete"),
     ]
 

@@ -8,7 +8,8 @@ enum DumpCommand: Command {
     static let summary = "print the bytes of a store's log, field by field"
     static let details =
         "Prints each field with its position in the file, its bytes in hexadecimal digits, and its meaning. It relies "
-        + "only on the bytes that it prints, so it also prints damaged parts. Of the store's secret it prints zeros. Without --segment and --offset it prints "
+        + "only on the bytes that it prints, so it also prints damaged parts. For the store's secret it prints zeros. "
+        + "Without --segment and --offset it prints "
         + "STORE, FLOOR, bases and all segments."
 
     static let segment = Option.number(

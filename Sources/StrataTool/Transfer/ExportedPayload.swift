@@ -30,7 +30,9 @@ struct ExportedPayload {
         Key("payload", "in base64", if: "if header and events do not give the same bytes") {
             $0.envelope == nil ? Base64.text($0.payload) : nil
         }
-        Key("checksum", "CRC-32C of the payload, in which the bytes of a store's secret are 0") { Hexadecimal(checksum($0.payload)) }
+        Key("checksum", "CRC-32C of the payload, in which the bytes of a store's secret are 0") {
+            Hexadecimal(checksum($0.payload))
+        }
     }
 
     private static let header = Shape<(header: EnvelopeHeader, names: KnownNames)>(
@@ -54,7 +56,9 @@ struct ExportedPayload {
     private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
         Key("kind", "number of its kind") { $0.event.kind.rawValue }
         Key("name", "name of its kind") { "\($0.event.kind)" }
-        Key("body", "its exact bytes in base64, with zeros for those of a store's secret") { Base64.text($0.event.body) }
+        Key("body", "its exact bytes in base64, with zeros for those of a store's secret") {
+            Base64.text($0.event.body)
+        }
         Key(
             "content",
             "the content of the body, with names beside ordinals. In a save, `fields` have as `set` a value of an "

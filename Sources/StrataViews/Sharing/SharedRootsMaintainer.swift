@@ -5,8 +5,8 @@ extension ViewTree {
     package static let sharedRoots = TreeID(rawValue: 28)
 }
 
-/// The newest share of each root, which may have ended: zone, name of the root, empty for the zone as a whole → number
-/// of the share. ``SharesMaintainer`` keeps it.
+/// The newest share of each root, which may have ended: zone, name of the root, empty for the zone as a whole → share.
+/// ``SharesMaintainer`` keeps it.
 enum SharedRootsMaintainer: ViewMaintainer {
     static let tree = ViewTree.sharedRoots
     static let name = "shared roots"

@@ -170,7 +170,7 @@ extension ReferenceStore.Judgement {
         case .user:
             if new.user.isEmpty { return .failure(refused(.unknownItem, "nobody has the name", "B327")) }
         case .address(let address): new.address = address
-        case .oneTimeURL: new.oneTimeToken = "once:\(share.urlToken):\(sent.id)"
+        case .oneTimeURL: new.oneTimeToken = "once:\(store.commitCount):\(share.urlToken):\(sent.id)"
         }
         new.isApprovedRequester = share.requesters.contains(new.user)
         return .success(new)

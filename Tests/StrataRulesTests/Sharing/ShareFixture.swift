@@ -57,7 +57,9 @@ final class ShareFixture {
     @discardableResult
     func modify(_ request: Request, as user: String = owner) throws -> RequestResult {
         let actor = user.isEmpty ? Actor.service : Actor(user: user, device: "phone")
-        let decision = try rules.decide(request, view, RequestContext(actor: actor, time: time, commitID: Identifier(high: 1, low: offset)))
+        let decision = try rules.decide(
+            request, view,
+            RequestContext(actor: actor, time: time, commitID: Identifier(high: 1, low: offset)))
         guard case .commit(let payload) = decision.outcome else { return decision.unplacedResult }
         offset += 1
         try payload.withUnsafeBytes { try view.fold.apply($0, offset: offset, time: Int64(offset) * 1_000_000) }

@@ -9,7 +9,7 @@ import Testing
 @testable import StrataStore
 
 /// The history of a store that was made before secrets: anna has a public share that ben joined, one with a one-time
-/// URL, one that has ended and whose root is still there, and one that ended with its zone.
+/// URL, and one that has ended and whose root is still there.
 struct OldStore {
     let commits: [NewCommit]
     /// The tokens of the shares' URLs by the numbers of the shares.
@@ -20,8 +20,10 @@ struct OldStore {
         let world = try SharedStore(.publicShare)
         let once = ShareChange.Participant("once", .oneTimeURL, role: .privateUser, permission: .readOnly)
         try world.save(
-            [.init("other", share: "Share-2"), .init("Share-2", sharing: ShareChange(root: "other", participants: [once]))],
-            as: "anna")
+            [
+                .init("other", share: "Share-2"),
+                .init("Share-2", sharing: ShareChange(root: "other", participants: [once])),
+            ], as: "anna")
         try world.save(
             [.init("third", share: "Share-3"), .init("Share-3", sharing: ShareChange(root: "third"))], as: "anna")
         try world.save([], deleting: ["Share-3"], as: "anna")
