@@ -301,6 +301,10 @@ def event_fields(kind, body, names):
         event.update(interned(body, names))
     elif kind in (64, 65, 66):
         event.update(sharing(kind, body, names))
+    elif kind == 83:
+        # The secret itself is not for printing.
+        event["secret"], at = varint(body, 0)
+        check(keyed(body, at + 32)[1] == len(body), "bytes behind a secret")
     elif kind in (16, 17, 18, 24, 25):
         event["zone"], at = varint(body, 0)
         if (4, event["zone"]) in names:

@@ -66,6 +66,7 @@ import Testing
                         isGone: true
                     ).event(),
                     SharedRecordEvent(RecordKey(zone: 1, name: "list"), type: 1, share: 1, isGone: true).event(),
+                    SecretDrawnEvent(number: 1, secret: Array(1...32)).event(),
                 ]
             ).encoded())
         // Parts of both codecs: text that compresses, then noise that does not.
