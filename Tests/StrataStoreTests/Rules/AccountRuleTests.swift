@@ -84,7 +84,7 @@ import Testing
         try store.setAccountStatus(.available, of: "carl")
         #expect(store.offset == 0)
         try store.setQuota(bytes: 300, of: "carl")
-        #expect(try client.events(at: 1).map(\.kind) == [.nameInterned, .userChanged])
+        #expect(try client.events(at: 1).map(\.kind) == [.nameInterned, .userChanged, .secretDrawn])
         try store.setAccountStatus(.restricted, of: "carl")
         #expect(try store.account(of: "carl") == (.restricted, 300))
         try store.setAccountStatus(.restricted, of: "carl")

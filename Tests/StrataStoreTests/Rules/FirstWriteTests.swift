@@ -32,7 +32,7 @@ import Testing
         #expect(
             kinds == [
                 .deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .databaseCreated, .zoneSaved, .recordSaved,
-                .recordSaved,
+                .recordSaved, .secretDrawn,
             ])
         for scope in [InternedName.Scope.private, .public] {
             let client = client.with { $0.scope = scope }
