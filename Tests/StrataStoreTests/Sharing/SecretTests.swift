@@ -30,7 +30,6 @@ struct SecretTests {
         let path = directory.path("Notes.strata")
         let store = try Store.open(at: path)
         let secret = try store.engine.secret()
-        #expect(throws: StrataError.self) { try Store.open(at: path, access: .readOnly).engine.secret() }
         try store.modify(.zones(saving: [ZoneID("Notes")]), as: anna)
         try store.modify(.zones(saving: [ZoneID("More")]), as: anna)
         #expect(try store.engine.secret() == secret && store.snapshot().trees.secret() == secret)
