@@ -245,7 +245,8 @@ extension FeedToken {
         // added since.
         let areCurrent = knownShares.allSatisfy { known in
             guard let member = members[known.share], member.joined == known.joined else { return false }
-            return member.ended.map { $0.offset > reached } ?? true
+            // No commit ends in a state of access that the same commit took away, so no reader knows the share by it.
+            return member.ended.map { $0.offset > max(reached, member.joined.offset) } ?? true
         }
         guard areCurrent else { throw Self.expired("your access to a share ended and began again") }
         // Follows memberships that overlap, from that time to now.

@@ -158,6 +158,38 @@ struct SharedFeedTests {
         #expect(try expires(token))
     }
 
+    @Test("B340 B361 a token that claims to know a share that never gave access is refused, and tells no hidden name")
+    func forgedWithoutAccess() throws {
+        let before = try page().token
+        try world.write { try world.set(.none, of: "ben", in: 2) }
+        let end = try world.store.offset
+        try world.write { try world.save("secret", parent: "q") }
+        for token in [before, try page().token] {
+            for offset in 1...end {
+                for event in 0..<12 as Range<UInt32> {
+                    var forged = token
+                    forged.knownShares.append(.init(share: 2, joined: Version(offset: offset, eventIndex: event)))
+                    #expect(try expires(forged), "event \(event) of commit \(offset)")
+                }
+            }
+        }
+    }
+
+    @Test("B361 a share that gave access and took it away in one commit is not known to a token")
+    func forgedWithinCommit() throws {
+        let before = try page().token
+        try world.write {
+            try world.set(.readOnly, of: "ben", in: 2)
+            try world.set(.none, of: "ben", in: 2)
+        }
+        for event in 0..<12 as Range<UInt32> {
+            var forged = before
+            let joined = try Version(offset: world.store.offset, eventIndex: event)
+            forged.knownShares.append(.init(share: 2, joined: joined))
+            #expect(try expires(forged), "event \(event)")
+        }
+    }
+
     @Test("B361 the record of a share that ended comes as changed if a later share has its name")
     func reusedName() throws {
         try world.write { try world.set(.readWrite, of: "ben", in: 2) }
