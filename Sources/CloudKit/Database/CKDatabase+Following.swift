@@ -71,7 +71,7 @@ extension CKDatabase {
                         }
                         if page.moreComing { continue }
                         let store = try call.client.opened().store
-                        let seen = try FeedToken(decoding: page.token.bytes).position.offset
+                        let seen = try store.token(from: page.token.bytes).position.offset
                         if try await !store.waitForChange(past: seen) { hasEnded = true }
                     } catch {
                         hasEnded = true

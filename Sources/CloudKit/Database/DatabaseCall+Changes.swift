@@ -28,13 +28,14 @@ extension DatabaseCall {
     ) async throws -> DatabaseChangesPage {
         try await asking(.fetchDatabaseChanges, carriesToken: token != nil) { opened in
             let page = try opened.store.databaseChanges(
-                in: database, since: try token?.model(), limit: limit, as: client.actor)
+                in: database, since: try token.map { try opened.store.token(from: $0.bytes) }, limit: limit,
+                as: client.actor)
             return DatabaseChangesPage(
                 modifications: page.changed.map { .init(zoneID: CKRecordZone.ID($0)) },
                 deletions: page.deleted.map {
                     .init(zoneID: CKRecordZone.ID($0.zone), reason: .init($0.reason))
                 },
-                token: CKServerChangeToken(bytes: page.token.encoded()), moreComing: page.moreComing)
+                token: CKServerChangeToken(bytes: try opened.store.bytes(of: page.token)), moreComing: page.moreComing)
         }
     }
 
@@ -62,15 +63,16 @@ extension DatabaseCall {
         _ store: Store
     ) throws -> ZoneChangesPage {
         let page = try store.zoneChanges(
-            of: zone.model(for: client.userRecordName), in: database, since: try token?.model(),
-            desiredKeys: desiredKeys, limit: limit, as: client.actor)
+            of: zone.model(for: client.userRecordName), in: database,
+            since: try token.map { try store.token(from: $0.bytes) }, desiredKeys: desiredKeys, limit: limit,
+            as: client.actor)
         let zone = client.canonical(zone)
         return ZoneChangesPage(
             changed: page.changed.map { result(of: $0, in: zone, desiredKeys) },
             deletions: page.deleted.map {
                 .init(recordID: CKRecord.ID(recordName: $0.id.name, zoneID: zone), recordType: $0.type)
             },
-            token: CKServerChangeToken(bytes: page.token.encoded()),
+            token: CKServerChangeToken(bytes: try store.bytes(of: page.token)),
             clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
     }
 
@@ -79,15 +81,6 @@ extension DatabaseCall {
     ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
         let id = CKRecord.ID(recordName: record.id.name, zoneID: zone)
         return (id, result(of: record, id, desiredKeys))
-    }
-}
-
-extension CKServerChangeToken {
-    /// - Throws: `CKError` if the bytes are not a token.
-    fileprivate func model() throws -> FeedToken {
-        do { return try FeedToken(decoding: bytes) } catch {
-            throw CKError(.invalidArguments, message: "The change token is invalid: \(error)", cause: error)
-        }
     }
 }
 

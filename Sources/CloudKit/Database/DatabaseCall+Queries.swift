@@ -38,7 +38,7 @@ extension DatabaseCall {
         _ request: PageRequest, _ isCancelled: @escaping @Sendable () -> Bool
     ) async throws -> QueryPage {
         try await asking(.query) { opened in
-            let question = try question(request, opened.options)
+            let question = try question(request, opened)
             let page: StrataStore.QueryPage
             do {
                 page = try await opened.store.query(
@@ -51,7 +51,8 @@ extension DatabaseCall {
             for (index, error) in itemErrors(matches.count, .query, opened) {
                 matches[index].result = .failure(error.of(.fetch, matches[index].id))
             }
-            return QueryPage(matches: matches, cursor: page.cursor.map { CKQueryCursor(bytes: $0.encoded()) })
+            let cursor = try page.cursor.map { CKQueryCursor(bytes: try opened.store.bytes(of: $0)) }
+            return QueryPage(matches: matches, cursor: cursor)
         }
     }
 
@@ -68,7 +69,7 @@ extension DatabaseCall {
     func carriedOutPlan(_ request: PageRequest) async throws -> CloudStore.QueryPlan {
         try await asking(.query) { opened in
             let page = try await opened.store.query(
-                try question(request, opened.options), in: database, desiredKeys: request.desiredKeys,
+                try question(request, opened), in: database, desiredKeys: request.desiredKeys,
                 limit: request.limit, as: client.actor)
             return try Self.shown(page.plan)
         }
@@ -85,14 +86,14 @@ extension DatabaseCall {
     }
 
     private func question(
-        _ request: PageRequest, _ options: CloudStore.Options
+        _ request: PageRequest, _ opened: OpenedStore
     ) throws -> StrataStore.Question {
         guard request.limit >= 0 else {
             throw CKError(
                 .invalidArguments, message: "resultsLimit is \(request.limit); use 0 to let the store choose.")
         }
-        if let cursor = request.cursor { return .continued(try cursor.model()) }
-        return .new(try query(request, options))
+        if let cursor = request.cursor { return .continued(try opened.store.cursor(from: cursor.bytes)) }
+        return .new(try query(request, opened.options))
     }
 
     /// Returns the result for a record; a failure if the record cannot be created (B145).
@@ -137,15 +138,6 @@ extension CKQuery {
                 throw CKError(
                     .invalidArguments, message: "A sort descriptor names no key: use NSSortDescriptor(key:ascending:).")
             }
-        }
-    }
-}
-
-extension CKQueryCursor {
-    /// - Throws: `CKError` if the bytes are not a cursor.
-    fileprivate func model() throws -> QueryCursor {
-        do { return try QueryCursor(decoding: bytes) } catch {
-            throw CKError(.invalidArguments, message: "The cursor is invalid: \(error)", cause: error)
         }
     }
 }

@@ -199,8 +199,8 @@ public enum Rule: String, Sendable, CaseIterable {
         tokens are not interchangeable.
         B156 Default zones do not track changes. Fetching their changes fails, and database changes never list \
         them.
-        B161 A token fails if it has expired, or belongs to another store, database, zone or history, or to an \
-        earlier life of the zone. The client then fetches from nil.
+        B161 A token fails if it has expired, was changed, or belongs to another store, database, zone or history, \
+        or to an earlier life of the zone. The client then fetches from nil.
         B180 A subscription ID has 1 to 255 characters and no control character. Saving under an existing ID \
         replaces that subscription.
         B181 Query subscriptions exist in public and private databases, zone subscriptions in private ones, and \

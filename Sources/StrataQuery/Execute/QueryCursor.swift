@@ -7,11 +7,6 @@ import StrataSystem
 /// It contains neither a plan nor a state of the store, so it remains valid after a restart, and when records are saved
 /// or indexes are added.
 public struct QueryCursor: Sendable, Hashable {
-    private static let version: UInt8 = 1
-    /// The maximum length. Not reached by valid cursors, because the largest records, which may be sorted by text, are
-    /// smaller.
-    fileprivate static let maximumBytes = 1 << 26
-
     public var store: Identifier
     public var database: DatabaseID
     public var query: Query
@@ -30,10 +25,16 @@ public struct QueryCursor: Sendable, Hashable {
         self.place = place
         self.now = now
     }
+}
 
-    public func encoded() -> [UInt8] {
-        var writer = ByteWriter(reserving: 256)
-        writer.append(Self.version)
+extension QueryCursor: SealedValue {
+    package static let purpose = StoreSecret.Purpose.queryCursor
+    package static let what: StaticString = "a query's cursor"
+    package static let version: UInt8 = 1
+    /// Not reached by valid cursors, because the largest records, which may be sorted by text, are smaller.
+    package static let maximumBytes = 1 << 26
+
+    package func append(to writer: inout ByteWriter) {
         writer.append(store)
         writer.append(database)
         Self.append(query, to: &writer)
@@ -44,7 +45,6 @@ public struct QueryCursor: Sendable, Hashable {
             writer.append(bytes: value)
         }
         writer.append(now.bitPattern)
-        return ChecksummedBytes.seal(writer)
     }
 
     fileprivate static func append(_ query: Query, to writer: inout ByteWriter) {
@@ -72,20 +72,7 @@ public struct QueryCursor: Sendable, Hashable {
         }
     }
 
-    /// - Throws: ``StrataError`` for bytes that are not a cursor.
-    public init(decoding bytes: [UInt8]) throws {
-        self = try ChecksummedBytes.open(bytes, "a query's cursor", atMost: Self.maximumBytes) {
-            try QueryCursor(from: &$0, $1)
-        }
-    }
-
-    private init(from reader: inout ByteReader, _ bytes: UnsafeRawBufferPointer) throws {
-        let version = try reader.read(UInt8.self, "a cursor's version")
-        guard version == Self.version else {
-            throw StrataError(
-                .newerFormat, "The query cursor was made by another release.",
-                .init(expected: "\(Self.version)", found: "\(version)"))
-        }
+    package init(from reader: inout ByteReader, _ payload: UnsafeRawBufferPointer) throws {
         store = try reader.readIdentifier("a cursor's store")
         database = try reader.readDatabaseID()
         let type = try reader.readText("a cursor's record type")
@@ -106,7 +93,7 @@ public struct QueryCursor: Sendable, Hashable {
         var values: [[UInt8]] = []
         for _ in 0...keys.count {
             let range = try reader.readRange(count: try reader.readVarint("a place's bytes"), "a place")
-            values.append([UInt8](bytes[range]))
+            values.append([UInt8](payload[range]))
         }
         place = SortPlace(values: Array(values.dropLast()), tie: values[keys.count])
         try place.check(order)

@@ -93,7 +93,7 @@ struct DeviceViewBuilder {
     // MARK: Feeds
 
     private func given(_ fetch: Fetch) throws -> (DeviceView.Given, FeedToken)? {
-        guard let bytes = fetch.event.returnedToken, let token = try? FeedToken(decoding: bytes) else { return nil }
+        guard let bytes = fetch.event.returnedToken, let token = try? FeedToken(unverified: bytes) else { return nil }
         let given = DeviceView.Given(
             audit: fetch.audit, time: fetch.time, offset: token.position.offset, isWhole: token.progress == .whole,
             moreComing: fetch.event.moreComing, refusal: try store.standing(of: token).refusal)

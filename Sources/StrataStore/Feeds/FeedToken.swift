@@ -3,11 +3,13 @@ import StrataRules
 import StrataSystem
 import StrataViews
 
-/// A reader's position in a feed, which the reader keeps between pages (docs/feeds.md §3).
+/// A reader's position in a feed, which the reader keeps between pages (docs/feeds.md §3). A client gets it as bytes
+/// that the store has sealed.
 ///
 /// ```swift
-/// let token = try FeedToken(decoding: bytes)
-/// print(token.position.offset)
+/// let page = try store.zoneChanges(of: notes, in: DatabaseID(.private), as: anna)
+/// let bytes = try store.bytes(of: page.token)
+/// let token = try store.token(from: bytes)
 /// ```
 public struct FeedToken: Sendable, Hashable {
     public enum Feed: Sendable, Hashable {
@@ -56,9 +58,6 @@ public struct FeedToken: Sendable, Hashable {
         package var joined: Version
     }
 
-    private static let version: UInt8 = 1
-    private static let maximumBytes = 1 << 20
-
     public var store: Identifier
     public var database: DatabaseID
     public var feed: Feed
@@ -78,10 +77,15 @@ public struct FeedToken: Sendable, Hashable {
         self.position = position
         self.progress = progress
     }
+}
 
-    public func encoded() -> [UInt8] {
-        var writer = ByteWriter(reserving: 96)
-        writer.append(Self.version)
+extension FeedToken: SealedValue {
+    package static let purpose = StoreSecret.Purpose.changeToken
+    package static let what: StaticString = "a change token"
+    package static let version: UInt8 = 1
+    package static let maximumBytes = 1 << 20
+
+    package func append(to writer: inout ByteWriter) {
         writer.append(feed == .database ? 1 : 2 as UInt8)
         writer.append(store)
         writer.append(database)
@@ -112,7 +116,6 @@ public struct FeedToken: Sendable, Hashable {
             writer.append(progress.phase.rawValue)
             writer.appendVarint(progress.through.packed)
         }
-        return ChecksummedBytes.seal(writer)
     }
 
     private static func append(_ shares: [KnownShare], to writer: inout ByteWriter) {
@@ -133,20 +136,7 @@ public struct FeedToken: Sendable, Hashable {
         return shares
     }
 
-    /// - Throws: ``StrataError`` for bytes that are not a token.
-    public init(decoding bytes: [UInt8]) throws {
-        self = try ChecksummedBytes.open(bytes, "a change token", atMost: Self.maximumBytes) {
-            try FeedToken(from: &$0, $1)
-        }
-    }
-
-    private init(from reader: inout ByteReader, _ bytes: UnsafeRawBufferPointer) throws {
-        let version = try reader.read(UInt8.self, "a token's version")
-        guard version == Self.version else {
-            throw StrataError(
-                .newerFormat, "The change token was made by another release.",
-                .init(expected: "\(Self.version)", found: "\(version)"))
-        }
+    package init(from reader: inout ByteReader, _ payload: UnsafeRawBufferPointer) throws {
         let kind = try reader.read(UInt8.self, "a token's feed")
         store = try reader.readIdentifier("a token's store")
         database = try reader.readDatabaseID()
@@ -160,11 +150,11 @@ public struct FeedToken: Sendable, Hashable {
         default: throw reader.malformed("a token's feed", expected: "1 or 2", found: "\(kind)")
         }
         knownShares = kind == 2 && database.scope == .shared ? try Self.readShares(from: &reader) : []
-        progress = try Self.readProgress(from: &reader, of: feed, bytes)
+        progress = try Self.readProgress(from: &reader, of: feed, payload)
     }
 
     private static func readProgress(
-        from reader: inout ByteReader, of feed: Feed, _ bytes: UnsafeRawBufferPointer
+        from reader: inout ByteReader, of feed: Feed, _ payload: UnsafeRawBufferPointer
     ) throws -> Progress {
         let number = try reader.read(UInt8.self, "a token's progress")
         switch (number, feed) {
@@ -175,7 +165,7 @@ public struct FeedToken: Sendable, Hashable {
             return .scanningZones(offset: offset, zone: try reader.readVarint("the row of a zone"))
         case (2, .zone):
             let range = try reader.readStringRange("a record's key", atMost: Envelope.maximumNameBytes)
-            return .scanningRecords(name: [UInt8](bytes[range]))
+            return .scanningRecords(name: [UInt8](payload[range]))
         case (3, .zone):
             let base = try reader.readVarint("a token's base", atMost: Version.maximumOffset)
             let share = try reader.readVarint("a token's share")

@@ -16,7 +16,7 @@ extension Store {
     /// Returns whether a token would be served now, and the token's zone. Nothing is fetched.
     ///
     /// ```swift
-    /// let standing = try store.standing(of: try FeedToken(decoding: bytes))
+    /// let standing = try store.standing(of: store.token(from: bytes))
     /// print(standing.zone?.name ?? "a database", standing.refusal?.message ?? "is served")
     /// ```
     package func standing(of token: FeedToken) throws -> TokenValidity {

@@ -45,8 +45,9 @@ extension Store {
                 zone == nil ? .databaseChanges : .zoneChanges, in: database, at: offset, resultCount: count)
             event.zone = zone
             event.desiredKeys = keys
-            event.givenToken = token?.encoded()
-            event.returnedToken = next.encoded()
+            // A store that notes fetches is written to, so it has a secret.
+            event.givenToken = token.flatMap { try? bytes(of: $0) }
+            event.returnedToken = try? bytes(of: next)
             event.moreComing = moreComing
             return event
         }

@@ -60,31 +60,42 @@ package struct StoreSecret: Sendable, Hashable {
     ///
     /// - Throws: `.malformed` for all other bytes.
     package func open(_ bytes: [UInt8], as purpose: Purpose, _ what: StaticString) throws -> [UInt8] {
-        guard bytes.first == Self.sealForm, bytes.count > Self.hashBytes else {
-            throw Self.notSealed(what, "The bytes have another form.", found: "\(bytes.count) bytes")
-        }
+        let (sealedBy, payload) = try Self.parts(of: bytes, what)
         let end = bytes.count - Self.hashBytes
-        let content = Array(bytes[..<end])
-        guard areEqual(hash(purpose, content), Array(bytes[end...])) else {
-            throw Self.notSealed(what, "The bytes were not made by this store.", found: "another seal")
+        guard sealedBy == number, areEqual(hash(purpose, Array(bytes[..<end])), Array(bytes[end...])) else {
+            throw StrataError(
+                .malformed, "This store did not seal the bytes, or they were changed.", .init(expected: "\(what)"))
         }
-        return try content.withUnsafeBytes { raw in
-            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: raw[1...]))
-            let sealedBy = try reader.readVarint("the number of a secret")
-            guard sealedBy == number else {
-                throw Self.notSealed(what, "The bytes name another secret.", found: "secret \(sealedBy)")
-            }
-            return Array(raw[(1 + reader.position)...])
+        return payload
+    }
+
+    /// Returns the payload of sealed bytes without a check of their seal: anybody may have made it.
+    ///
+    /// - Throws: `.malformed` for bytes of another form.
+    package static func unverifiedPayload(of bytes: [UInt8], _ what: StaticString) throws -> [UInt8] {
+        try parts(of: bytes, what).payload
+    }
+
+    private static func parts(
+        of bytes: [UInt8], _ what: StaticString
+    ) throws -> (number: UInt64, payload: [UInt8]) {
+        guard hasForm(bytes) else {
+            throw StrataError(
+                .malformed, "The bytes are not sealed.", .init(expected: "\(what)", found: "\(bytes.count) bytes"))
+        }
+        return try bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: raw[1..<raw.count - hashBytes]))
+            let number = try reader.readVarint("the number of a secret")
+            return (number, Array(reader.readRemainingBytes()))
         }
     }
+
+    /// True if the first byte and the length are those of sealed bytes.
+    package static func hasForm(_ bytes: [UInt8]) -> Bool { bytes.first == sealForm && bytes.count > hashBytes + 1 }
 
     /// Compares without telling by its time where the bytes differ.
     private func areEqual(_ hash: [UInt8], _ other: [UInt8]) -> Bool {
         hash.count == other.count && sodium_memcmp(hash, other, hash.count) == 0
-    }
-
-    private static func notSealed(_ what: StaticString, _ sentence: StaticString, found: String) -> StrataError {
-        StrataError(.malformed, sentence, .init(expected: "\(what)", found: found))
     }
 }
 

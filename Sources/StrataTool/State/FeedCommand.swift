@@ -17,7 +17,7 @@ enum FeedCommand: Command {
 
     /// The position from which the client asks for changes.
     enum Start: Sendable {
-        case token(FeedToken)
+        case token(TokenText)
         /// After everything up to this offset.
         case offset(UInt64)
     }
@@ -38,7 +38,7 @@ enum FeedCommand: Command {
         help: "a change token, in base64 or hexadecimal; or an offset, for a client that has everything up to it; "
             + "without --since, a client that has nothing"
     ) { text throws(UsageError) in
-        guard let offset = UInt64(text) else { return .token(try FeedToken(text: text, of: "--since")) }
+        guard let offset = UInt64(text) else { return .token(try TokenText(text, of: "--since")) }
         guard offset <= Version.maximumOffset else { throw UsageError("--since \(text) is larger than any offset") }
         return .offset(offset)
     }
@@ -79,7 +79,7 @@ enum FeedCommand: Command {
                 limit: Int(arguments[limit] ?? 0))
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
             var pages = FeedPages(
-                state: ContainerState(access.store), secrets: secrets, isJSON: arguments[Option.json], output: output)
+                store: access.store, secrets: secrets, isJSON: arguments[Option.json], output: output)
             try feed.forEachPage(since: try token(arguments[since], of: feed, access)) { page in
                 try pages.write(page)
                 return arguments[all]
@@ -93,7 +93,7 @@ enum FeedCommand: Command {
     ) throws -> FeedToken? {
         switch start {
         case nil: return nil
-        case .token(let token)?: return token
+        case .token(let token)?: return try access.store.token(from: token.bytes)
         case .offset(let offset)?:
             if let token = try feed.token(at: offset, in: access) { return token }
             Diagnostics.report(
@@ -106,19 +106,24 @@ enum FeedCommand: Command {
 
 /// Prints pages of a feed.
 struct FeedPages {
+    private let store: Store
     private let state: ContainerState
     private let secrets: Secrets?
     private let isJSON: Bool
     private let output: Output
     private var count = 0
 
-    init(state: ContainerState, secrets: Secrets?, isJSON: Bool, output: Output) {
-        (self.state, self.secrets, self.isJSON, self.output) = (state, secrets, isJSON, output)
+    init(store: Store, secrets: Secrets?, isJSON: Bool, output: Output) {
+        (self.store, self.secrets, self.isJSON, self.output) = (store, secrets, isJSON, output)
+        state = ContainerState(store)
     }
 
     mutating func write(_ page: FeedReading.Page) throws {
         count += 1
-        if isJSON { try writeJSON(page) } else { try writeText(page) }
+        let token = SealedText.text("token", by: FeedCommand.name, isFirst: count == 1) {
+            try store.bytes(of: page.token)
+        }
+        if isJSON { try writeJSON(page, token) } else { try writeText(page, token) }
     }
 
     private func owner(of zone: ZoneID) throws -> String? {
@@ -133,10 +138,10 @@ struct FeedPages {
 
     // MARK: For people
 
-    private func writeText(_ page: FeedReading.Page) throws {
+    private func writeText(_ page: FeedReading.Page, _ token: String?) throws {
         var end = "page \(count): \(page.changedCount) changed, \(page.deletedCount) deleted"
         if page.moreComing { end += ", more to come" }
-        end += "; token \(page.token.text)"
+        if let token { end += "; token \(token)" }
         switch page {
         case .database(let page):
             let rows =
@@ -161,7 +166,7 @@ struct FeedPages {
 
     // MARK: For programs
 
-    private func writeJSON(_ page: FeedReading.Page) throws {
+    private func writeJSON(_ page: FeedReading.Page, _ token: String?) throws {
         switch page {
         case .database(let page):
             for zone in page.changed { try output.writeJSON(FeedChange(zone: zone, of: owner(of: zone))) }
@@ -177,15 +182,18 @@ struct FeedPages {
             }
             for deletion in page.deleted { try output.writeJSON(FeedChange(deletion.id, type: deletion.type)) }
         }
-        try output.writeJSON((count, page), as: Self.end)
+        try output.writeJSON((count, page, token), as: Self.end)
     }
 
-    static let end = Shape<(number: Int, page: FeedReading.Page)>("The end of a page of a feed") {
+    static let end = Shape<(number: Int, page: FeedReading.Page, token: String?)>("The end of a page of a feed") {
         Key("page", "its number, from 1") { $0.number }
         Key("changed", "how many have changed") { $0.page.changedCount }
         Key("deleted", "how many were deleted") { $0.page.deletedCount }
         Key("moreComing", "true if there is another page") { $0.page.moreComing }
-        Key("token", "for `--since`: where the next page begins, or the next fetch") { $0.page.token.text }
+        Key(
+            "token",
+            "for `--since`: where the next page begins, or the next fetch; null for a store that has no secret yet"
+        ) { $0.token }
         Key("offset", "of the token") { $0.page.token.position.offset }
         Key(
             "clientToken", "the client token that the device sent last with a change of the zone, in base64",

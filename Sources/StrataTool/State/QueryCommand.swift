@@ -1,6 +1,8 @@
+import Foundation
 import StrataModel
 import StrataQuery
 import StrataStore
+import StrataSystem
 
 /// `strata query`: the records of a type that match a predicate.
 enum QueryCommand: Command {
@@ -25,12 +27,13 @@ enum QueryCommand: Command {
         help: "sort by the distance from this location, in degrees, nearest first"
     ) { text throws(UsageError) in try nearness(text) }
     static let limit = Option.number("--limit", "N", 1...10_000, help: "records per page; the default is 1000")
-    static let cursor = Option<QueryCursor>(
+    static let cursor = Option<[UInt8]>(
         name: "--cursor", valueName: "TEXT", help: "continue after a page, whose last line has this text"
     ) { text throws(UsageError) in
-        do { return try QueryCursor(text: text) } catch {
-            throw UsageError("--cursor takes the text from the last line of a page")
+        guard let bytes = Data(base64Encoded: text).map({ [UInt8]($0) }), StoreSecret.hasForm(bytes) else {
+            throw UsageError("--cursor takes the text from the last line of a page of this release")
         }
+        return bytes
     }
     static let keys = Option<[String]>(
         name: "--keys", valueName: "A,B,C", help: "print only these keys, in this order"
@@ -87,7 +90,10 @@ enum QueryCommand: Command {
             try format.write(page.matches, to: output)
             count += page.matches.count
             guard arguments[all], let cursor = page.cursor else {
-                return try format.writeEnd(count: count, cursor: page.cursor?.text, to: output)
+                let cursor = page.cursor.flatMap { cursor in
+                    SealedText.text("cursor", by: name, isFirst: true) { try store.bytes(of: cursor) }
+                }
+                return try format.writeEnd(count: count, cursor: cursor, to: output)
             }
             question = .continued(cursor)
         }

@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataQuery
 import StrataStore
@@ -27,7 +26,6 @@ struct QueryRequest {
         query.order = (arguments[QueryCommand.near].map { [$0] } ?? []) + arguments.all(QueryCommand.sort)
         query.zone = place.zone
         self.query = query
-        cursor = arguments[QueryCommand.cursor]
     }
 
     /// Checks the names against those of a store, and chooses the database.
@@ -38,6 +36,7 @@ struct QueryRequest {
         if database.scope == .shared, place.zone == nil {
             throw UsageError("a query of the shared database needs --zone NAME and --owner NAME")
         }
+        cursor = try arguments[QueryCommand.cursor].map { try store.cursor(from: $0) }
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 
@@ -69,17 +68,5 @@ struct QueryRequest {
         guard cursor.query == written, cursor.database.scope == database.scope else {
             throw UsageError("the cursor belongs to another query: use it with the same arguments")
         }
-    }
-}
-
-extension QueryCursor {
-    var text: String { Base64.text(encoded()) }
-
-    /// - Throws: ``StrataError`` if the text is not a cursor.
-    init(text: String) throws {
-        guard let bytes = Data(base64Encoded: text) else {
-            throw StrataError(.malformed, "The query cursor is not base64.")
-        }
-        try self.init(decoding: [UInt8](bytes))
     }
 }

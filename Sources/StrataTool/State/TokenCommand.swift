@@ -11,14 +11,15 @@ enum TokenCommand: Command {
         "TEXT is the token's bytes in base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
         + "With a store it also prints the name of the zone, how old the token is and how far it lags, what a client "
         + "that sends it would fetch, which compaction would make it expire, and whether the store would serve it now; "
-        + "if not, it exits with 1 and prints the reason. Exits with 2 if TEXT is not a token."
+        + "if not, it exits with 1 and prints the reason. Without a store, nothing shows if a store made the token. "
+        + "Exits with 2 if TEXT is not a token."
     static let operands = [
         Operand(name: "STORE", help: "a store's directory, such as Notes.strata", isRequired: false),
         Operand(name: "TEXT", help: "the token; always the last argument"),
     ]
     static let options: [any OptionDescription] = [Option.json]
     static let examples = [
-        "strata token AQI2qMtUnq0AAAA…", "strata token Notes.strata AQI2qMtUnq0AAAA… --json | jq .served",
+        "strata token AgEBAjaoy1SerQAA…", "strata token Notes.strata AgEBAjaoy1SerQAA… --json | jq .served",
     ]
 
     static func stores(_ arguments: Arguments) -> [String] { Array(arguments.operands.dropLast()) }
@@ -27,13 +28,14 @@ enum TokenCommand: Command {
         guard let text = arguments.operands.last,
             arguments.operands.count > 1 || (try? RealFileSystem().exists(StorePaths(text).identity)) != true
         else { throw UsageError("TEXT is missing: the token; always the last argument") }
-        let token = try FeedToken(text: text, of: "TEXT")
+        let given = try TokenText(text, of: "TEXT")
+        let token = try given.contents(of: "TEXT")
         guard arguments.operands.count > 1 else {
             try write(TokenReport(token: token), arguments, output)
             return .success
         }
         return try StateAccess.read(arguments, by: name, output) { access in
-            let standing = try access.store.standing(of: token)
+            let standing = try access.store.standing(ofBytes: given.bytes)
             let report = TokenReport(
                 token: token, standing: standing, outlook: try TokenStatus(token, standing, access))
             try write(report, arguments, output)

@@ -19,6 +19,8 @@ struct SyncStateReport {
     struct Zone {
         let zone: ZoneID
         let isThere: Bool
+        var hasToken = false
+        /// Nil also for a token that is not of this release.
         var token: TokenReport?
         /// True if the engine knows of changes that it has not fetched.
         var isUnfetched = false
@@ -52,13 +54,13 @@ struct SyncStateReport {
         databaseToken = try state.databaseToken.flatMap { try feed.report(of: $0) }
         zones = try Self.zones(of: state, feed)
         guard reasonUnused == nil, state.scope != .public else { return }
-        let (fetch, named) = try feed.next(since: databaseToken)
+        let (fetch, named) = try feed.next(since: databaseToken, hasToken: state.databaseToken != nil)
         next = fetch
         let known = Set(zones.map(\.zone))
         zones += named.filter { !known.contains($0) }.map { Zone(zone: $0, isThere: feed.hasZone($0)) }
         let asked = Set(named)
         for place in zones.indices where asked.contains(zones[place].zone) || zones[place].isUnfetched {
-            zones[place].next = try feed.next(of: zones[place].zone, since: zones[place].token)
+            zones[place].next = try feed.next(of: zones[place])
         }
     }
 
@@ -92,7 +94,9 @@ struct SyncStateReport {
             }
             try body(&zones[place])
         }
-        for (zone, token) in state.zoneTokens { try change(zone) { $0.token = try feeds.report(of: token) } }
+        for (zone, token) in state.zoneTokens {
+            try change(zone) { ($0.hasToken, $0.token) = (true, try feeds.report(of: token)) }
+        }
         for zone in state.unfetchedZones { try change(zone) { $0.isUnfetched = true } }
         for (zone, kind) in state.zoneChanges { try change(zone) { $0.change = kind } }
         for (record, isSave) in state.recordChanges {
@@ -134,34 +138,34 @@ struct SyncStateReport {
         func hasZone(_ zone: ZoneID) -> Bool { zone == .default && database.scope != .shared || present.contains(zone) }
 
         func report(of bytes: [UInt8]) throws -> TokenReport? {
-            guard let token = try? FeedToken(decoding: bytes) else { return nil }
-            let standing = try access.store.standing(of: token)
+            guard let token = try? FeedToken(unverified: bytes) else { return nil }
+            let standing = try access.store.standing(ofBytes: bytes)
             return TokenReport(
                 token: token, standing: standing, outlook: try TokenStatus(token, standing, access))
         }
 
         /// Returns the zones that the feed of the database names next.
-        func next(since report: TokenReport?) throws -> (Fetch, [ZoneID]) {
+        func next(since report: TokenReport?, hasToken: Bool) throws -> (Fetch, [ZoneID]) {
             var zones: [ZoneID] = []
-            let fetch = try fetch(zone: nil, since: report) { page in
+            let fetch = try fetch(zone: nil, since: report, hasToken) { page in
                 if case .database(let page) = page { zones += page.changed }
             }
             return (fetch, zones)
         }
 
-        func next(of zone: ZoneID, since report: TokenReport?) throws -> Fetch {
-            try fetch(zone: zone, since: report) { _ in }
+        func next(of zone: Zone) throws -> Fetch {
+            try fetch(zone: zone.zone, since: zone.token, zone.hasToken) { _ in }
         }
 
         private func fetch(
-            zone: ZoneID?, since report: TokenReport?, _ body: (FeedReading.Page) -> Void
+            zone: ZoneID?, since report: TokenReport?, _ hasToken: Bool, _ body: (FeedReading.Page) -> Void
         ) throws -> Fetch {
             var fetch = Fetch()
             var token = report?.token
             if let refusal = report?.refusal, refusal.code == .changeTokenExpired {
                 (token, fetch.restart) = (nil, refusal.message)
             } else if report == nil {
-                fetch.restart = "the engine has no token"
+                fetch.restart = hasToken ? "another release made the engine's token" : "the engine has no token"
             }
             do {
                 try FeedReading(store: access.store, database: database, zone: zone, actor: actor)

@@ -60,7 +60,7 @@ struct SyncStateText {
             }
             lines.append([zone.change == nil ? "to send" : "", text])
         }
-        lines.append(["token", zone.token == nil ? "none" : Self.text(of: zone.token)])
+        lines.append(["token", zone.hasToken ? Self.text(of: zone.token) : "none"])
         if let next = zone.next { lines.append(["next fetch", Self.text(of: next, "record")]) }
         try Columns.write(lines, indentation: 4, to: output)
     }

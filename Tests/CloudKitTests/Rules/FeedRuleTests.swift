@@ -283,6 +283,16 @@ struct FeedRuleTests {
         let zoneToken = try await database.recordZoneChanges(inZoneWith: zone, since: nil).changeToken
         let databaseToken = try await database.databaseChanges(since: nil).changeToken
         let garbage = CKServerChangeToken(bytes: [1, 2, 3])
+        let forged = zoneToken.bytes.indices.dropFirst().map { place in
+            var bytes = zoneToken.bytes
+            bytes[place] ^= 0x41
+            return CKServerChangeToken(bytes: bytes)
+        }
+        for token in forged {
+            #expect(
+                await code { try await database.recordZoneChanges(inZoneWith: zone, since: token) }
+                    == .changeTokenExpired)
+        }
         let strange = try await NotesStore()
         for (token, code) in [
             (garbage, CKError.Code.invalidArguments), (databaseToken, .invalidArguments),

@@ -254,7 +254,7 @@ struct StoreWorker: Sendable {
         var token: FeedToken?
         if words[4] != "-" {
             let bytes = Data(base64Encoded: String(words[4])) ?? Data()
-            token = try FeedToken(decoding: [UInt8](bytes))
+            token = try store.token(from: [UInt8](bytes))
         }
         // A page is of a later state than the one before it.
         var changed: [String: UInt64] = [:]
@@ -265,7 +265,7 @@ struct StoreWorker: Sendable {
             for deletion in page.deleted { changed[deletion.id.name] = nil }
             token = page.token
             if !page.moreComing {
-                let text = Data(page.token.encoded()).base64EncodedString()
+                let text = Data(try store.bytes(of: page.token)).base64EncodedString()
                 let sum = changed.values.reduce(0, &+)
                 return "changes \(page.token.position.offset) \(changed.count) \(sum) \(text)"
             }

@@ -1,7 +1,9 @@
 import StrataLog
 import StrataModel
+import StrataSystem
 import Testing
 
+@testable import StrataQuery
 @testable import StrataStore
 
 /// Tokens: B151, B152, B161, B165.
@@ -57,23 +59,71 @@ import Testing
                 }
             })
         #expect(forms.count == 5)
-        for token in tokens { #expect(try FeedToken(decoding: token.encoded()) == token) }
+        let store = client.store
+        for token in tokens {
+            #expect(try store.token(from: store.bytes(of: token)) == token)
+            #expect(try FeedToken(payload: token.payload()) == token)
+            #expect(try FeedToken(unverified: store.bytes(of: token)) == token)
+        }
     }
 
-    @Test func `Bytes that were cut short or changed are no token`() throws {
+    @Test func `A payload that was cut short or is too long is no token`() throws {
         for token in try samples() {
-            let bytes = token.encoded()
+            let payload = token.payload()
+            for count in 0..<payload.count {
+                #expect(throws: StrataError.self) { try FeedToken(payload: Array(payload[..<count])) }
+            }
+            #expect(throws: StrataError.self) { try FeedToken(payload: payload + [0]) }
+            let later = [FeedToken.version + 1] + payload.dropFirst()
+            #expect(throws: StrataError.self) { try FeedToken(payload: later) }
+        }
+        let long = [2] + [UInt8](repeating: 1, count: FeedToken.maximumBytes)
+        #expect(throws: StrataError.self) { try FeedToken(unverified: long) }
+        #expect(code { _ = try client.store.token(from: long) } == .changeTokenExpired)
+    }
+
+    @Test func `B161 bytes that this store did not seal open nothing`() throws {
+        let store = client.store
+        func code(_ bytes: [UInt8]) -> Refusal.Code? { self.code { _ = try store.token(from: bytes) } }
+        for token in try samples() {
+            let bytes = try store.bytes(of: token)
+            #expect(code(bytes) == nil, "canary")
             for count in 0..<bytes.count {
-                #expect(throws: StrataError.self) { try FeedToken(decoding: Array(bytes[..<count])) }
+                let expected = count > 17 ? Refusal.Code.changeTokenExpired : .invalidArguments
+                #expect(code(Array(bytes[..<count])) == expected, "\(count) bytes")
             }
             for index in bytes.indices {
                 var flipped = bytes
                 flipped[index] ^= 1 << UInt8(index % 8)
-                #expect(throws: StrataError.self) { try FeedToken(decoding: flipped) }
+                #expect(code(flipped) == (index == 0 ? .invalidArguments : .changeTokenExpired), "byte \(index)")
             }
-            #expect(throws: StrataError.self) { try FeedToken(decoding: bytes + [0]) }
+            #expect(code(bytes + [0]) == .changeTokenExpired)
+            // A store with another secret, and the seal of another purpose.
+            let other = StoreSecret(number: 1, key: Array(repeating: 9, count: StoreSecret.byteCount))
+            #expect(code(token.sealed(by: other)) == .changeTokenExpired)
+            let secret = try store.engine.secret()
+            #expect(code(secret.seal(token.payload(), as: .queryCursor)) == .changeTokenExpired)
+            // A later release that had another payload.
+            let later = [FeedToken.version + 1] + token.payload().dropFirst()
+            #expect(code(secret.seal(later, as: .changeToken)) == .changeTokenExpired)
         }
-        #expect(throws: StrataError.self) { try FeedToken(decoding: Array(repeating: 1, count: 1 << 20)) }
+        let cursor = QueryCursor(
+            store: store.storeID, database: client.database, query: Query("Note"), order: QueryOrder(keys: []),
+            place: SortPlace(values: [], tie: [5, 0, 1]), now: 0)
+        #expect(try code(store.bytes(of: cursor)) == .changeTokenExpired)
+        for bytes in [[], [2], [1, 2, 3], Array(repeating: 7, count: 60)] as [[UInt8]] {
+            #expect(code(bytes) == .invalidArguments, "\(bytes)")
+        }
+    }
+
+    @Test func `B161 a token of the form that had a checksum for a seal has expired`() throws {
+        for token in try samples() {
+            var writer = ByteWriter()
+            writer.append(bytes: token.payload())
+            let bytes = ChecksummedBytes.seal(writer)
+            #expect(code { _ = try client.store.token(from: bytes) } == .changeTokenExpired)
+            #expect(code { _ = try client.store.token(from: bytes.dropLast() + [0]) } == .invalidArguments)
+        }
     }
 
     @Test func `B151 a token of the other kind of feed is an invalid argument`() throws {

@@ -25,37 +25,48 @@ import Testing
         }
     }
 
-    private func cursors() throws -> [[UInt8]] {
+    private func cursors() throws -> [QueryCursor] {
         let orders: [[SortKey]] = [
             [], [.key("rank", isAscending: false), .key("title", isAscending: true)],
             [.distance(key: "place", latitude: 3, longitude: 3)], [.key("___modTime", isAscending: false)],
         ]
         var cursors = try orders.map { order in
-            try #require(try client.find("rank < 2 AND title != 'x'", order: order, limit: 3).cursor).encoded()
+            try #require(try client.find("rank < 2 AND title != 'x'", order: order, limit: 3).cursor)
         }
         try client.store.declareIndexes(
             type: "Note", fields: [("rank", [.queryable, .sortable]), ("title", .queryable), ("place", .queryable)])
         client.store.awaitIndexes()
         for format in ["rank = 1", "title > 't1'"] {
-            cursors.append(try #require(try client.find(format, limit: 3).cursor).encoded())
+            cursors.append(try #require(try client.find(format, limit: 3).cursor))
         }
         return cursors
     }
 
     @Test func `every beginning, every flipped byte, and one byte more`() throws {
-        for bytes in try cursors() {
-            #expect(try QueryCursor(decoding: bytes).encoded() == bytes, "canary")
-            for count in 0..<bytes.count {
-                #expect(throws: StrataError.self) { try QueryCursor(decoding: Array(bytes.prefix(count))) }
-            }
+        let store = client.store
+        func code(_ bytes: [UInt8]) throws -> Refusal.Code? {
+            do { _ = try store.cursor(from: bytes) } catch let refusal as Refusal { return refusal.code }
+            return nil
+        }
+        for cursor in try cursors() {
+            let bytes = try store.bytes(of: cursor)
+            #expect(try store.cursor(from: bytes).payload() == cursor.payload(), "canary")
+            for count in 0..<bytes.count { #expect(try code(Array(bytes.prefix(count))) == .invalidArguments) }
             for place in bytes.indices {
                 for mask: UInt8 in [1, 0x80, 0xFF] {
                     var flipped = bytes
                     flipped[place] ^= mask
-                    #expect(throws: StrataError.self, "byte \(place)") { try QueryCursor(decoding: flipped) }
+                    #expect(try code(flipped) == .invalidArguments, "byte \(place)")
                 }
             }
-            #expect(throws: StrataError.self) { try QueryCursor(decoding: bytes + [0]) }
+            #expect(try code(bytes + [0]) == .invalidArguments)
+            // The form that had a checksum for a seal, another store's secret, and another purpose.
+            var earlier = ByteWriter()
+            earlier.append(bytes: cursor.payload())
+            #expect(try code(ChecksummedBytes.seal(earlier)) == .invalidArguments)
+            let other = StoreSecret(number: 1, key: Array(repeating: 9, count: StoreSecret.byteCount))
+            #expect(try code(cursor.sealed(by: other)) == .invalidArguments)
+            #expect(try code(store.engine.secret().seal(cursor.payload(), as: .changeToken)) == .invalidArguments)
         }
     }
 
@@ -83,25 +94,23 @@ import Testing
             let cursor = QueryCursor(
                 store: store.engine.storeID, database: client.database, query: query, order: order,
                 place: SortPlace(values: values, tie: tie), now: 0)
-            let decoded = try? QueryCursor(decoding: cursor.encoded())
+            let decoded = try? QueryCursor(payload: cursor.payload())
             #expect((decoded != nil) == isGood, "\(order), \(values), \(tie)")
         }
     }
 
-    /// A checksum is no secret.
-    @Test func `bytes that somebody made up are no damage of the store`() throws {
+    /// As if the store had sealed them.
+    @Test func `payloads with any byte changed are no damage of the store`() throws {
         let cursors = try cursors()
         let views = client.store.views
         var (refused, answered) = (0, 0)
-        for bytes in cursors {
-            for place in bytes.indices.dropLast(4) {
+        for bytes in cursors.map({ $0.payload() }) {
+            for place in bytes.indices {
                 for change: UInt8 in [1, 0x80, 0xFF, bytes[place]] {
-                    var content = Array(bytes.dropLast(4))
-                    content[place] ^= change
-                    let sum = content.withUnsafeBytes { CRC32C.checksum($0) }
-                    let forged = content + withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+                    var forged = bytes
+                    forged[place] ^= change
                     do {
-                        let cursor = try QueryCursor(decoding: forged)
+                        let cursor = try QueryCursor(payload: forged)
                         _ = try client.store.query(
                             .continued(cursor), in: client.database, limit: 3, as: client.actor)
                         answered += 1
@@ -109,7 +118,7 @@ import Testing
                         refused += 1
                     } catch let error as StrataError {
                         // Of the bytes themselves.
-                        #expect(throws: StrataError.self, "\(error)") { try QueryCursor(decoding: forged) }
+                        #expect(throws: StrataError.self, "\(error)") { try QueryCursor(payload: forged) }
                         refused += 1
                     }
                 }

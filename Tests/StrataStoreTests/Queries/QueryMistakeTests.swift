@@ -52,7 +52,7 @@ import Testing
         let query = Query("Note", where: predicate, order: [.key("rank", isAscending: true)])
         let first = try client.store.query(.new(query), in: client.database, limit: 2, as: client.actor)
         #expect(first.names == ["note-1", "note-2"])
-        let cursor = try QueryCursor(decoding: try #require(first.cursor).encoded())
+        let cursor = try client.store.cursor(from: client.store.bytes(of: try #require(first.cursor)))
         let next = try client.store.query(.continued(cursor), in: client.database, limit: 2, as: client.actor)
         #expect(next.names == ["note-11", "note-12"])
         #expect(next.cursor == nil)

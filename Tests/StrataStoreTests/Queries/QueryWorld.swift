@@ -149,7 +149,7 @@ final class QueryWorld {
             try #require(page.ids.count <= limit && (page.cursor == nil || page.ids.count == limit))
             ids += page.ids
             guard let cursor = page.cursor else { return ids }
-            question = .continued(try QueryCursor(decoding: cursor.encoded()))
+            question = .continued(try store.cursor(from: store.bytes(of: cursor)))
             try between()
         }
         throw StrataError(.invalidArgument, "A query has no end.")

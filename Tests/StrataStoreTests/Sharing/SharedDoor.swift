@@ -42,7 +42,7 @@ struct SharedDoor: Sendable, CustomTestStringConvertible {
             #expect(page.matches.allSatisfy { $0.id.zone == zone && $0.database.scope == .shared })
             names += page.matches.map(\.id.name)
             guard let cursor = page.cursor else { return names.sorted() }
-            question = .continued(try QueryCursor(decoding: cursor.encoded()))
+            question = .continued(try store.cursor(from: store.bytes(of: cursor)))
         }
     }
 
@@ -91,7 +91,7 @@ struct SharedDoor: Sendable, CustomTestStringConvertible {
                 #expect(page.deleted.isEmpty)
                 names += page.changed.map(\.id.name)
                 if !page.moreComing { return names }
-                token = try FeedToken(decoding: page.token.encoded())
+                token = try store.token(from: store.bytes(of: page.token))
             }
         },
     ]

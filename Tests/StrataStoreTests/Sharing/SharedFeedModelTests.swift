@@ -165,7 +165,7 @@ struct SharedPlay {
             }
             device.token = page.token
             devices[user] = device
-            let decoded = try FeedToken(decoding: page.token.encoded())
+            let decoded = try FeedToken(payload: page.token.payload())
             #expect(decoded == page.token)
             return page.moreComing
         } catch let refusal as Refusal where refusal.code == .changeTokenExpired {

@@ -37,7 +37,7 @@ import Testing
         let store = try Store.openForReading(at: path)
         defer { try? store.close() }
         let page = try store.zoneChanges(of: StateFixture.notes, in: DatabaseID(.private), as: StateFixture.phone)
-        return Data(page.token.encoded()).base64EncodedString()
+        return Data(try store.bytes(of: page.token)).base64EncodedString()
     }
 
     // MARK: Paths

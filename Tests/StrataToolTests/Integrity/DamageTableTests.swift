@@ -24,7 +24,7 @@ import Testing
         defer { try? store.close() }
         let page = try store.zoneChanges(
             of: ZoneID("Notes"), in: DatabaseID(.private), limit: 1, as: Actor(user: "anna"))
-        return Data(page.token.encoded()).base64EncodedString()
+        return Data(try store.bytes(of: page.token)).base64EncodedString()
     }
 
     /// What a command must end with, line by line as `damage: command=code …`; those that end with 0 are left out.

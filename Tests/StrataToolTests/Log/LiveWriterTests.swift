@@ -27,7 +27,7 @@ import Testing
         defer { try? store.close() }
         let page = try store.zoneChanges(
             of: StateFixture.notes, in: DatabaseID(.private), as: Actor(user: "user-0"))
-        return Data(page.token.encoded()).base64EncodedString()
+        return Data(try store.bytes(of: page.token)).base64EncodedString()
     }
 
     @Test func everyCommandReadsBesideIt() throws {

@@ -173,8 +173,8 @@ import Testing
         let fixture = try StoreFixture.small()
         let store = try Store.openForReading(at: fixture.directory.path(fixture.name))
         let page = try store.zoneChanges(of: ZoneID("Notes"), in: DatabaseID(.private), as: Actor(user: "anna"))
+        let text = Data(try store.bytes(of: page.token)).base64EncodedString()
         try store.close()
-        let text = Data(page.token.encoded()).base64EncodedString()
         let output = try fixture.run("token", fixture.name, text, "--json").output
         let token = try #require(try Self.objects(output).first)
         try PromisedKeys.expect(token, follows: "A change token")

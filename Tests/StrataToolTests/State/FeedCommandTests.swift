@@ -34,7 +34,7 @@ import Testing
                 try store.zoneChanges(of: $0, in: DatabaseID(.private), as: StateFixture.phone).token
             }
             let token = try page ?? store.databaseChanges(in: DatabaseID(.private), as: StateFixture.phone).token
-            return Data(token.encoded()).base64EncodedString()
+            return Data(try store.bytes(of: token)).base64EncodedString()
         }
     }
 

@@ -22,9 +22,10 @@ import Testing
             state.user = UserRecord.name(of: "anna")
             state.subscriptionID = "cksyncengine.private"
             state.lastFetch = 0
-            state.databaseToken = try store.databaseChanges(in: database, as: StateFixture.phone).token.encoded()
+            let zones = try store.databaseChanges(in: database, as: StateFixture.phone)
+            state.databaseToken = try store.bytes(of: zones.token)
             let page = try store.zoneChanges(of: StateFixture.notes, in: database, as: StateFixture.phone)
-            state.zoneTokens = [(StateFixture.notes, page.token.encoded())]
+            state.zoneTokens = [(StateFixture.notes, try store.bytes(of: page.token))]
             state.zoneChanges = [(ZoneID("New"), .save)]
             state.recordChanges = [
                 (RecordID("milk", zone: StateFixture.notes), true), (RecordID("tea", zone: ZoneID("Gone")), false),
@@ -113,13 +114,28 @@ import Testing
     @Test("An expired token: the next fetch begins again, and says so")
     func expired() throws {
         var state = state
-        let life = try FeedToken(decoding: try #require(state.zoneTokens.first).token)
+        let life = try FeedToken(unverified: try #require(state.zoneTokens.first).token)
         var foreign = life
         foreign.position.chain ^= 1
-        state.zoneTokens = [(StateFixture.notes, foreign.encoded())]
+        let sealed = try fixture.change { try $0.bytes(of: foreign) }
+        var changed = sealed
+        changed[sealed.count - 1] ^= 1
+        for bytes in [sealed, changed] {
+            state.zoneTokens = [(StateFixture.notes, bytes)]
+            let result = try run(state)
+            #expect(result.output.contains("refused: client knowledge differs from server knowledge"), "\(result)")
+            #expect(
+                result.output.contains("    next fetch  everything from the beginning: 2 records changed, 0 deleted"))
+        }
+        // The form that had a checksum for a seal.
+        var earlier = ByteWriter()
+        earlier.append(bytes: life.payload())
+        state.zoneTokens = [(StateFixture.notes, ChecksummedBytes.seal(earlier))]
         let result = try run(state)
-        #expect(result.output.contains("refused: client knowledge differs from server knowledge"), "\(result)")
+        #expect(result.output.contains("no change token of this release"), "\(result)")
         #expect(result.output.contains("    next fetch  everything from the beginning: 2 records changed, 0 deleted"))
+        let json = try run(state, "--json").output
+        #expect(json.contains("\"restart\":\"another release made the engine's token\""), "\(json)")
     }
 
     @Test("A state of another store or user would not be used: the reason, and 1")

@@ -19,12 +19,12 @@ struct FeedCheck {
         for zone in ["A", "B"] {
             let path = path(now, zone)
             if let known = before.zones[zone], let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) {
-                try follow(ZoneID(zone), known, since: FeedToken(decoding: Array(bytes)), now)
+                try follow(ZoneID(zone), known, since: store.token(from: Array(bytes)), now)
             }
             guard now.zones[zone] != nil else { continue }
             var token: FeedToken?
             try pages(of: ZoneID(zone), since: nil, now) { token = $0.token }
-            try token.map { try Data($0.encoded()).write(to: URL(fileURLWithPath: path)) }
+            try token.map { try Data(store.bytes(of: $0)).write(to: URL(fileURLWithPath: path)) }
         }
     }
 

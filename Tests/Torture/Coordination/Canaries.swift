@@ -30,6 +30,9 @@ struct Canaries {
             Canary(
                 text: "an input that hangs", campaign: BatchCampaign(.hostile, count: 60, canary: "hang"),
                 failure: .hangs),
+            Canary(
+                text: "forgeries whose seals nobody checks",
+                campaign: BatchCampaign(.forgeries, count: 12, canary: "unsealed"), failure: .wrong),
         ]
     }
 

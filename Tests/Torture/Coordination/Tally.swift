@@ -43,7 +43,9 @@ final class Tally: Sendable {
 
     // MARK: The summary
 
-    private static let bars = ["kills", "acknowledged", "mutations", "inputs"]
+    private static let bars = [
+        "kills", "acknowledged", "mutations", "inputs", "forged tokens", "forged cursors", "forged URLs",
+    ]
     private static let others = [
         "recoveries killed", "failed openings", "failed requests", "full disks", "feeds", "expired feeds", "openings",
         "tool commands",

@@ -22,13 +22,13 @@ struct EngineInputs {
         var (tokens, cursors): ([[UInt8]], [[UInt8]]) = ([], [])
         for actor in [Self.anna, Self.bert] {
             let page = try stores[0].zoneChanges(of: Self.zone, in: Self.own, limit: 20, as: actor)
-            tokens.append(page.token.encoded())
+            tokens.append(page.token.payload())
             tokens.append(
-                try stores[0].zoneChanges(of: Self.zone, in: Self.own, since: page.token, as: actor).token.encoded())
-            tokens.append(try stores[0].databaseChanges(in: Self.own, as: actor).token.encoded())
+                try stores[0].zoneChanges(of: Self.zone, in: Self.own, since: page.token, as: actor).token.payload())
+            tokens.append(try stores[0].databaseChanges(in: Self.own, as: actor).token.payload())
             let query = Query("Note", order: [.key("n", isAscending: true)], zone: Self.zone)
             let found = try stores[0].query(.new(query), in: Self.own, limit: 10, as: actor)
-            if let cursor = found.cursor { cursors.append(cursor.encoded()) }
+            if let cursor = found.cursor { cursors.append(cursor.payload()) }
         }
         (self.tokens, self.cursors) = (tokens, cursors)
     }
@@ -101,9 +101,9 @@ struct EngineInputs {
 
     // MARK: What comes back
 
-    /// The bytes with some changed, and the checksum put right most of the time.
-    private func forged(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
-        var body = Array(bytes.dropLast(4))
+    /// A payload with some bytes changed, as if the store had sealed it. `Forger` forges seals.
+    private func changed(_ payload: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+        var body = payload
         for _ in 0...generator.next(below: 4) {
             let place = generator.next(below: max(1, body.count))
             switch generator.next(below: 5) {
@@ -113,32 +113,29 @@ struct EngineInputs {
             default: if place < body.count { body[place] = UInt8(truncatingIfNeeded: generator.next()) }
             }
         }
-        if generator.next(below: 8) == 0 { return body }
-        var writer = ByteWriter()
-        writer.append(bytes: body)
-        return ChecksummedBytes.seal(writer)
+        return body
     }
 
     func token(_ generator: inout SeededGenerator) throws {
-        let bytes = forged(tokens[generator.next(below: tokens.count)], &generator)
+        let payload = changed(tokens[generator.next(below: tokens.count)], &generator)
         let asker = generator.next(below: 2) == 0 ? Self.anna : Self.bert
         try answering {
-            let token = try FeedToken(decoding: bytes)
-            require(try FeedToken(decoding: token.encoded()) == token, "a token reads as another")
+            let token = try FeedToken(payload: payload)
+            require(try FeedToken(payload: token.payload()) == token, "a token reads as another")
             let page = try stores[0].zoneChanges(of: Self.zone, in: Self.own, since: token, as: asker)
             let names = page.changed.map(\.id.name) + page.deleted.map(\.id.name)
             require(names.allSatisfy { $0.hasPrefix(asker.user) }, "a token gave \(asker.user) others' records")
         }
         try answering {
-            _ = try stores[0].databaseChanges(in: Self.own, since: try FeedToken(decoding: bytes), as: asker)
+            _ = try stores[0].databaseChanges(in: Self.own, since: try FeedToken(payload: payload), as: asker)
         }
     }
 
     func cursor(_ generator: inout SeededGenerator) throws {
-        let bytes = forged(cursors[generator.next(below: cursors.count)], &generator)
+        let payload = changed(cursors[generator.next(below: cursors.count)], &generator)
         let asker = generator.next(below: 2) == 0 ? Self.anna : Self.bert
         try answering {
-            let cursor = try QueryCursor(decoding: bytes)
+            let cursor = try QueryCursor(payload: payload)
             let page = try stores[0].query(.continued(cursor), in: Self.own, as: asker)
             require(
                 page.matches.allSatisfy { $0.id.name.hasPrefix(asker.user) },

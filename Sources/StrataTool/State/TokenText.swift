@@ -1,20 +1,22 @@
 import Foundation
 import StrataModel
 import StrataStore
+import StrataSystem
 
-extension FeedToken {
-    /// The bytes as base64.
-    var text: String { Base64.text(encoded()) }
+/// A change token as a command line has it: the bytes in base64 or hexadecimal.
+struct TokenText: Sendable {
+    let bytes: [UInt8]
 
     /// - Parameters:
-    ///   - text: The bytes in base64 or hexadecimal. If a text is valid as both, the one that decodes to a token wins.
+    ///   - text: The text. If it is valid as both, the one that decodes to a token wins.
     ///   - name: The name of the argument, for error messages.
     /// - Throws: ``UsageError`` if the text is not a token.
-    init(text: String, of name: String) throws(UsageError) {
+    init(_ text: String, of name: String) throws(UsageError) {
         let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
         for bytes in readings {
             do {
-                self = try FeedToken(decoding: bytes)
+                if !FeedToken.isOfEarlierRelease(bytes) { _ = try FeedToken(unverified: bytes) }
+                self.bytes = bytes
                 return
             } catch let error as StrataError where error.code == .newerFormat {
                 throw UsageError(
@@ -23,6 +25,17 @@ extension FeedToken {
         }
         let reason = readings.isEmpty ? "is neither base64 nor hexadecimal" : "was cut short or changed"
         throw UsageError("\(name) is not a change token: the text \(reason)")
+    }
+
+    /// The contents, which only a store can verify.
+    ///
+    /// - Throws: ``UsageError`` for a token of the form that had no seal.
+    func contents(of name: String) throws(UsageError) -> FeedToken {
+        do { return try FeedToken(unverified: bytes) } catch {
+            throw UsageError(
+                "\(name) is a change token of an earlier release; stores answer changeTokenExpired to it, and the "
+                    + "client fetches from nil")
+        }
     }
 
     private static func bytes(hexadecimal text: String) -> [UInt8]? {
