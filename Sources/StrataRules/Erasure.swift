@@ -101,12 +101,15 @@ struct Erasure {
     }
 
     private func goingWith(_ names: [String], in zone: UInt64) throws -> [RecordKey] {
-        var graph = LinkGraph(zone: zone, view, limits, in: resolved.scope)
+        let edges = resolved.scope == .public ? nil : try ShareEdges(of: zone, owner: resolved.ownerOrdinal, view)
+        var graph = LinkGraph(zone: zone, view, limits, in: resolved.scope, edges)
         let numbers = names.map { graph.number(of: $0) }
         try graph.follow()
         var gone = Array(repeating: false, count: graph.names.count)
         var order: [Int] = []
-        for number in numbers where !gone[number] { order += try graph.cascade(from: number, sparing: &gone) }
+        for number in numbers where !gone[number] {
+            order += try graph.cascade(from: number, sparing: &gone) { _ in true }
+        }
         if let (parent, orphan) = graph.orphans(without: gone).min(by: { $0.key < $1.key }) {
             throw Refusal(
                 .referenceViolation,

@@ -24,10 +24,14 @@ struct Links {
 struct LinkGraph {
     private let zone: UInt64
     private let view: RulesView
-    /// The number of records that one delete may visit through loose references; nil outside the public database.
-    private let looseLimit: Int?
+    /// The number of records that one delete may visit through loose references; nil if there are none.
+    private var looseLimit: Int?
     /// True if the share of a root goes with it (B325).
     private let followsShares: Bool
+    /// The edges across which stored references do not hold; nil if there are none.
+    private let edges: ShareEdges?
+    /// The sources of stored references to each record that do not hold because of an edge, in the order of names.
+    private var acrossEdges: [RecordKey: [String]] = [:]
     /// Records whose stored references no longer count.
     private var replaced: Set<RecordKey> = []
     private var sources: [RecordKey: [(source: String, kind: ReferenceKind)]] = [:]
@@ -41,10 +45,13 @@ struct LinkGraph {
     /// The records that hold each record as their parent, in the order of names. Records without children are left out.
     private var children: [Int: [String]] = [:]
 
-    init(zone: UInt64, _ view: RulesView, _ limits: Limits, in scope: InternedName.Scope) {
+    init(
+        zone: UInt64, _ view: RulesView, _ limits: Limits, in scope: InternedName.Scope, _ edges: ShareEdges?
+    ) {
         self.zone = zone
         self.view = view
-        looseLimit = scope == .public ? limits.owningReferences : nil
+        self.edges = edges
+        looseLimit = scope == .public || view.hasShares ? limits.owningReferences : nil
         followsShares = scope == .private && view.hasShares
     }
 
@@ -81,6 +88,7 @@ struct LinkGraph {
             _ = try ownedRecords(next)
             next += 1
         }
+        if try names.allSatisfy({ try looseSources(of: $0, atMost: 1).isEmpty }) { looseLimit = nil }
     }
 
     private mutating func ownedRecords(_ number: Int) throws -> [Int] {
@@ -88,7 +96,8 @@ struct LinkGraph {
         let stored = try view.linkedRecords(to: key(names[number]))
         let orphans = sources(of: names[number], .parent, stored: stored.children)
         if !orphans.isEmpty { children[number] = orphans }
-        var found = sources(of: names[number], .deleting, stored: stored.owned).map { self.number(of: $0) }
+        let holding = try held(names[number], by: sources(of: names[number], .deleting, stored: stored.owned))
+        var found = holding.map { self.number(of: $0) }
         if followsShares, let share = try view.share(rootedAt: key(names[number])) {
             found.append(self.number(of: share.record.name))
         }
@@ -96,12 +105,27 @@ struct LinkGraph {
         return found
     }
 
+    /// Returns the sources that hold a record, and keeps those that an edge makes loose.
+    private mutating func held(_ target: String, by sources: [String]) throws -> [String] {
+        guard let edges else { return sources }
+        return try sources.filter { source in
+            let kind = try edges.kind(from: source, to: target)
+            if kind == .looseDeleting { acrossEdges[key(target), default: []].append(source) }
+            return kind == .deleting
+        }
+    }
+
     /// Returns a record and its cascade, breadth first, without the records in `gone`, and adds them to `gone`. Records
     /// that go because of loose references come last.
     ///
     /// If a record is in `gone`, so is its whole cascade. The remaining records therefore have the same order as
     /// without `gone`.
-    mutating func cascade(from first: Int, sparing gone: inout [Bool]) throws -> [Int] {
+    ///
+    /// - Parameter mayDelete: returns false for a record that keeps a loose reference to a deleted one, with all that
+    ///   would go with it.
+    mutating func cascade(
+        from first: Int, sparing gone: inout [Bool], where mayDelete: (String) throws -> Bool
+    ) throws -> [Int] {
         guard let looseLimit else { return try heldCascade(from: first, sparing: &gone) }
         var taken = Array(repeating: false, count: names.count)
         var order = try heldCascade(from: first, sparing: &taken)
@@ -111,7 +135,7 @@ struct LinkGraph {
             for source in try looseSources(of: names[order[next]], atMost: looseLimit) where room > 0 {
                 let number = number(of: source)
                 if number < taken.count, taken[number] { continue }
-                let branch = try branch(from: number, atMost: &room)
+                let branch = try branch(from: number, atMost: &room, where: mayDelete)
                 taken += Array(repeating: false, count: names.count - taken.count)
                 for record in branch where !taken[record] {
                     taken[record] = true
@@ -144,14 +168,20 @@ struct LinkGraph {
     /// Returns the first records that refer loosely to a record, in the order of names.
     private func looseSources(of target: String, atMost limit: Int) throws -> [String] {
         let stored = try view.sources(of: key(target), .looseDeleting, limit: limit + replaced.count)
-        return Array(sources(of: target, .looseDeleting, stored: stored).prefix(limit))
+        var loose = sources(of: target, .looseDeleting, stored: stored)
+        if let across = acrossEdges[key(target)] {
+            loose = (loose + across).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+        return Array(loose.prefix(limit))
     }
 
     /// Returns a record that refers loosely to a deleted one, with its own cascade. Returns nothing if the cascade
-    /// exceeds `room`, or if a record that stays would lose its parent.
+    /// exceeds `room`, if the actor may not delete all of it, or if a record that stays would lose its parent.
     ///
     /// - Parameter room: the number of records that may still be visited; decreases by those visited.
-    private mutating func branch(from first: Int, atMost room: inout Int) throws -> [Int] {
+    private mutating func branch(
+        from first: Int, atMost room: inout Int, where mayDelete: (String) throws -> Bool
+    ) throws -> [Int] {
         var order = [first]
         var found: Set<Int> = [first]
         var next = 0
@@ -164,8 +194,9 @@ struct LinkGraph {
             return []
         }
         room -= order.count
-        let isWhole = order.allSatisfy { record in
-            (children[record] ?? []).allSatisfy { child in numbers[key(child)].map(found.contains) ?? false }
+        let isWhole = try order.allSatisfy { record in
+            try mayDelete(names[record])
+                && (children[record] ?? []).allSatisfy { child in numbers[key(child)].map(found.contains) ?? false }
         }
         return isWhole ? order : []
     }

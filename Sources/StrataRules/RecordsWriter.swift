@@ -182,7 +182,7 @@ final class RecordsWriter {
         event.parent = placed(save.parent, in: record.zone)
         event.share = placed(save.share, in: record.zone)
         if case .set(let parent) = save.parent {
-            event.isParentLoose = try !judge.holds(parent.name, in: state.zoneIndex)
+            event.isParentLoose = try !judge.holdsParent(parent.name, in: state.zoneIndex)
         }
         if let stored = state.stored { event.modified = stored.nextModified(at: judge.judging.context.time) }
         if canSendFields(of: state, as: event) {
@@ -257,7 +257,7 @@ final class RecordsWriter {
         guard judge.judging.touchesParents else { return }
         for (index, state) in judge.saves.enumerated() where state.refusal == nil {
             guard let parent = try parent(of: judge.body.saves[index], state),
-                try judge.holds(parent, in: state.zoneIndex)
+                try judge.holdsParent(parent, in: state.zoneIndex)
             else { continue }
             let key = RecordKey(zone: UInt64(state.zoneIndex), name: parent)
             if savedEvents[key] != nil || goneRecords.contains(key) || refusedRecords.contains(key) { continue }

@@ -127,7 +127,7 @@ extension ReferenceStore {
                     var record = records?[parent]
                 else { break }
                 place.name = parent
-                guard judgement.holds(place), judgement.mayTouch(place) else { break }
+                guard judgement.holdsParent(place), judgement.mayTouch(place) else { break }
                 guard untouchable.insert(place).inserted else { continue }
                 if bends(.touchChangesModification) {
                     record.modified = max(time, record.modified + 1_000)

@@ -52,7 +52,8 @@ extension ReferenceStore.Judgement {
         while next < names.count, room > 0, !store.bends(.looseReferencesStay), !store.bends(.cascadeIgnored) {
             let target = names[next]
             next += 1
-            let loose = records.filter { $0.value.looseOwners.contains(target) }.keys.sorted()
+            let loose = records.filter { owners(of: $0.key, $0.value, in: place.zone).loose.contains(target) }.keys
+                .sorted()
             for name in loose.prefix(store.limits.owningReferences) where room > 0 && !names.contains(name) {
                 let branch = heldCascade(of: name, in: place.zone, records)
                 let cost = min(branch.count, room)
@@ -62,7 +63,7 @@ extension ReferenceStore.Judgement {
                     guard let parent = record.parent, record.holdsParent else { return false }
                     return branch.contains(parent) && !branch.contains(child)
                 }
-                if !isWhole { continue }
+                if !isWhole || branch.contains(where: { !mayDelete($0, place) }) { continue }
                 names += branch.filter { !names.contains($0) }
             }
         }
@@ -78,8 +79,8 @@ extension ReferenceStore.Judgement {
             let owner = names[next]
             next += 1
             if store.bends(.cascadeStopsAfterOneLevel), next > 1 { break }
-            for name in records.keys.sorted() where records[name]?.heldOwners.contains(owner) == true {
-                if !names.contains(name) { names.append(name) }
+            for (name, record) in records.sorted(by: { $0.key < $1.key }) where !names.contains(name) {
+                if owners(of: name, record, in: zone).held.contains(owner) { names.append(name) }
             }
             if !asker.isMember, let share = self.zone(zone)?.share(ofRoot: owner), !names.contains(share) {
                 names.append(share)

@@ -56,7 +56,7 @@ extension ReferenceStore {
         case everybodyCreates, everybodyIsCreator, unreadableTypeIsWatched, membersStay, rolesHaveNoMembers
         // Shares, of which only generators with shares know.
         case removedMembersStay, readOnlyMayWrite, unseenParentAccepted, strangersAccept, staleListWins
-        case membersDeleteRoots, membersChangeLists, sharesOverlap
+        case membersDeleteRoots, membersChangeLists, sharesOverlap, administratorsGiveMore
 
         /// True if only a generator with roles shows it.
         package var needsRoles: Bool {
@@ -71,7 +71,7 @@ extension ReferenceStore {
         package var needsShares: Bool {
             switch self {
             case .removedMembersStay, .readOnlyMayWrite, .unseenParentAccepted, .strangersAccept, .staleListWins,
-                .membersDeleteRoots, .membersChangeLists, .sharesOverlap:
+                .membersDeleteRoots, .membersChangeLists, .sharesOverlap, .administratorsGiveMore:
                 true
             default: false
             }

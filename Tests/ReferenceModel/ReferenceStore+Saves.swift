@@ -155,6 +155,9 @@ extension ReferenceStore.Judgement {
                 guard ReferenceName(reference.target.name).isOfLegalLength || store.bends(.longTargetAccepted) else {
                     return Refusal(.invalidArguments, "no name of a target", rule: .referenceNames)
                 }
+                if save.type == .share, reference.action == .deleteSelf {
+                    return Refusal(.invalidArguments, "a share that would go with a record", rule: .shareReferences)
+                }
             }
         }
         if case .set(let share) = save.share {

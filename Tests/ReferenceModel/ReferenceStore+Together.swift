@@ -39,16 +39,18 @@ extension ReferenceStore.Judgement {
             guard isAccepted(index), let merged = withHolding(index) else { continue }
             let zone = save.place.zone
             if records[zone] == nil { records[zone] = counted(in: zone) }
-            let added = merged.heldOwners.subtracting(records[zone]?[save.place.name]?.heldOwners ?? [])
+            let name = save.place.name
+            let before = records[zone]?[name].map { owners(of: name, $0, in: zone).held } ?? []
+            let added = owners(of: name, merged, in: zone).held.subtracting(before)
             let isOver = added.contains { target in
-                owned(by: target, in: records[zone] ?? [:], counted(in: zone)) + 1 > most
+                owned(by: target, in: records[zone] ?? [:], counted(in: zone), zone) + 1 > most
             }
             if isOver {
                 saveRefusals[index] = Refusal(
                     .limitExceeded, "too many owning references to one record", rule: .referrerLimit)
                 hasFailed = true
             } else {
-                records[zone]?[save.place.name] = merged
+                records[zone]?[name] = merged
             }
         }
         return hasFailed
@@ -62,10 +64,12 @@ extension ReferenceStore.Judgement {
 
     private func owned(
         by target: ReferenceName, in records: [ReferenceName: ReferenceRecord],
-        _ before: [ReferenceName: ReferenceRecord]
+        _ before: [ReferenceName: ReferenceRecord], _ zone: ReferenceName
     ) -> Int {
-        let now = Set(records.filter { $0.value.heldOwners.contains(target) }.keys)
-        guard store.bends(.releasedOwnersCount) else { return now.count }
-        return now.union(before.filter { $0.value.heldOwners.contains(target) }.keys).count
+        func holding(_ records: [ReferenceName: ReferenceRecord]) -> Set<ReferenceName> {
+            Set(records.filter { owners(of: $0.key, $0.value, in: zone).held.contains(target) }.keys)
+        }
+        guard store.bends(.releasedOwnersCount) else { return holding(records).count }
+        return holding(records).union(holding(before)).count
     }
 }

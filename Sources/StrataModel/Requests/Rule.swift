@@ -87,6 +87,8 @@ public enum Rule: String, Sendable, CaseIterable {
     case memberDeletes = "B370"
     case sharedChain = "B372"
     case ownParticipation = "B375"
+    case shareReferences = "B474"
+    case givenPermissions = "B475"
     case currentShareTag = "B379"
     case readGrants = "B395"
     case serviceRequests = "§2.1"
@@ -253,6 +255,9 @@ public enum Rule: String, Sendable, CaseIterable {
         B372 What a participant saves must belong to a share that the participant may change, through its parents, \
         also if the parent is not visible or does not exist.
         B375 Participants cannot change their own role or permission. They leave by deleting the share.
+        B474 The record of a share has no deleteSelf reference. In shared databases, a deleteSelf reference keeps \
+        nobody from deleting a record that its author may not change.
+        B475 An administrator gives no participant, and not the public, a greater permission than the own one.
         B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \
         subscription. READ granted to _creator covers the user's own records.

@@ -44,7 +44,15 @@ extension RecordsJudge {
         var hasDropped = false
         for index in zoneSaves where saves[index].refusal == nil {
             let name = body.saves[index].record.name
-            if let stored = saves[index].stored, stored.header.type == shareType { continue }
+            if let stored = saves[index].stored, stored.header.type == shareType {
+                // A share's record is outside all shares, and so would be a parent that the member cannot see.
+                guard let parent = body.saves[index].parent.target, try stored.parent() != parent,
+                    try !zone.mayWrite(parent, in: &hierarchy)
+                else { continue }
+                refuseSave(index, .notShared(name))
+                hasDropped = true
+                continue
+            }
             if try zone.mayWrite(name, in: &hierarchy) {
                 // A root may have a parent outside the share, but a member cannot choose it.
                 guard hierarchy.moved.contains(name), let parent = body.saves[index].parent.target else { continue }
@@ -76,8 +84,9 @@ extension RecordsJudge {
         return hasDropped
     }
 
-    private func mayDelete(_ name: String, _ zoneIndex: Int, leaving left: Set<UInt64>) throws -> Bool {
-        guard let stored = try storedRecord(name, zoneIndex), let zone = resolved.zones[zoneIndex].shared else {
+    /// Returns true if the actor may delete a record that goes with another.
+    func mayDelete(_ name: String, _ zoneIndex: Int, leaving left: Set<UInt64> = []) throws -> Bool {
+        guard let zone = resolved.zones[zoneIndex].shared, let stored = try storedRecord(name, zoneIndex) else {
             return true
         }
         // Deleting a share is how a member leaves it; a cascade would end it for everybody.

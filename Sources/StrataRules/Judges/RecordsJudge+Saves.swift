@@ -42,7 +42,7 @@ extension RecordsJudge {
         saves[index].fields = try fittedFields(save)
         let typeIndex = Int(save.type) - 1
         if schemaBindings.types[typeIndex].hasNewKeys { try checkSchemaRoom(saves[index].fields, of: typeIndex) }
-        try checkLinks(save, zoneIndex, saves[index].facts)
+        try checkLinks(save, zoneIndex, saves[index].facts, isShare: type.isShare)
         try checkSize(save, saves[index])
         try checkQuota(index)
         if schemaBindings.types[typeIndex].hasNewKeys { schemaBindings.bind(saves[index].fields, of: typeIndex) }
@@ -217,11 +217,18 @@ extension RecordsJudge {
 
     // MARK: References
 
-    private func checkLinks(_ save: ModifyRecordsRequest.Save, _ zoneIndex: Int, _ facts: SaveFacts) throws {
+    private func checkLinks(
+        _ save: ModifyRecordsRequest.Save, _ zoneIndex: Int, _ facts: SaveFacts, isShare: Bool
+    ) throws {
         for change in facts.hasReferences ? save.fields : [] {
             guard let value = change.value else { continue }
             for reference in value.references {
                 try checkTarget(reference.target, zoneIndex, "Key '\(key(change.field))'")
+                guard reference.action == .deleteSelf, isShare else { continue }
+                throw Refusal(
+                    .invalidArguments,
+                    "Key '\(key(change.field))': the record of a share cannot refer to a record with deleteSelf, "
+                        + "since the share would end with that record.", rule: .shareReferences)
             }
         }
         if case .set(let target) = save.parent { try checkTarget(target, zoneIndex, "The parent") }

@@ -180,16 +180,21 @@ extension RecordsJudge {
         let zone = resolved.zones[zoneIndex].ordinal
         guard zone != 0 else { return 0 }
         let sources = try view.sources(of: RecordKey(zone: zone, name: target), .deleting)
-        // Hidden records do not count, or a refusal would tell a member of them.
-        guard let shared = resolved.zones[zoneIndex].shared,
-            sources.count + body.saves.count > judging.limits.owningReferences
-        else { return sources.count }
-        var visibleCount = 0
-        for name in sources where visibleCount <= judging.limits.owningReferences {
-            let share = try view.fold.fork.hierarchicalShare(of: RecordKey(zone: zone, name: name))
-            if shared.permission(ofRecordIn: share) != nil { visibleCount += 1 }
+        let limit = judging.limits.owningReferences
+        guard sources.count + body.saves.count > limit, let edges = try edges(of: zoneIndex) else {
+            return sources.count
         }
-        return visibleCount
+        var heldCount = 0
+        for name in sources where heldCount <= limit {
+            guard try edges.kind(from: name, to: target) == .deleting else { continue }
+            // Hidden records do not count, or a refusal would tell a member of them.
+            if let shared = resolved.zones[zoneIndex].shared {
+                let share = try view.fold.fork.hierarchicalShare(of: RecordKey(zone: zone, name: name))
+                if shared.permission(ofRecordIn: share) == nil { continue }
+            }
+            heldCount += 1
+        }
+        return heldCount
     }
 
     // MARK: Deletes
@@ -229,7 +234,8 @@ extension RecordsJudge {
     private func judgeCascades(_ zoneSaves: [Int], _ zoneDeletes: [Int], _ zoneIndex: Int) throws {
         let wanted = zoneDeletes.filter { deletes[$0].refusal == nil && deletes[$0].stored != nil }
         if wanted.isEmpty { return }
-        var graph = LinkGraph(zone: resolved.zones[zoneIndex].ordinal, view, judging.limits, in: resolved.scope)
+        var graph = LinkGraph(
+            zone: resolved.zones[zoneIndex].ordinal, view, judging.limits, in: resolved.scope, try edges(of: zoneIndex))
         for index in zoneSaves where saves[index].refusal == nil {
             let links = try links(of: index)
             if links.before.isEmpty, links.after.isEmpty { continue }
@@ -240,7 +246,8 @@ extension RecordsJudge {
         while true {
             var gone = Array(repeating: false, count: graph.names.count)
             for (index, number) in zip(wanted, numbers) where deletes[index].refusal == nil {
-                deletes[index].cascade = try graph.cascade(from: number, sparing: &gone).map { graph.names[$0] }
+                let cascade = try graph.cascade(from: number, sparing: &gone) { try mayDelete($0, zoneIndex) }
+                deletes[index].cascade = cascade.map { graph.names[$0] }
             }
             if try dropForbiddenDeletes(wanted, zoneIndex) { continue }
             let orphans = graph.orphans(without: gone)
@@ -263,15 +270,24 @@ extension RecordsJudge {
     /// The references of a record before and after its save.
     func links(of index: Int) throws -> (before: Links, after: Links) {
         let save = body.saves[index]
+        let zoneIndex = saves[index].zoneIndex
+        let edges = try edges(of: zoneIndex)
         var (before, after) = (Links(), Links())
+        func add(
+            _ reference: FieldValue.Reference, isHeld: @autoclosure () throws -> Bool, to links: inout Links
+        ) throws {
+            guard reference.action == .deleteSelf else { return }
+            let kind = try edges?.kind(from: save.record.name, to: reference.target.name)
+            links.add(reference, isHeld: try isHeld() && (edges == nil || kind == .deleting))
+        }
         var sent = Set<UInt32>()
         for change in saves[index].fields {
             if let ordinal = try view.ordinal(of: .field(key(change.field))) { sent.insert(UInt32(ordinal)) }
-            for reference in change.value?.references ?? [] where reference.action == .deleteSelf {
-                after.add(reference, isHeld: try holds(reference.target.name, in: saves[index].zoneIndex))
+            for reference in change.value?.references ?? [] {
+                try add(reference, isHeld: holds(reference.target.name, in: zoneIndex), to: &after)
             }
         }
-        if case .set(let parent) = save.parent, try holds(parent.name, in: saves[index].zoneIndex) {
+        if case .set(let parent) = save.parent, try holdsParent(parent.name, in: zoneIndex) {
             after.parent = parent.name
         }
         guard let stored = saves[index].stored else { return (before, after) }
@@ -286,9 +302,9 @@ extension RecordsJudge {
             for index in 0..<table.count where try table.kind(at: index)?.element == .reference {
                 let value = try FieldValue(decoding: bytes, in: try table.range(at: index))
                 for reference in value.references {
-                    before.add(reference, isHeld: !reference.isLoose)
+                    try add(reference, isHeld: !reference.isLoose, to: &before)
                     guard !sent.contains(table.ordinal(at: index)) else { continue }
-                    after.add(reference, isHeld: !reference.isLoose)
+                    try add(reference, isHeld: !reference.isLoose, to: &after)
                 }
             }
         }

@@ -24,6 +24,8 @@ final class RecordsJudge {
     var hierarchies: [Int: Hierarchy] = [:]
     /// True for each zone that has or had shared records, by index, once it was looked up.
     var zonesWithSharedRecords: [Int: Bool] = [:]
+    /// The edges of the shares of zones, by their indices, once they were looked up.
+    var zoneEdges: [Int: ShareEdges?] = [:]
     /// The index of each save, by index of the zone and name.
     private(set) lazy var savesByRecord = Dictionary(
         uniqueKeysWithValues: saves.indices.map {

@@ -9,6 +9,8 @@ struct ShareEditing {
     private let actor: String
     private let time: Int64
     private let judging: Judging
+    /// The greatest permission that the user may give (B475).
+    private var limit = SharePermission.readWrite
     /// The invitations that end because the share becomes public (B334).
     private var dropped: [ShareParticipant] = []
 
@@ -38,7 +40,8 @@ struct ShareEditing {
                 .permissionFailure, "Only the owner and administrators can change the participants of a share.",
                 rule: .shareEditors)
         }
-        if let permission = change.publicPermission { setPublicPermission(permission) }
+        if let own, own.role == .administrator { limit = own.permission }
+        if let permission = change.publicPermission { try setPublicPermission(permission) }
         if let allows = change.allowsAccessRequests { state.allowsAccessRequests = allows }
         if let participants = change.participants { try setParticipants(participants) }
         try answerRequests(change)
@@ -47,8 +50,9 @@ struct ShareEditing {
         }
     }
 
-    private mutating func setPublicPermission(_ permission: SharePermission) {
+    private mutating func setPublicPermission(_ permission: SharePermission) throws {
         guard permission != state.publicPermission else { return }
+        try checkGiven(permission, over: state.publicPermission)
         state.publicPermission = permission
         guard permission != .none else {
             state.participants.removeAll { $0.role != .owner }
@@ -152,6 +156,7 @@ struct ShareEditing {
         let isPublic = state.participants[index].role == .publicUser
         if isPublic, entry.role == .publicUser { return }
         try checkRole(entry)
+        try checkGiven(entry.permission, over: state.participants[index].permission)
         state.participants[index].role = entry.role
         state.participants[index].permission = entry.permission
     }
@@ -162,6 +167,7 @@ struct ShareEditing {
         }
         guard NameRules.isLength(entry.id) else { throw invalid("A participant's ID has 1 to 255 characters.") }
         try checkRole(entry)
+        try checkGiven(entry.permission, over: .none)
         var participant = ShareParticipant(
             id: entry.id, user: user ?? "", role: entry.role, permission: entry.permission, added: time)
         switch entry.subject {
@@ -188,6 +194,15 @@ struct ShareEditing {
         guard entry.role == .privateUser || entry.role == .administrator else {
             throw invalid("A participant is added as a private user or an administrator.")
         }
+    }
+
+    /// - Parameter known: the permission before the change, which may stay.
+    private func checkGiven(_ permission: SharePermission, over known: SharePermission) throws {
+        guard permission > max(limit, known) else { return }
+        throw Refusal(
+            .permissionFailure,
+            "An administrator of a share cannot give a greater permission than the own one, which is \(limit).",
+            rule: .givenPermissions)
     }
 
     private func invalid(_ message: String) -> Refusal {

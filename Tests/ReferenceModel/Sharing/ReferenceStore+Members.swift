@@ -195,17 +195,19 @@ extension ReferenceStore.Judgement {
         asker.isMember && stored(place)?.sharing != nil
     }
 
+    /// Whether a record of a place's zone may go with another.
+    func mayDelete(_ name: ReferenceName, _ place: ReferencePlace) -> Bool {
+        var place = place
+        place.name = name
+        guard asker.isMember, let stored = stored(place) else { return true }
+        return permission(place) == .readWrite && zone(place.zone)?.share(ofRoot: name) == nil && stored.sharing == nil
+    }
+
     /// B378: a member deletes nothing with what he deletes that he may not delete alone.
     mutating func failOutsideCascade() -> Bool {
         guard asker.isMember else { return false }
         for index in deletesThatHappen where !isLeaving(deletes[index]) {
-            let isOutside = cascade(of: deletes[index]).contains { name in
-                var place = deletes[index]
-                place.name = name
-                guard stored(place) != nil else { return false }
-                return permission(place) != .readWrite || zone(place.zone)?.share(ofRoot: name) != nil
-                    || stored(place)?.sharing != nil
-            }
+            let isOutside = cascade(of: deletes[index]).contains { !mayDelete($0, deletes[index]) }
             guard isOutside, !store.bends(.membersDeleteRoots) else { continue }
             deleteRefusals[index] = ReferenceStore.shareRefusal(
                 .permissionFailure, "more than the member may delete", "B378")

@@ -41,8 +41,12 @@ extension ReferenceStore.Judgement {
         guard !change.changesParticipation || mayChange else {
             return .failure(refused(.permissionFailure, "the list is the owner's", "B332"))
         }
+        let limit = own?.role == .administrator && !store.bends(.administratorsGiveMore) ? own?.permission : .readWrite
         var gone: [ShareParticipant] = []
         if let permission = change.publicPermission {
+            if permission > max(limit ?? .none, after.publicPermission) {
+                return .failure(refused(.permissionFailure, "more than one's own", "B475"))
+            }
             let wasPublic = after.publicPermission != .none
             after.publicPermission = permission
             if permission == .none, wasPublic { after.participants.removeAll { $0.role != .owner } }
@@ -52,7 +56,9 @@ extension ReferenceStore.Judgement {
             }
         }
         if stored == nil, let refusal = refusalOfNewShare(save) { return .failure(refusal) }
-        if let list = change.participants, let refusal = put(list, into: &after, gone) { return .failure(refusal) }
+        if let list = change.participants, let refusal = put(list, into: &after, gone, limit ?? .none) {
+            return .failure(refusal)
+        }
         for index in after.participants.indices where after.participants[index].role == .publicUser {
             after.participants[index].permission = after.publicPermission
         }
@@ -119,13 +125,14 @@ extension ReferenceStore.Judgement {
 
     /// The list that a client sends instead of the one that is there.
     private func put(
-        _ list: [ShareChange.Participant], into after: inout ShareState, _ gone: [ShareParticipant]
+        _ list: [ShareChange.Participant], into after: inout ShareState, _ gone: [ShareParticipant],
+        _ limit: SharePermission
     ) -> Refusal? {
         var meantIDs: Set<String> = []
         for sent in list {
             guard let index = meant(sent, after.participants) else {
                 if meant(sent, gone) != nil { continue }
-                switch added(sent, to: after) {
+                switch added(sent, to: after, limit) {
                 case .failure(let refusal): return refusal
                 case .success(let new):
                     after.requesters.removeAll { $0 == new.user }
@@ -149,6 +156,10 @@ extension ReferenceStore.Judgement {
             guard sent.role == old.role || sent.role == .privateUser || sent.role == .administrator else {
                 return refused(.invalidArguments, "no role to give", "B331")
             }
+            let stays = old.role == .publicUser && sent.role == .publicUser
+            guard stays || sent.permission <= max(limit, old.permission) else {
+                return refused(.permissionFailure, "more than one's own", "B475")
+            }
             after.participants[index].role = sent.role
             after.participants[index].permission = sent.permission
             meantIDs.insert(old.id)
@@ -157,7 +168,9 @@ extension ReferenceStore.Judgement {
         return nil
     }
 
-    private func added(_ sent: ShareChange.Participant, to share: ShareState) -> Result<ShareParticipant, Refusal> {
+    private func added(
+        _ sent: ShareChange.Participant, to share: ShareState, _ limit: SharePermission
+    ) -> Result<ShareParticipant, Refusal> {
         guard share.publicPermission == .none else {
             return .failure(refused(.invalidArguments, "everybody with the link may join", "B331"))
         }
@@ -171,6 +184,9 @@ extension ReferenceStore.Judgement {
             if new.user.isEmpty { return .failure(refused(.unknownItem, "nobody has the name", "B327")) }
         case .address(let address): new.address = address
         case .oneTimeURL: new.oneTimeToken = "once:\(store.commitCount):\(share.urlToken):\(sent.id)"
+        }
+        guard sent.permission <= limit else {
+            return .failure(refused(.permissionFailure, "more than one's own", "B475"))
         }
         new.isApprovedRequester = share.requesters.contains(new.user)
         return .success(new)
@@ -257,7 +273,9 @@ extension ReferenceStore.Judgement {
     /// B372 and B374 for members: true if there was one more.
     mutating func failOutside() -> Bool {
         guard asker.isMember else { return false }
-        for (index, save) in saves.enumerated() where isAccepted(index) && save.type != .share {
+        for (index, save) in saves.enumerated() where isAccepted(index) {
+            // What a share's record has as its parent is outside all shares only if the zone has several.
+            if save.type == .share, merged[index]?.parent == nil || zone(save.place.zone)?.zoneShare != nil { continue }
             let isSettled = stored(save.place)?.parent == merged[index]?.parent && stored(save.place) != nil
             guard !isSettled, mayWrite(at: save.place, merged[index]?.parent) == false else { continue }
             saveRefusals[index] = refused(.permissionFailure, "it would be outside the shares", "B372")

@@ -105,22 +105,6 @@ struct HiddenRecordTests {
         #expect(try store.save([last], scope: .shared, as: "ben").saves[0].code == .limitExceeded)
     }
 
-    @Test("B376, B378 A cascade of a member's delete never ends a share")
-    func cascadeToShare() throws {
-        var names = RequestNames()
-        let reference = FieldValue.reference(
-            .init(RecordKey(zone: names.ordinal(of: ZoneID("Notes")), name: "a"), action: .deleteSelf))
-        let item = ShareFixture.Item.share(
-            "Share-1", nil, base: try store.version(of: "Share-1"), fields: [("owner", reference)])
-        #expect(try store.save([item], scope: .shared, as: "ben").saves[0].code == nil)
-        let deleted = try store.save([], deleting: ["a"], scope: .shared, as: "ben")
-        #expect(deleted.deletes[0]?.code == .permissionFailure)
-        #expect(try store.version(of: "a") != nil && store.state().participants.count == 3)
-        #expect(try store.save([], deleting: ["a"]).deletes[0] == nil)
-        #expect(try store.version(of: "Share-1") == nil && store.view.fold.fork.share(1)?.isEnded == true)
-        #expect(try store.memberships(of: "ben").map(\.isGone) == [true])
-    }
-
     @Test("B313, B325 A root whose delete fails keeps its place, and nothing above it comes under another share")
     func failedDelete() throws {
         let other = try store.save([.init("other", share: "Share-2"), .share("Share-2", ShareChange(root: "other"))])

@@ -93,6 +93,30 @@ struct MemberShareTests {
         #expect(try store.state().participants.count == 4)
     }
 
+    @Test("B475 An administrator gives nobody, and not the public, more than the own permission")
+    func givenPermissions() throws {
+        let ben = ShareChange.Participant.user("ben", .readOnly, role: .administrator)
+        let cleo = ShareChange.Participant.user("cleo", .readWrite)
+        #expect(try store.edit(ShareChange(participants: [ben, cleo, .user("dora")])) == nil)
+        for more in [
+            ShareChange(publicPermission: .readWrite),
+            ShareChange(participants: [ben, cleo, .user("dora", .readWrite)]),
+            ShareChange(participants: [ben, cleo, .email("e@example.com", .readWrite)]),
+        ] {
+            #expect(try store.edit(more, scope: .shared, as: "ben") == .permissionFailure)
+        }
+        #expect(try store.state().participants.count == 4 && store.state().publicPermission == .none)
+        // What a participant has may stay, and an administrator may lower it.
+        let kept = ShareChange(participants: [ben, cleo, .email("e@example.com")])
+        #expect(try store.edit(kept, scope: .shared, as: "ben") == nil)
+        #expect(try store.state().participants.map(\.permission) == [.readWrite, .readOnly, .readWrite, .readOnly])
+        #expect(try store.edit(ShareChange(publicPermission: .readOnly), scope: .shared, as: "ben") == nil)
+        #expect(try store.edit(ShareChange(publicPermission: .readWrite)) == nil)
+        #expect(try store.edit(ShareChange(publicPermission: .readOnly), scope: .shared, as: "ben") == nil)
+        #expect(
+            try store.edit(ShareChange(publicPermission: .readWrite), scope: .shared, as: "ben") == .permissionFailure)
+    }
+
     @Test("B376 A member who deletes the share leaves it, with a new version, and may be invited again")
     func leaves() throws {
         let before = try store.version(of: "Share-1")

@@ -68,6 +68,15 @@ final class ShareFixture {
         return decision.result(at: offset)
     }
 
+    /// Applies events that no request makes.
+    func commit(as user: String, _ body: (inout CommitBuilder) throws -> Void) throws {
+        var commit = CommitBuilder()
+        try body(&commit)
+        let payload = commit.payload(EnvelopeHeader(user: try #require(try view.ordinal(of: .user(user)))))
+        offset += 1
+        try payload.withUnsafeBytes { try view.fold.apply($0, offset: offset, time: Int64(offset) * 1_000_000) }
+    }
+
     func administer(_ request: AdministerRequest) throws {
         try modify(Request(database: DatabaseID(.private, owner: Self.owner), .administer(request)), as: "")
     }
