@@ -126,14 +126,14 @@ struct EncodedModification {
         var outcome = RecordsOutcome()
         outcome.saves.reserveCapacity(modification.saves.count)
         var answered = answer.result.saves.makeIterator()
-        var stored = try stored(answer).makeIterator()
+        var stored = stored(answer).makeIterator()
         for (index, record) in modification.saves.enumerated() {
             let result: Result<CKRecord, CKError>
             if let error = saveErrors[index] {
                 result = .failure(error)
             } else {
                 switch answered.next() {
-                case .success?: result = stored.next() ?? .failure(.noResult)
+                case .success?: result = stored.next().map { .success($0) } ?? .failure(.noResult)
                 case .failure(let refusal)?: result = .failure(try error(refusal, record, answer))
                 case nil: result = .failure(.noResult)
                 }
@@ -168,37 +168,36 @@ struct EncodedModification {
         }
     }
 
-    /// Returns the records after the successful saves. A replayed answer may be older than the state that it is read
-    /// from, and a delete in the same request may have cascaded to a saved record.
-    private func stored(_ answer: Answer) throws -> [Result<CKRecord, CKError>] {
+    /// Returns the records after the successful saves. The state that they are read from may be later than the saves: a
+    /// record may have been saved again or deleted since, and the user may have lost the right to read it.
+    private func stored(_ answer: Answer) -> [CKRecord] {
         let client = call.client
         var sent = modification.saves.indices.lazy.filter { saveErrors[$0] == nil }.makeIterator()
-        var saved: [(id: CKRecord.ID, version: Version)] = []
+        var saved: [(index: Int, id: RecordID, version: Version)] = []
         saved.reserveCapacity(answer.result.saves.count)
         for result in answer.result.saves {
             guard let index = sent.next() else { break }
-            if case .success(let version) = result { saved.append((modification.saves[index].recordID, version)) }
+            guard case .success(let version) = result else { continue }
+            saved.append((index, model(modification.saves[index].recordID), version))
         }
-        let models = saved.map { $0.id.model(for: client.userRecordName) }
-        let records = try answer.snapshot.records(
-            models, in: call.database, as: client.actor, unreadable: .withoutFields)
-        func made(_ record: Record, _ id: CKRecord.ID) throws -> CKRecord {
-            try CKRecord.stored(
-                record, id: id, for: client, isPartial: record.isHidden, unreadable: .leaveOut)
-        }
-        return try zip(saved, records).map { saved, record in
-            if let record = try? record.get(), record.version == saved.version {
-                return .success(try made(record, saved.id))
+        let records = try? answer.snapshot.records(
+            saved.map(\.id), in: call.database, as: client.actor, unreadable: .withoutFields)
+        return saved.enumerated().map { place, saved in
+            let id = modification.saves[saved.index].recordID
+            func made(_ record: Record?) -> CKRecord? {
+                record.flatMap {
+                    try? CKRecord.stored($0, id: id, for: client, isPartial: $0.isHidden, unreadable: .leaveOut)
+                }
             }
-            // Saved again or deleted since: the log still has the record's state after this save.
-            do {
-                let past = try answer.snapshot.record(
-                    saved.id.model(for: client.userRecordName), at: saved.version, in: call.database, as: client.actor,
-                    unreadable: .withoutFields)
-                return .success(try made(try past ?? record.get(), saved.id))
-            } catch let refusal as Refusal {
-                return .failure(CKError(refusal))
-            }
+            let newest = records.flatMap { try? $0[place].get() }
+            if newest?.version == saved.version, let record = made(newest) { return record }
+            // The log still has the record's state after this save.
+            let past = try? answer.snapshot.recordIfKept(
+                saved.id, at: saved.version, in: call.database, as: client.actor, unreadable: .withoutFields)
+            if let record = made(past) ?? made(newest) { return record }
+            let author = try? answer.snapshot.savedRecord(
+                saved.id, at: saved.version, in: call.database, as: client.actor)
+            return modification.sent(saved.index, as: author, saved.version, for: client)
         }
     }
 

@@ -36,6 +36,20 @@ struct RecordsModification: Sendable {
         saves[place].didSave(as: saved, sent: contents[place], sharing: sharing[place])
     }
 
+    /// Returns a record as it was sent, with the change tag and the dates of the version that its save made.
+    ///
+    /// - Parameter record: The record as of that version; nil if it was erased since.
+    func sent(_ index: Int, as record: Record?, _ version: Version, for client: Client) -> CKRecord {
+        var fields = contents[index]
+        fields.isPartial = true
+        var archived = ArchivedRecord(systemFieldsOf: saves[index])
+        archived.changeTag = version.tag
+        fields.markSaved(fields, as: record.map { .stored($0, me: client.actor.user) } ?? .archived(archived))
+        let id = client.canonical(saves[index].recordID)
+        guard let share = sharing[index] else { return CKRecord(saves[index].recordType, id, fields) }
+        return CKShare(id, fields, share.copied)
+    }
+
     /// Returns the part of the request for a record.
     ///
     /// - Throws: ``CKError`` `invalidArguments` if something cannot be saved.

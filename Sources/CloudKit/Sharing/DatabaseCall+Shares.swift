@@ -70,7 +70,12 @@ extension DatabaseCall {
         let results = try await join(own, .accept) {
             $0.token
         } made: { metadata, answer in
-            try share(try answer.snapshot.shareMetadata(ofToken: metadata.token, as: client.actor))
+            do {
+                return try share(answer.snapshot.shareMetadata(ofToken: metadata.token, as: client.actor))
+            } catch is Refusal {
+                // The user was removed since, or the share ended.
+                return metadata.share
+            }
         }
         var joined = results.makeIterator()
         return metadata.map { one in

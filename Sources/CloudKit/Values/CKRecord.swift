@@ -97,7 +97,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
     ///   - sent: The fields of this object as the request sent them.
     ///   - sentSharing: The same for the state of a share.
     func didSave(as saved: CKRecord, sent: RecordFields, sharing sentSharing: ShareFields?) {
-        let version = saved.withFields { $0.origin }
+        let version = saved.withFields { $0.metadata }
         withFields { $0.markSaved(sent, as: version) }
     }
 

@@ -70,8 +70,11 @@ struct RecordFields: Sendable {
     ///   later version stays.
     mutating func markSaved(_ sent: RecordFields, as version: Origin) {
         edits.markSaved(sent.edits)
-        guard case .stored(let record, _) = version else { return }
-        if case .stored(let last, _)? = saved, changeTag != sent.changeTag, record.version < last.version { return }
+        if case .stored(let record, _) = version, case .stored(let last, _)? = saved, changeTag != sent.changeTag,
+            record.version < last.version
+        {
+            return
+        }
         saved = version
         if sent.newShare == newShare { newShare = nil }
     }

@@ -34,6 +34,34 @@ extension StoreSnapshot {
         }
     }
 
+    /// Returns a record as of a version that the actor saved, without its fields, although the actor may have lost
+    /// every right to the record and its zone since; nil if the actor did not save it, and for a version that was erased
+    /// or removed.
+    package func savedRecord(
+        _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
+    ) throws -> Record? {
+        try reading { trees in
+            let home = try ResolvedDatabase.database(database, as: actor)
+            let author = try names.ordinal(of: .user(actor.user), in: trees)
+            let owner =
+                switch home.scope {
+                case .public: UInt64(0)
+                case .private: author
+                case .shared: try trees.user(at: UserAddress(.recordName, id.zone.owner))
+                }
+            let scope = home.scope == .shared ? InternedName.Scope.private : home.scope
+            guard let owner, let author,
+                let place = try names.ordinal(of: .database(scope, owner: owner), in: trees),
+                let zone = try names.ordinal(of: .zone(database: place, owner: owner, id.zone.name), in: trees),
+                let bytes = try context.history.stateIfKept(
+                    of: RecordKey(zone: zone, name: id.name), at: version, trees)
+            else { return nil }
+            let origin = try RecordOrigin(home, id.zone, trees, context, desiredKeys: nil)
+            let record = try Record(id.name, bytes, origin)
+            return record.header.modifiedBy == author ? record.withoutFields : nil
+        }
+    }
+
     /// Returns true if a record that a version made was deleted with its zone.
     private func hasGone(
         _ zone: UInt64, _ place: ResolvedDatabase, after version: Version, through offset: UInt64, _ trees: Snapshot
