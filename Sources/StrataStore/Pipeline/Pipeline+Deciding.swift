@@ -7,12 +7,23 @@ import StrataViews
 /// Decides waiting requests. The caller has the turn to decide.
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
-        for submission in submissions {
+        for (index, submission) in submissions.enumerated() {
+            if index > 0, batch.isLate, !batch.isGrowing, log.assignsNextOffset, putBack(submissions[index...]) { return }
+            batch.requestBytes += submission.byteCount
             if batch.isBroken {
                 batch.entries.append(.init(submission: submission, outcome: .waiting))
                 continue
             }
             batch.entries.append(.init(submission: submission, outcome: outcome(of: submission, &batch)))
+        }
+    }
+
+    /// Leaves requests to the next batch; returns false if no thread would decide them any more.
+    private func putBack(_ submissions: ArraySlice<Submission>) -> Bool {
+        state.withLock { state in
+            if state.isClosed { return false }
+            state.queue.putBack(Array(submissions))
+            return true
         }
     }
 

@@ -45,8 +45,14 @@ import StrataViews
 // @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
-    /// The approximate number of request bytes that are decided before a batch is written.
+    /// The approximate number of bytes of a batch that grows while another one is being written.
     static let maximumBatchBytes = 8 << 20
+    /// The approximate number of request bytes, and the time, after which a batch takes no more requests. A request
+    /// that comes meanwhile waits no longer than that, and has its turn in the next batch.
+    static let maximumTurnBytes = 32 << 10
+    static let maximumTurn = Duration.milliseconds(2)
+    /// The time after which a batch that waits for another one grows beyond that.
+    private static let slowWriteMilliseconds = 2
     /// The maximum time that a batch waits for a checkpoint to make room.
     private static let maximumRoomMilliseconds = 10_000
 
@@ -340,7 +346,7 @@ final class Pipeline: @unchecked Sendable {
         }
         if !state.queue.isEmpty {
             state.turns.isDeciding = true
-            let room = log.assignsNextOffset ? Self.maximumBatchBytes : 0
+            let room = log.assignsNextOffset ? Self.maximumTurnBytes : 0
             defer { state.admissions = [] }
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
@@ -361,7 +367,7 @@ final class Pipeline: @unchecked Sendable {
         awaitRoom()
         stepIndexes(for: &batch)
         decide(submissions, &batch)
-        while case .more(let more, let admissions) = awaitTurnToAppend(batch) {
+        while case .more(let more, let admissions) = awaitTurnToAppend(&batch) {
             for admission in admissions { admission.open() }
             decide(more, &batch)
         }
@@ -443,18 +449,29 @@ final class Pipeline: @unchecked Sendable {
         case more([Submission], [Admission])
     }
 
-    private func awaitTurnToAppend(_ batch: Batch) -> Awaited {
-        state.wait { state in
+    private func awaitTurnToAppend(_ batch: inout Batch) -> Awaited {
+        let present = batch.entries.count
+        func next(_ state: inout State, _ room: Int, needsOne: Bool) -> Awaited? {
             if !state.turns.isAppending {
                 state.turns.isAppending = true
                 return .turn
             }
-            let (room, present) = (Self.maximumBatchBytes - batch.byteCount, batch.entries.count)
             guard !state.queue.isEmpty, room > 0, present < state.queue.batchCount, log.assignsNextOffset else {
                 return nil
             }
+            let more = state.queue.take(byteCount: room, present: present, needsOne: needsOne)
+            if more.isEmpty { return nil }
             defer { state.admissions = [] }
-            return .more(state.queue.take(byteCount: room, present: present), state.admissions)
+            return .more(more, state.admissions)
         }
+        if !batch.isGrowing {
+            let room = batch.isLate ? 0 : Self.maximumTurnBytes - batch.requestBytes
+            let soon = state.wait(milliseconds: Self.slowWriteMilliseconds) { next(&$0, room, needsOne: false) }
+            if let soon { return soon }
+            // The other batch takes its time, so that nothing is gained by a small one.
+            batch.isGrowing = true
+        }
+        let room = batch.byteCount < Self.maximumBatchBytes ? Self.maximumTurnBytes : 0
+        return state.wait { next(&$0, room, needsOne: true) }
     }
 }

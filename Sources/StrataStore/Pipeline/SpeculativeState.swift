@@ -78,6 +78,13 @@ struct Batch {
     var firstOffset: UInt64 = 0
     var eventCount = 0
     var byteCount = 0
+    /// The weight of the requests that were taken for the batch.
+    var requestBytes = 0
+    /// True if the batch takes requests for as long as another one is being written.
+    var isGrowing = false
+    /// The time at which any other batch takes no more requests.
+    let end = ContinuousClock.now + Pipeline.maximumTurn
+    var isLate: Bool { ContinuousClock.now >= end }
     /// The notes in the commits from `auditStart` on.
     var audits: [Audit] = []
     var auditStart = 0

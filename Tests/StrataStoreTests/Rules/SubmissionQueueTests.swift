@@ -1,6 +1,7 @@
 import StrataModel
 import StrataRules
 import StrataSystem
+import TestSupport
 import Testing
 
 @testable import StrataStore
@@ -11,10 +12,12 @@ import Testing
 
     private static let all: [Quality] = [.default, .background, .utility, .userInitiated, .userInteractive]
 
-    private static func submission(_ quality: EnvelopeHeader.QualityOfService, _ name: String) -> Submission {
+    private static func submission(
+        _ quality: EnvelopeHeader.QualityOfService, _ name: String, as user: String = "anna"
+    ) -> Submission {
         let request = Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest()))
         return Submission(
-            request, as: Actor(user: "anna"), OperationInfo(id: name, qualityOfService: quality),
+            request, as: Actor(user: user), OperationInfo(id: name, qualityOfService: quality),
             reply: .ticket(Ticket<Answer>()))
     }
 
@@ -85,8 +88,10 @@ import Testing
         let each = queue.byteCount / 5_000
         #expect(each > 0)
         #expect(queue.take(byteCount: each * 3).count == 3)
-        #expect(queue.take(byteCount: each * 3 - 1).count == 3)
+        #expect(queue.take(byteCount: each * 3 - 1).count == 2)
         #expect(queue.take(byteCount: 0).count == 1)
+        #expect(queue.take(byteCount: each - 1, needsOne: false).isEmpty)
+        #expect(queue.take(byteCount: each, needsOne: false).count == 1)
         var left = 4_993
         #expect(queue.count == left && queue.byteCount == each * left)
         while !queue.isEmpty {
@@ -95,5 +100,55 @@ import Testing
             left -= names.count
         }
         #expect(left == 0 && queue.byteCount == 0)
+    }
+
+    @Test func `One request is taken from each user in turn`() {
+        var queue = SubmissionQueue()
+        for user in ["anna", "bert"] {
+            for number in 0..<3 { queue.append(Self.submission(.default, "\(user)-\(number)", as: user)) }
+        }
+        #expect(Self.names(queue.take(byteCount: 0) + queue.take(byteCount: 0)) == ["anna-0", "bert-0"])
+        queue.append(Self.submission(.default, "carl-0", as: "carl"))
+        queue.append(Self.submission(.userInteractive, "bert-urgent", as: "bert"))
+        #expect(
+            Self.names(queue.take(byteCount: .max)) == [
+                "bert-urgent", "anna-1", "bert-1", "carl-0", "anna-2", "bert-2",
+            ])
+    }
+
+    @Test func `Nobody waits for more than one turn of each other user`() {
+        let users = ["anna", "bert", "carl", "dora"]
+        var random = SeededGenerator(seed: 7)
+        var queue = SubmissionQueue()
+        /// The users who had a turn since each request of bert's came, one at a time.
+        var others: [String: Int]?
+        for user in users where user != "bert" {
+            for number in 0..<64 { queue.append(Self.submission(.default, "\(user)-\(number)", as: user)) }
+        }
+        var turns = 0
+        for round in 0..<5_000 {
+            if others == nil, random.next(below: 3) == 0 {
+                queue.append(Self.submission(.default, "bert-\(round)", as: "bert"))
+                others = [:]
+            }
+            let taken = queue.take(byteCount: 2_048)
+            // Some batches are lost.
+            if random.next(below: 5) == 0 {
+                queue.putBack(taken)
+                continue
+            }
+            for submission in taken {
+                let user = submission.actor.user
+                if user == "bert" {
+                    #expect(others?.values.allSatisfy { $0 <= 1 } == true, "\(others ?? [:])")
+                    others = nil
+                    turns += 1
+                } else {
+                    others?[user, default: 0] += 1
+                    queue.append(Self.submission(.default, "\(user)-again", as: user))
+                }
+            }
+        }
+        #expect(turns > 500)
     }
 }
