@@ -184,12 +184,24 @@ private struct ManualPlaybackClock: PlaybackClock {
     }
 }
 
-/// A clock that does not report when it moves, so it is polled.
-private struct OtherPlaybackClock: PlaybackClock {
+/// A clock that does not report when it moves, so it is polled. Its time never goes back: when the program's clock does,
+/// this one goes on from where it was, so nothing waits for an earlier time to come again.
+private final class OtherPlaybackClock: PlaybackClock {
     private static let askedMilliseconds = 10
-    let clock: any CloudStore.Clock
+    private let clock: any CloudStore.Clock
+    /// The last time of the program's clock, and how far it has gone back in all.
+    private let state = Lock((last: Int64.min, shift: Int64(0)))
 
-    func nowMicroseconds() -> Int64 { clock.now.microseconds ?? 0 }
+    init(clock: any CloudStore.Clock) { self.clock = clock }
+
+    func nowMicroseconds() -> Int64 {
+        state.withLock { state in
+            let now = clock.now.microseconds ?? 0
+            if now < state.last { state.shift += state.last - now }
+            state.last = now
+            return now + state.shift
+        }
+    }
 
     func sleep(untilMicroseconds time: Int64) async throws {
         repeat {

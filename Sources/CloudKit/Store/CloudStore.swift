@@ -89,6 +89,9 @@ public final class CloudStore: Sendable {
     }
 
     /// Finishes pending work and closes the files. Later calls fail; closing again does nothing.
+    ///
+    /// A store that is released without it is closed soon after its last container, database and fetched asset are
+    /// released too. Only this method says when that is done, and if it failed.
     public func close() throws { try opened.close() }
 }
 

@@ -1,11 +1,26 @@
+import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
 
+/// Keeps a store open for the objects that use it, and closes it when the last of them is released.
+final class HeldStore: Sendable {
+    let store: Store
+
+    init(_ store: Store) { self.store = store }
+
+    deinit {
+        if store.isClosed { return }
+        // On a thread of its own: a thread of the store may release the last object, and closing waits for that thread.
+        Thread.detachNewThread { [store] in try? store.close() }
+    }
+}
+
 /// Owns what all clients of a store use: the engine's store, the faults injected into it, its long-lived operations and
 /// its staged assets.
 final class OpenedStore: Sendable {
-    let store: Store
+    private let held: HeldStore
+    var store: Store { held.store }
     let faults: FaultInjector
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
@@ -15,11 +30,12 @@ final class OpenedStore: Sendable {
     init(_ options: CloudStore.Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
         do {
-            store = try open()
+            let store = try open()
+            held = HeldStore(store)
             let files = try path.map { try RealFileSystem().anchored(at: $0) }
             longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
             faults = FaultInjector.of(store)
-            stagedAssets = StagedAssets(of: store)
+            stagedAssets = StagedAssets(of: store, held: held)
             longLived.removeDrafts()
             // A process that died during an erasure may have left them.
             try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)

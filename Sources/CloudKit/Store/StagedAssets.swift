@@ -21,11 +21,14 @@ final class StagedAssets: Sendable {
     }
 
     let store: Store
+    /// Keeps the store open for the files that are not made yet; nil if the caller does.
+    private let held: HeldStore?
     private let directory: StagingDirectory
     private let state = Lock(State())
 
-    init(of store: Store, in directory: StagingDirectory = .shared) {
+    init(of store: Store, held: HeldStore? = nil, in directory: StagingDirectory = .shared) {
         self.store = store
+        self.held = held
         self.directory = directory
     }
 

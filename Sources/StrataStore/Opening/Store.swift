@@ -228,7 +228,10 @@ public final class Store: Sendable {
 
     // MARK: The end
 
-    /// Closes this handle. Closing the last handle finishes pending work, writes a last checkpoint, and closes the
+    /// True once this handle is closed.
+    package var isClosed: Bool { gate.isClosed }
+
+    /// Closes this handle, which a release does not. Closing the last handle finishes pending work, writes a last checkpoint, and closes the
     /// files; snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
         guard gate.close() else { return }

@@ -1,5 +1,6 @@
 import CloudKit
 import StrataModel
+import StrataSystem
 import TestSupport
 import Testing
 
@@ -53,6 +54,63 @@ struct CloudStoreTests {
     }
 
     /// Files of a directory that this process has open or mapped.
+    @Test("A store that is released without closing it is closed, once nothing uses it")
+    func releasedOpen() async throws {
+        let directory = try TestDirectory()
+        let id = CKRecord.ID(recordName: "note")
+        func use() async throws -> (database: CKDatabase, asset: CKAsset?) {
+            let store = try CloudStore(at: url(directory))
+            let database = store.container(user: "anna").privateCloudDatabase
+            let note = CKRecord(recordType: "Note", recordID: id)
+            let source = URL(fileURLWithPath: directory.path("source"))
+            try Data("hello".utf8).write(to: source)
+            note["file"] = CKAsset(fileURL: source)
+            try await database.save(note)
+            return (database, try await database.record(for: id)["file"] as? CKAsset)
+        }
+        var database: CKDatabase?
+        var asset: CKAsset?
+        (database, asset) = try await use()
+        // A database keeps its store open, and so does an asset whose file was not made yet.
+        #expect(try await database?.record(for: id).recordID == id)
+        database = nil
+        let file = try #require(asset?.fileURL)
+        #expect(try Data(contentsOf: file) == Data("hello".utf8))
+        asset = nil
+        #expect(try eventually { try Self.openFiles(in: directory).isEmpty })
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+        for _ in 0..<10 { _ = try await use() }
+        #expect(try eventually { try Self.openFiles(in: directory).isEmpty })
+        #expect(
+            try eventually {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count < threads + 40
+            })
+    }
+
+    @Test("A program's clock that goes back delays nothing: engines and playbacks go on from where they were")
+    func clockBack() async throws {
+        final class Hands: CloudStore.Clock {
+            let time = Lock(Date(timeIntervalSince1970: 1_000_000_000))
+            var now: Date { time.withLock { $0 } }
+            func move(_ seconds: Double) { time.withLock { $0 += seconds } }
+        }
+        let hands = Hands()
+        var options = CloudStore.Options.service
+        options.clock = hands
+        let clock = options.playbackClock
+        let start = clock.nowMicroseconds()
+        hands.move(-3_600)
+        #expect(clock.nowMicroseconds() == start)
+        hands.move(5)
+        #expect(clock.nowMicroseconds() == start + 5_000_000)
+        let waiting = Task { try await clock.sleep(untilMicroseconds: start + 8_000_000) }
+        hands.move(-7_200)
+        _ = clock.nowMicroseconds()
+        hands.move(3)
+        try await waiting.value
+        #expect(clock.nowMicroseconds() == start + 8_000_000)
+    }
+
     private static func openFiles(in directory: TestDirectory) throws -> [String] {
         let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
         let mapped = maps.filter { $0.contains(directory.path) }.map { String($0) }
