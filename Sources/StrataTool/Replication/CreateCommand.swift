@@ -77,6 +77,7 @@ enum CreateCommand: Command {
         let result = try address.attach(path)
         return ReplicationReport(
             target: address.place.address, identity: result.identity, commits: result.end.offset, end: result.end,
-            notes: try ReplicationReport.notes(on: path, toSequencer: true, and: address))
+            notes: ["\(path) is a copy now, which programs open for writing with the sequencer only"]
+                + (try ReplicationReport.notes(on: path, toSequencer: true, and: address)))
     }
 }

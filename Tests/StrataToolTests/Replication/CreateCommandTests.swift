@@ -77,6 +77,8 @@ struct CreateCommandTests {
         let output = try store.succeed("create", store.address, "--from", "Notes.strata")
         #expect(
             output.hasPrefix("20 commits of Notes.strata are in the sequencer; \(store.address) ends with commit 20/"))
+        let note = "note: Notes.strata is a copy now, which programs open for writing with the sequencer only"
+        #expect(output.contains(note), "\(output)")
         #expect(try store.entryCount == 2, "many commits are one entry")
         #expect(throws: StrataError.self) { try store.open("Notes.strata", alone: true) }
         let (own, other) = (try store.open("Notes.strata"), try store.open("Other.strata"))
