@@ -206,9 +206,8 @@ extension FeedToken {
             throw Self.expired("it belongs to another zone or to an earlier life of this one")
         }
         guard position.offset <= end else { throw Self.expired("it is ahead of the store's history") }
-        guard position.offset >= max(expiredBefore, engine.log.floor.offset) else {
-            throw Self.expired("the history since then has been compacted")
-        }
+        guard position.offset >= engine.log.floor.offset else { throw Self.compacted }
+        guard position.offset >= expiredBefore else { throw Self.expired(before: expiredBefore) }
         do {
             guard try engine.log.chain(at: position.offset) == position.chain else {
                 throw Self.expired("it belongs to another history of this store")
@@ -222,11 +221,14 @@ extension FeedToken {
     /// Checks what the token knows of a member's shares in the zone.
     ///
     /// - Throws: ``Refusal`` if the access to one of them, or to the zone, ended and began again (B363).
-    func check(_ zone: SharedZone, expiredBefore: UInt64) throws {
+    func check(_ zone: SharedZone, floor: UInt64, expiredBefore: UInt64) throws {
         var reached = position.offset
         if case .sharesBefore(let progress) = progress {
-            guard progress.base <= position.offset, progress.base == 0 || progress.base >= expiredBefore else {
-                throw Self.expired("the history since then has been compacted")
+            guard progress.base <= position.offset, progress.base == 0 || progress.base >= floor else {
+                throw Self.compacted
+            }
+            guard progress.base == 0 || progress.base >= expiredBefore else {
+                throw Self.expired(before: expiredBefore)
             }
             if progress.base > 0 { reached = progress.base }
         }
@@ -250,6 +252,12 @@ extension FeedToken {
             }
             reached = end
         }
+    }
+
+    static let compacted = expired("the history since then has been compacted")
+
+    private static func expired(before offset: UInt64) -> Refusal {
+        expired("the console expired all tokens from before commit \(offset)")
     }
 
     static func expired(_ why: String) -> Refusal {

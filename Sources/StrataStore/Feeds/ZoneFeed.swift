@@ -48,7 +48,7 @@ struct ZoneFeed {
         let expiry = try max(
             trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.zone.database ?? place.ordinal))
         try token.check(place, .zone(zone, life: row.incarnation), engine, expiredBefore: expiry, end: end)
-        try shared.map { try token.check($0.zone, expiredBefore: max(expiry, engine.log.floor.offset)) }
+        try shared.map { try token.check($0.zone, floor: engine.log.floor.offset, expiredBefore: expiry) }
         guard isOfHierarchies || token.knownShares == wholeZoneShare else {
             throw FeedToken.expired("it belongs to other shares of the zone")
         }
@@ -166,7 +166,7 @@ struct ZoneFeed {
             return try engine.log.touches(
                 zone: zone, after: offset, limit: min(Self.maximumEntriesRead, 2 * limit + Snapshot.keysTogether))
         } catch let error as StrataError where error.code == .outOfRange {
-            throw FeedToken.expired("the history since then has been compacted")
+            throw FeedToken.compacted
         }
     }
 
