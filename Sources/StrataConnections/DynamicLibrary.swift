@@ -13,8 +13,8 @@ package struct DynamicLibrary: Sendable {
     package init(_ name: String, debianPackage: String) throws {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw StrataError(
-                .notFound, "A client library is not installed; install the package and open the store again.",
-                .init(path: name, expected: "the Debian package \(debianPackage)", found: Self.lastError()))
+                .notFound, "A client library is missing; install its package and open the store again.",
+                .init(path: name, expected: "apt install \(debianPackage)", found: Self.lastError()))
         }
         self.name = name
         self.handle = UInt(bitPattern: handle)
