@@ -27,10 +27,13 @@ package struct DeviceView: Sendable {
         package let refusal: Refusal?
     }
 
-    /// A zone of the user's private database, or another zone whose changes the device fetched.
+    /// A zone of the user's private database, a zone that others share with the user, or another zone whose changes the
+    /// device fetched.
     package struct Zone: Sendable {
         package let database: DatabaseID
         package let zone: ZoneID
+        /// The name of the user who shares the zone; nil for zones of the private database.
+        package let sharedBy: String?
         package let isThere: Bool
         /// Nil if the log has no fetch of its changes by the device.
         package let given: Given?

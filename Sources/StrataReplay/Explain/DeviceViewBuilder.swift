@@ -69,7 +69,7 @@ struct DeviceViewBuilder {
         var notes: [String] = []
         if allFetchCount == 0 {
             notes.append(
-                "The log has no fetches (the store option recordsFetches records them), so only the device's writes "
+                "The log has no fetches (the store option recordFetches records them), so only the device's writes "
                     + "are known.")
         } else if fetches.isEmpty {
             notes.append("The log has fetches of other devices, but none of this one.")
@@ -129,6 +129,10 @@ struct DeviceViewBuilder {
                 places.append(Place(database: own, zone: ZoneID(try trees.text(.zone, zone))))
             }
         }
+        let shared = DatabaseID(.shared, owner: actor.user)
+        // A user whose account is not available sees no zones.
+        let sharedZones = (try? snapshot.zones(in: DatabaseID(.shared), as: Actor(user: actor.user))) ?? []
+        for zone in sharedZones { places.append(Place(database: shared, zone: zone.id)) }
         for fetch in fetches where fetch.event.question == .zoneChanges {
             guard let zone = fetch.event.zone else { continue }
             let place = Place(
@@ -141,8 +145,13 @@ struct DeviceViewBuilder {
             let zone = try trees.place(of: place.zone, in: place.database, as: actor)
             let given = try newest[place].flatMap { try self.given($0) }
             let row = try zone.flatMap { try trees.zoneRow($0.database, $0.zone) }
+            let sharedBy = try zone.flatMap { zone -> String? in
+                guard place.database.scope == .shared else { return nil }
+                return try trees.requiredDatabase(zone.database).owner
+            }
             return DeviceView.Zone(
-                database: place.database, zone: place.zone, isThere: row?.status == .alive, given: given?.0,
+                database: place.database, zone: place.zone, sharedBy: sharedBy,
+                isThere: row?.status == .alive, given: given?.0,
                 changesBehind: try changesBehind(given?.1, zone?.zone),
                 lastClientToken: try zone.flatMap { try trees.clientToken($0.zone, device)?.version.offset })
         }

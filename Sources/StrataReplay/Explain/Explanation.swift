@@ -108,7 +108,9 @@ package struct Explanation: Sendable {
         _ offset: UInt64, in store: Store, usesWholeStates: Bool = false
     ) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
-        var explanation = try of(commit, ExplanationBuilder(commit, store, usesWholeStates: usesWholeStates))
+        let builder = ExplanationBuilder(commit, store, usesWholeStates: usesWholeStates)
+        var explanation = try of(commit, builder)
+        explanation.notes += try builder.notesOfConsole()
         explanation.sync = try SyncEngineSend(commit, in: store)
         // Subscriptions are never pending in an engine.
         guard explanation.sync != nil, [.modifyRecords, .modifyZones].contains(explanation.operation) else {

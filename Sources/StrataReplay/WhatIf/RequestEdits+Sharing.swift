@@ -1,4 +1,5 @@
 import StrataModel
+import StrataTree
 import StrataViews
 
 /// Edits of the shares that a request saves.
@@ -15,7 +16,7 @@ extension RequestEdits {
     /// the value is `removed`. Returns false if the field is not one of a share.
     static func editShare(
         _ field: String, of record: String?, to value: EditedValue, in body: inout ModifyRecordsRequest,
-        at offset: UInt64
+        at offset: UInt64, _ state: Fork
     ) throws -> Bool {
         guard field == publicField || field.hasPrefix(permissionField), case .text(let text) = value else {
             return false
@@ -44,7 +45,7 @@ extension RequestEdits {
         }
         let name = String(field.dropFirst(permissionField.count))
         var participants = body.saves[shares[0]].sharing?.participants ?? []
-        guard let index = participants.firstIndex(where: { $0.isNamed(name) }) else {
+        guard let index = try participants.firstIndex(where: { try $0.isNamed(name, in: state) }) else {
             throw StrataError(
                 .invalidArgument, "The share that the commit's request saves has no such participant.",
                 .init(offset: offset, found: name))
@@ -60,12 +61,17 @@ extension RequestEdits {
 }
 
 extension ShareChange.Participant {
-    fileprivate func isNamed(_ name: String) -> Bool {
+    fileprivate func isNamed(_ name: String, in state: Fork) throws -> Bool {
         if isSameText(id, name) { return true }
-        return switch subject {
-        case .user(let recordName): isSameText(recordName, name) || isSameText(recordName, UserRecord.name(of: name))
-        case .address(.email(let address)), .address(.phone(let address)): isSameText(address, name)
-        case .oneTimeURL: false
+        let (text, address): (String, UserAddress)
+        switch subject {
+        case .user(let recordName): (text, address) = (recordName, UserAddress(.recordName, recordName))
+        case .address(.email(let email)): (text, address) = (email, UserAddress(.email, email))
+        case .address(.phone(let phone)): (text, address) = (phone, UserAddress(.phone, phone))
+        case .oneTimeURL: return false
         }
+        if isSameText(text, name) { return true }
+        guard let user = try state.user(at: address).flatMap({ try state.user($0) }) else { return false }
+        return isSameText(user, name)
     }
 }

@@ -214,7 +214,7 @@ final class RequestRerun {
     private func replay(_ asked: RebuiltRequest, _ commit: Commit, _ before: RequestOutcome) throws {
         let edits = edits[commit.offset]
         var request = versions.request(asked.request)
-        try edits?.apply(to: &request, at: commit.offset)
+        try edits?.apply(to: &request, at: commit.offset, in: timeline.fork)
         let judged = try timeline.judge(request, as: asked.actor, asked.operation, at: .init(commit), like: commit)
         if let (offset, payload) = judged.written {
             versions.place(commit.offset, at: offset)
@@ -416,7 +416,7 @@ final class RequestRerun {
                 asked, by: actor, of: noted.commit, before: noted.recorded, after: RequestOutcome(.dropped))
         }
         var request = versions.request(asked)
-        try edits?.apply(to: &request, at: noted.offset)
+        try edits?.apply(to: &request, at: noted.offset, in: timeline.fork)
         let judged = try timeline.judge(
             request, as: actor, noted.operation,
             at: .init(time: min(time, noted.commit.time), id: noted.commit.id))

@@ -1,5 +1,7 @@
 import StrataModel
 import StrataRules
+import StrataTree
+import StrataViews
 
 /// A change to a history. Offsets are those of commits in the log.
 ///
@@ -33,7 +35,7 @@ public enum RerunChange: Sendable {
         }
     }
 
-    var offset: UInt64 {
+    package var offset: UInt64 {
         if case .insert(_, _, let offset) = self { offset } else { firstOffset }
     }
 }
@@ -92,7 +94,8 @@ struct RequestEdits {
         return edits
     }
 
-    func apply(to request: inout Request, at offset: UInt64) throws {
+    /// - Parameter state: the state that the request is judged on, which has the users' addresses.
+    func apply(to request: inout Request, at offset: UInt64, in state: Fork) throws {
         guard policy != nil || !values.isEmpty else { return }
         guard case .modifyRecords(var body) = request.content else {
             throw StrataError(
@@ -100,7 +103,9 @@ struct RequestEdits {
         }
         if let policy { body.policy = policy }
         for edit in values {
-            if try Self.editShare(edit.field, of: edit.record, to: edit.value, in: &body, at: offset) { continue }
+            if try Self.editShare(edit.field, of: edit.record, to: edit.value, in: &body, at: offset, state) {
+                continue
+            }
             let found = try Self.place(of: edit.field, of: edit.record, in: body, request.names, at: offset)
             let old = body.saves[found.save].fields[found.field].value
             body.saves[found.save].fields[found.field].value =

@@ -44,6 +44,17 @@ extension Store {
         return try engine.keys.seal(bytes, at: place)
     }
 
+    /// Returns a value of a record, decrypted if it is encrypted.
+    ///
+    /// - Parameter database: the record's own database, with the name of its owner.
+    /// - Throws: ``StrataError`` as ``open(_:at:)``.
+    package func opened(
+        _ value: FieldValue, of key: String, in record: RecordID, of database: DatabaseID
+    ) throws -> FieldValue {
+        guard case .sealed(let sealed) = value else { return value }
+        return try FieldValue(decoding: open(sealed, at: SealedPlace(key, of: record, in: database))[...])
+    }
+
     /// Returns the bytes that were passed to ``seal(_:at:)``.
     ///
     /// - Throws: ``StrataError``: `keyMissing`, `keyDestroyed`, `sealBroken`, or the error from reading the keys.

@@ -48,6 +48,8 @@ public struct RecordDifference: Sendable {
     public let after: Record?
     /// The newer store's zones by those of the older one; nil if both states are of one store.
     private let newZones: [UInt64: UInt64]?
+    /// The fields with other values than the stored ones; nil for those.
+    private var mappedFields: [Field]?
 
     public init(_ id: RecordID, in database: DatabaseID, before: Record?, after: Record?) {
         self.init(id, in: database, before: before, after: after, newZones: nil)
@@ -78,6 +80,7 @@ public struct RecordDifference: Sendable {
     /// Empty if a save changed no value, or if only the links or the type differ.
     public var fields: [Field] {
         get throws {
+            if let mappedFields { return mappedFields }
             var old = try Self.values(of: before)
             if let newZones {
                 // A zone that the other store does not have matches none of its zones.
@@ -96,6 +99,18 @@ public struct RecordDifference: Sendable {
                 return FieldValue.isSame(field.before, field.after) ? nil : field
             }
         }
+    }
+
+    /// Returns the same difference with other values, such as decrypted ones.
+    package func mappingFields(
+        _ values: (Field) throws -> (before: FieldValue?, after: FieldValue?)
+    ) throws -> RecordDifference {
+        var mapped = self
+        mapped.mappedFields = try fields.map { field in
+            let (before, after) = try values(field)
+            return Field(key: field.key, before: before, after: after)
+        }
+        return mapped
     }
 
     /// The links that differ: another parent or share, or a parent that is loose in only one state.

@@ -20,6 +20,13 @@ package struct TimelineChange {
     /// Nil if the value was removed. Links are references.
     package let after: FieldValue?
 
+    /// Returns the change with other values, such as decrypted ones.
+    package func mappingValues(_ body: (FieldValue) throws -> FieldValue) rethrows -> TimelineChange {
+        var before = before
+        if case .value(let value) = before { before = .value(try body(value)) }
+        return TimelineChange(key: key, before: before, after: try after.map(body))
+    }
+
     /// Returns the differences between two states: links first, then fields by ordinal.
     package static func differences(from old: RecordState?, to new: RecordState?) -> [TimelineChange] {
         var changes: [TimelineChange] = []
