@@ -18,6 +18,7 @@ enum Advice {
         case .newerFormat: "Use a newer strata; this is \(Tool.version)."
         case .inputOutput where error.context.errno == EIO:
             "The medium may be failing: copy the store to another medium and run the command on the copy."
+        case _ where error.isDamage && isOfOtherFile(error, stores): "Check the file; the store is not affected."
         case _ where error.isDamage:
             "Copy the store before doing anything else with it; 'strata verify STORE' shows how much of it is intact, "
                 + "'strata repair STORE' what a repair would keep."
@@ -28,6 +29,21 @@ enum Advice {
     private static func isInStore(_ error: StrataError, _ stores: [String]) -> Bool {
         guard let path = error.context.path.map({ StorePaths($0).store }) else { return false }
         return stores.contains { path.isAtOrBelow(StorePaths($0).store) }
+    }
+
+    /// Returns true for a file that is given beside stores, such as an export or the state of a sync engine.
+    private static func isOfOtherFile(_ error: StrataError, _ stores: [String]) -> Bool {
+        error.context.path != nil && !stores.isEmpty && !isInStore(error, stores)
+            && !stores.contains { SequencerAddress.isMeant(by: $0) }
+    }
+
+    /// Returns the problem in words: for a file that cannot be opened, without what only helps with a store.
+    static func problem(_ error: StrataError, stores: [String]) -> String {
+        guard let number = error.context.errno, let path = error.context.path,
+            error.context.found?.hasPrefix("open: ") == true, !isInStore(error, stores)
+        else { return error.description }
+        let reason = String(cString: strerror(number))
+        return "cannot open \(path): " + reason.prefix(1).lowercased() + reason.dropFirst()
     }
 
     /// Returns the error to report. A store whose log is missing is damaged; its path is correct.

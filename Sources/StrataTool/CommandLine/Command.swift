@@ -51,7 +51,7 @@ struct Operand: Sendable {
             let name = operand.isRepeatable ? operand.name + " …" : operand.name
             return operand.isRequired ? name : "[\(name)]"
         }
-        return ([command] + places + options.map { "[\($0.usage)]" }).joined(separator: " ")
+        return ([command] + places + options.map { $0.isRequired ? $0.usage : "[\($0.usage)]" }).joined(separator: " ")
     }
 
     static let storeOrAddress = Operand(

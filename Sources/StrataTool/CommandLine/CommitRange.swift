@@ -50,3 +50,18 @@ struct CommitRange {
     /// Returns true if the commit is in the range or before it.
     func reaches(_ commit: Commit) -> Bool { commit.offset <= last && commit.time <= latestTime }
 }
+
+extension HistoryLog {
+    /// `commits 1 to 19`, or `no commits`.
+    ///
+    /// - Parameter last: the last commit to count; nil for the log's last.
+    func commitsText(through last: UInt64? = nil) -> String {
+        let last = last ?? end.offset
+        return last > floor.offset ? "commits \(floor.offset + 1) to \(last)" : "no commits"
+    }
+
+    /// The sentence for an offset without a commit.
+    func absence(of offset: UInt64, through last: UInt64? = nil) -> String {
+        "no commit \(offset); this store has \(commitsText(through: last))"
+    }
+}

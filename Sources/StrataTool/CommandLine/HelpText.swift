@@ -55,8 +55,8 @@ enum HelpText {
         for (name, help) in rows {
             let lines = wrapped(help, indentation: width)
             let margin = "\n" + String(repeating: " ", count: width)
-            let first = isStacked ? margin : String(repeating: " ", count: width - 2 - name.count)
-            output.write("  " + name + first + lines.joined(separator: margin) + "\n")
+            let first = isStacked ? name + margin : name.padded(to: width - 2)
+            output.write("  " + first + lines.joined(separator: margin) + "\n")
         }
         output.write("\n")
     }

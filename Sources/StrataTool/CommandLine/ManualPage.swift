@@ -31,8 +31,7 @@ enum ManualPage {
 
     /// Escapes non-ASCII characters, which some versions of groff reject.
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
+        "\\[u" + String(scalar.value, radix: 16, uppercase: true).leftPadded(to: 4, with: "0") + "]"
     }
 
     /// Escapes text for groff: backslashes, dashes, and a dot or quote at the beginning of a line have a meaning there.

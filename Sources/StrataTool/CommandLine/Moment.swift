@@ -13,10 +13,14 @@ enum Moment: Sendable, Equatable {
 
 extension Option where Value == Moment {
     /// For commands that show a state.
-    static let at = moment(
-        "--at",
-        help: "show the state at this point: an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" "
-            + "(also s, h, d), today, yesterday or @MICROSECONDS")
+    static let at = point("show the state at this point")
+
+    static func point(_ help: String) -> Option {
+        moment(
+            "--at",
+            help: help + ": an offset, 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 minutes ago\" (also s, h, d), "
+                + "today, yesterday or @MICROSECONDS")
+    }
 
     static func moment(_ name: String, help: String) -> Option {
         Option(name: name, valueName: "OFFSET|TIME", help: help) { text throws(UsageError) in

@@ -7,6 +7,8 @@ protocol OptionDescription: Sendable {
     var help: String { get }
     /// True if the option may be repeated.
     var isRepeatable: Bool { get }
+    /// True if a command does nothing without the option.
+    var isRequired: Bool { get }
 
     func parse(_ text: String) throws(UsageError) -> any Sendable
 }
@@ -26,9 +28,17 @@ struct Option<Value: Sendable>: OptionDescription {
     let valueName: String?
     let help: String
     var isRepeatable = false
+    var isRequired = false
     let convert: @Sendable (String) throws(UsageError) -> Value
 
     func parse(_ text: String) throws(UsageError) -> any Sendable { try convert(text) }
+
+    /// The same option, without which a command does nothing.
+    var required: Option {
+        var option = self
+        option.isRequired = true
+        return option
+    }
 }
 
 extension Option {

@@ -147,7 +147,8 @@ public enum Tool {
             Diagnostics.report(error.message(for: command), list: error.list, by: command)
         case let error as StrataError:
             let error = Advice.told(error, stores: stores)
-            Diagnostics.report(error.description, advice: Advice.advice(for: error, stores: stores), by: command)
+            Diagnostics.report(
+                Advice.problem(error, stores: stores), advice: Advice.advice(for: error, stores: stores), by: command)
         default: Diagnostics.report("\(error)", by: command)
         }
     }

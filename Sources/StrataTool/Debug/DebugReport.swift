@@ -155,7 +155,7 @@ struct DebugReport {
         let names = DebugVerb.all.map { $0.name + ($0.shortcuts.first.map { ", \($0)" } ?? "") }
         let width = (names.map(\.count).max() ?? 0) + 2
         for (name, verb) in zip(names, DebugVerb.all) {
-            output.write("  \(name)\(String(repeating: " ", count: width - name.count))\(verb.summary)\n")
+            output.write("  \(name.padded(to: width))\(verb.summary)\n")
         }
         output.write("  An unambiguous prefix of a name is enough. An empty line repeats the last move.\n")
         output.write("  'help COMMAND' describes a command.\n")

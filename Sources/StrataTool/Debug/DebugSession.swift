@@ -84,7 +84,8 @@ final class DebugSession {
 
     func until(_ direction: Stepper.Direction, _ arguments: Arguments) throws {
         var question = try NamedPlace(store).question(
-            arguments, try QueryRequest.predicate(arguments.operands[2]), by: DebugCommand.name)
+            arguments, try QueryRequest.predicate(arguments.operands[2]), of: QueryRequest.argument,
+            by: DebugCommand.name)
         question.record = arguments[BisectCommand.record]
         var wanted = Breakpoint()
         wanted.question = question
@@ -112,10 +113,11 @@ final class DebugSession {
     /// Runs an action that may take long. It shows progress and can be interrupted.
     private func watched<Result>(_ body: (@escaping StepperPulse) throws -> Result) throws -> Result {
         guard isWatched else { return try body { _ in true } }
-        let bar = DebugProgress(from: stepper.floor, to: stepper.end)
-        defer { bar.clear() }
+        Progress.begin(DebugCommand.name, isInterruptible: false)
+        defer { Progress.end() }
+        let farthest = DebugProgress(from: stepper.floor, to: stepper.end)
         return try body { offset in
-            bar.show(offset)
+            farthest.note(offset)
             return !StopRequest.hasCome
         }
     }
@@ -123,8 +125,11 @@ final class DebugSession {
     // MARK: Breakpoints and watches
 
     func setBreakpoint(_ arguments: Arguments) throws {
-        let breakpoint = try DebugBreakpoint.parse(Array(arguments.operands.dropFirst()), in: try places.options)
+        var breakpoint = try DebugBreakpoint.parse(Array(arguments.operands.dropFirst()), in: try places.options)
         try requireKnown(breakpoint)
+        if let question = breakpoint.question {
+            breakpoint.question?.predicate = try NamedPlace(store).fit(question, of: "where")
+        }
         guard let number = try watched({ try stepper.add(breakpoint, pulse: $0) }) else {
             return try report.say("interrupted: the breakpoint was not set")
         }
@@ -199,7 +204,7 @@ final class DebugSession {
         let other = try arguments.operands.dropFirst().first.map { try offset($0) } ?? stepper.previousOffset()
         var differences = DifferenceReport(arguments, output)
         try StateDifference(of: store, from: other, to: stepper.offset).forEachRecord { try differences.add($0) }
-        _ = try differences.end()
+        _ = try differences.end(by: DebugCommand.name)
     }
 
     func why() throws {
@@ -250,25 +255,19 @@ final class DebugSession {
     }
 }
 
-/// Shows the progress of a walk through the commits, from any thread.
+/// The progress of a walk through the commits, from any thread.
 final class DebugProgress: Sendable {
     /// Threads walk through separate ranges; the farthest one is shown.
-    private let shown: Lock<(bar: ProgressBar, done: Int)>
+    private let done = Lock<UInt64>(0)
     private let first: UInt64
     private let last: UInt64
 
-    init(from first: UInt64, to last: UInt64) {
-        shown = Lock((ProgressBar(), 0))
-        (self.first, self.last) = (first, last)
-    }
+    init(from first: UInt64, to last: UInt64) { (self.first, self.last) = (first, last) }
 
-    func show(_ offset: UInt64) {
-        let (done, total) = (Int(clamping: offset - min(offset, first)), Int(clamping: last - first))
-        shown.withLock { shown in
-            shown.done = max(shown.done, done)
-            shown.bar.show(shown.done, of: total)
+    func note(_ offset: UInt64) {
+        done.withLock { done in
+            done = max(done, offset - min(offset, first))
+            Progress.note(done, of: last - first)
         }
     }
-
-    func clear() { shown.withLock { $0.bar.clear() } }
 }

@@ -14,7 +14,9 @@ enum BlameCommand: Command {
         + "record does not exist, or did not exist at that time."
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
-    static let options: [any OptionDescription] = RecordTimelineTarget.options + [Option.at, Option.json]
+    static let options: [any OptionDescription] = RecordTimelineTarget.options + [
+        Option.at, QueryCommand.reveal, Option.json,
+    ]
     static let examples = [
         "strata blame Notes.strata note-1", "strata blame Notes.strata note-1 --user anna --zone Notes --at 2h --json",
     ]
@@ -36,17 +38,24 @@ enum BlameCommand: Command {
             blame = told.blame
             damage = damage ?? told.damage
         }
+        var lines = blame.lines
+        let secrets = try arguments[QueryCommand.reveal] ? HistorySecrets(arguments.store, target.names) : nil
+        if let secrets, let record = target.record {
+            for index in lines.indices {
+                lines[index].value = try secrets.revealed(lines[index].value, lines[index].key, of: record)
+            }
+        }
         if arguments[Option.json] {
-            for line in blame.lines { try output.writeJSON((line, target.names), as: shape) }
+            for line in lines { try output.writeJSON((line, target.names), as: shape) }
         } else {
-            try write(blame.lines, target.names, to: output)
+            try write(lines, target.names, to: output)
         }
         try output.flush()
         if let damage { throw damage }
         if let problem = blame.problem(target) {
             return Diagnostics.refuse(problem, by: name)
         }
-        return .success
+        return try secrets?.reportClosed(by: name, output) ?? .success
     }
 
     private static func write(

@@ -7,7 +7,7 @@ enum HistoryCommand: Command {
     static let summary = "print every version of a record and what each changed"
     static let details =
         "Prints the versions oldest first: when each was saved, by whom and by which operation, its change tag, and "
-        + "its changed fields. Deletions and erasures are listed too, and at the end the deletion of the zone. + marks "
+        + "its changed fields. Deletions and erasures are listed too, and deletions of the zone. + marks "
         + "an added field, - a removed one, ~ one with another value. If history was compacted, the list begins with "
         + "the record as it was then. Without options that name the zone it searches all zones. Only commits that "
         + "touched the record are read. It can run while another program writes to the store. Exits with 1 if the log "
@@ -16,7 +16,9 @@ enum HistoryCommand: Command {
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
-    static let options: [any OptionDescription] = RecordTimelineTarget.options + [limit, Option.json]
+    static let options: [any OptionDescription] = RecordTimelineTarget.options + [
+        limit, QueryCommand.reveal, Option.json,
+    ]
     static let examples = [
         "strata history Notes.strata note-1",
         "strata history Notes.strata note-1 --user anna --zone Notes -n 3 --json | jq .changes",
@@ -26,16 +28,18 @@ enum HistoryCommand: Command {
         let target = try RecordTimelineTarget(arguments)
         var damage = target.damage
         var isKnown = false
+        let secrets = try arguments[QueryCommand.reveal] ? HistorySecrets(arguments.store, target.names) : nil
         if let record = target.record {
             var timeline = try Self.timeline(of: record, target, limit: arguments[limit], &isKnown)
-            while let entry = try timeline.next() {
+            while var entry = try timeline.next() {
                 isKnown = true
+                if let secrets { entry.step = try secrets.revealed(entry.step, of: record) }
                 try write(entry, of: record, target.names, asJSON: arguments[Option.json], to: output)
             }
             damage = damage ?? timeline.damage
         }
         if let damage { throw damage }
-        if isKnown { return .success }
+        if isKnown { return try secrets?.reportClosed(by: name, output) ?? .success }
         return Diagnostics.refuse(target.problem, by: name)
     }
 

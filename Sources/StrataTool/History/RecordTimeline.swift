@@ -9,7 +9,7 @@ import StrataViews
 struct RecordTimeline {
     /// A step with the commit that made it.
     struct Entry {
-        let step: TimelineStep
+        var step: TimelineStep
         /// The time of the commit; for a base, the time of the last save, from the record's header.
         let time: Int64
         /// Nil for a base, which has no commits.
@@ -42,6 +42,8 @@ struct RecordTimeline {
     private var undecoded: StrataError?
     /// The step returned last, while a deletion of its zone could still follow.
     private var lastSave: TimelineStep?
+    /// The creation after a deletion of the zone that is returned first.
+    private var held: Entry?
 
     init(_ record: RecordKey, in store: StoreAccess, through last: UInt64) {
         self.init(record, in: store, from: store.reader.floor.offset + 1, through: last, skipping: 0, hasBase: true)
@@ -97,17 +99,26 @@ struct RecordTimeline {
 
     /// Returns nil after the last entry.
     mutating func next() throws -> Entry? {
-        guard let entry = try nextOfRecord() else { return try deletionOfZone() }
+        guard let entry = try held ?? nextOfRecord() else { return try deletionOfZone(through: last) }
+        held = nil
+        // A record that exists is not created: its zone was deleted, and created again.
+        if entry.step.kind == .create, lastSave != nil,
+            let deletion = try deletionOfZone(through: entry.step.version.offset)
+        {
+            held = entry
+            return deletion
+        }
         lastSave = [.delete, .erase].contains(entry.step.kind) ? nil : entry.step
         return entry
     }
 
-    private mutating func deletionOfZone() throws -> Entry? {
+    private mutating func deletionOfZone(through end: UInt64) throws -> Entry? {
         guard let save = lastSave else { return nil }
         lastSave = nil
         do {
-            let first = max(save.version.offset, store.reader.floor.offset, try aliveUntil(save.version) ?? 0)
-            guard let version = try store.reader.zoneDeletion(of: record.zone, after: first, through: last),
+            var first = max(save.version.offset, store.reader.floor.offset)
+            if end == last { first = max(first, try aliveUntil(save.version) ?? 0) }
+            guard let version = try store.reader.zoneDeletion(of: record.zone, after: first, through: end),
                 let commit = try store.reader.commit(at: version.offset)
             else { return nil }
             let header = try Envelope(decoding: commit.payload).header

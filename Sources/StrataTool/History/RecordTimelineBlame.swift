@@ -7,7 +7,7 @@ struct RecordTimelineBlame {
         let key: TimelineChange.Key
         /// The part of the state of a share; nil for a field or a link.
         let part: SharePart?
-        let value: FieldValue
+        var value: FieldValue
         let version: Version
         let time: Int64
         let user: UInt64

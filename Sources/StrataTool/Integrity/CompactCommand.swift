@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataStore
 import StrataSystem
@@ -14,7 +15,8 @@ enum CompactCommand: Command {
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
         + "full disk it folds the state in memory and removes the page file to make room; the next opening rebuilds it."
     static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset")
+        "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset; required"
+    ).required
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [before, apply, Option.json]
     static let examples = [
@@ -33,7 +35,8 @@ enum CompactCommand: Command {
                 try plan(offset, arguments, output)
             }
         } catch let error as StrataError where error.code == .invalidArgument {
-            return Diagnostics.refuse("\(error)", by: name)
+            let log = try LogReader.open(at: arguments.store, platform: Platform(files: ReadOnlyFiles()))
+            return Diagnostics.refuse(offset > log.end.offset + 1 ? log.absence(of: offset) : "\(error)", by: name)
         }
         return .success
     }

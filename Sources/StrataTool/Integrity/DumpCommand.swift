@@ -122,10 +122,9 @@ private struct HexPrinter {
             if bytes.isEmpty { return }
             let digits = piece.map { hexadecimal($0) }.joined(separator: " ")
             let number = "\(position + place - bytes.startIndex)"
-            output.write(String(repeating: " ", count: max(0, 8 - number.count)) + number + "  " + digits)
-            if place == shown.startIndex, !field.what.isEmpty {
-                output.write(String(repeating: " ", count: 49 - digits.count) + Printable.escaped(field.what))
-            }
+            let isFirst = place == shown.startIndex && !field.what.isEmpty
+            output.write(number.leftPadded(to: 8) + "  " + (isFirst ? digits.padded(to: 49) : digits))
+            if isFirst { output.write(Printable.escaped(field.what)) }
             try output.endLine()
             place += piece.count
         } while place < shown.endIndex

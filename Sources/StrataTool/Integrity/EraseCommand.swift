@@ -21,10 +21,12 @@ enum EraseCommand: Command {
         Operand.storeOrAddress,
         Operand(name: "RECORD", help: "the name of a record; repeat for more", isRepeatable: true),
     ]
+    static let zone = Option.text(
+        DatabaseOptions.zone.name, "NAME", help: "the zone of the records; the default zone by default")
     static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [
-        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, reason, apply,
+        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, zone, reason, apply,
         AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [

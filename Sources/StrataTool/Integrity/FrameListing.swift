@@ -183,7 +183,7 @@ struct FrameLines: FrameFormat {
         for column in shown {
             let cell = cells[column]
             let isLast = column == shown.last
-            let padding = String(repeating: " ", count: max(0, Self.widths[column] - cell.count))
+            let padding = "".padded(to: Self.widths[column] - cell.count, separation: 0)
             line += Self.wordColumns.contains(column) ? cell + (isLast ? "" : padding) : padding + cell
             if !isLast { line += "  " }
         }

@@ -62,11 +62,7 @@ enum RebuildViewsCommand: Command {
     private static func rebuild(_ path: String) throws {
         var options = StoreOptions.embedded
         options.createsStore = false
-        let bar = ProgressBar()
-        let store = try Store.open(at: path, options: options) {
-            bar.show(Int(clamping: $0.offset), of: Int(clamping: $0.end))
-        }
-        bar.clear()
+        let store = try Store.open(at: path, options: options) { Progress.note($0.offset, of: $0.end) }
         try store.closing { try $0.rebuildViews() }
     }
 }

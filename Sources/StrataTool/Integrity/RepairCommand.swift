@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataSystem
+import StrataTree
 
 /// `strata repair`: repairs a damaged log so that it opens again.
 enum RepairCommand: Command {
@@ -22,26 +23,37 @@ enum RepairCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
-        let bar = ProgressBar()
         let isApplied = arguments[apply]
         let plan =
             isApplied
-            ? try LogRepair.apply(at: arguments.store) { bar.show($0, of: $1) }
+            ? try LogRepair.apply(at: arguments.store) { Progress.note(UInt64($0), of: UInt64($1)) }
             : try LogRepair.plan(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) {
-                bar.show($0, of: $1)
+                Progress.note(UInt64($0), of: UInt64($1))
             }
-        bar.clear()
         if let damage = plan.report.damage, damage.code == .newerFormat { throw damage }
         if arguments[Option.json] {
             try output.writeJSON((plan, isApplied), as: shape)
         } else {
-            write(plan, isApplied: isApplied, to: output)
+            let later = plan.report.damage.flatMap { _ in laterState(arguments.store, than: plan.end.offset) }
+            write(plan, isApplied: isApplied, later: later, to: output)
             try output.endLine()
         }
         return plan.isWhole || isApplied && plan.obstacle == nil ? .success : .no
     }
 
-    private static func write(_ plan: RepairPlan, isApplied: Bool, to output: Output) {
+    /// Returns the commit whose state the page file has, if the repaired log ends before it.
+    private static func laterState(_ path: String, than end: UInt64) -> UInt64? {
+        // A page file that cannot be read has no state to lose.
+        guard let store = try? StoreAccess(path).reader.identity.storeID,
+            let summary = try? PageStore.summary(
+                in: path, store: store, files: ReadOnlyFiles(), isValid: { _ in true }),
+            let offset = summary.checkpoint?.position.offset, offset > end
+        else { return nil }
+        return offset
+    }
+
+    /// - Parameter later: see ``laterState(_:than:)``.
+    private static func write(_ plan: RepairPlan, isApplied: Bool, later: UInt64?, to output: Output) {
         guard let damage = plan.report.damage else {
             output.write("nothing to repair: the log is intact up to its end, \(plan.end)")
             return
@@ -62,6 +74,11 @@ enum RepairCommand: Command {
         }
         output.write("\n\(isApplied ? "done" : "would do"), in \(Printable.escaped(plan.directory)):\n")
         for step in plan.steps { output.write("  \(Printable.escaped(step.description))\n") }
+        if let later {
+            output.write(
+                "note: the page file has the state after commit \(later); a repair uses only the log, and that state "
+                    + "is lost with the page file\n")
+        }
         if let note = plan.note { output.write("note: \(Printable.escaped(note))\n") }
         output.write(
             isApplied

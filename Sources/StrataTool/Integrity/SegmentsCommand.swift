@@ -48,7 +48,7 @@ enum SegmentsCommand: Command {
         for (number, row) in rows.enumerated() {
             for column in shown {
                 let cell = row[column]
-                let padding = String(repeating: " ", count: widths[column] - cell.count)
+                let padding = "".padded(to: widths[column] - cell.count, separation: 0)
                 if !wordColumns.contains(column) { output.write(padding) }
                 if let ink = ink(ofColumn: column, in: number) { output.write(cell, ink) } else { output.write(cell) }
                 guard column != shown.last else { continue }

@@ -70,6 +70,9 @@ struct StoreInfo {
         self.damage = damage
     }
 
+    /// The size from which a page file that is much larger than the log is explained.
+    private static let roomyBytes = 64 << 20
+
     var commitCount: UInt64 { end.offset - floor.offset }
     var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
 }
@@ -79,10 +82,10 @@ struct StoreInfo {
 extension StoreInfo {
     func write(to output: Output) throws {
         func line(_ label: String, _ value: String) {
-            output.write(label + String(repeating: " ", count: 12 - label.count) + Printable.escaped(value) + "\n")
+            output.write(label.padded(to: 12) + Printable.escaped(value) + "\n")
         }
         func timeLine(_ label: String, _ time: Int64) {
-            output.write(label + String(repeating: " ", count: 12 - label.count))
+            output.write(label.padded(to: 12))
             output.write(Timestamp(microseconds: time))
             output.write("\n")
         }
@@ -117,8 +120,7 @@ extension StoreInfo {
     /// `2 d 3 h 0 min 4.5 s`, starting with the largest unit that is not 0.
     static func span(microseconds: Int64) -> String {
         let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        let digits = "\(rest)"
-        var fraction = rest == 0 ? "" : "." + String(repeating: "0", count: 6 - digits.count) + digits
+        var fraction = rest == 0 ? "" : "." + "\(rest)".leftPadded(to: 6, with: "0")
         while fraction.hasSuffix("0") { fraction.removeLast() }
         let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min")]
         let shown = parts.drop { $0.0 == 0 }.map { "\($0.0) \($0.1)" }
@@ -151,6 +153,10 @@ extension StoreInfo {
         }
         let behind = end.offset - position.offset
         var text = "at \(position.offset), " + (behind == 0 ? "the end" : "\(behind) before the end") + "; \(file)"
+        // A writing program lets the file grow in large steps, and reuses the room.
+        if views.byteCount > Self.roomyBytes, views.byteCount / 8 > byteCount {
+            text += ", mostly free room that a writing program reuses ('strata rebuild-views' removes it)"
+        }
         switch views.finding {
         case .whole: break
         case .otherSlot: text += "; a later or earlier one cannot be used"

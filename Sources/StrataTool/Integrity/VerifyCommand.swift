@@ -35,15 +35,14 @@ enum VerifyCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
-        let bar = ProgressBar()
+        Progress.note("reading the log")
         let report = LogVerifier.verify(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) {
-            bar.show($0, of: $1)
+            Progress.note(UInt64($0), of: UInt64($1))
         }
-        bar.clear()
         // A part that could not be read is not damage.
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
         // A damaged log says nothing about the other files.
-        let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store, bar) : nil
+        let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store) : nil
         let agreement =
             try report.damage == nil
             ? arguments[against].map { try HistoryAgreement(arguments.store, against: $0, arguments) } : nil
@@ -64,13 +63,18 @@ enum VerifyCommand: Command {
         return report.damage == nil && deep?.isWhole != false && agreement?.isWhole != false ? .success : .no
     }
 
-    private static func verifyDeeply(_ path: String, _ bar: ProgressBar) throws -> DeepReport {
-        defer { bar.clear() }
+    private static func verifyDeeply(_ path: String) throws -> DeepReport {
+        var part = ""
+        func note(_ name: String, _ done: UInt64, _ total: UInt64) {
+            if part != name { Progress.note(name) }
+            part = name
+            Progress.note(done, of: total)
+        }
         return try DeepVerifier.verify(at: path, platform: Platform(files: ReadOnlyFiles())) { progress in
             switch progress {
-            case .folding(let done, let total), .readingAssets(let done, let total):
-                bar.show(Int(clamping: done), of: Int(clamping: total))
-            case .comparing: bar.show(1, of: 1)
+            case .folding(let done, let total): note("folding the log", done, total)
+            case .comparing: note("comparing the page file", 0, 0)
+            case .readingAssets(let done, let total): note("reading assets", done, total)
             }
         }
     }

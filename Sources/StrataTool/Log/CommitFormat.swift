@@ -119,7 +119,7 @@ struct CommitText: CommitFormat {
 
     private static func write(_ event: Event, _ names: KnownNames, to output: Output) {
         let kind = event.kind.description
-        output.write("    " + kind + String(repeating: " ", count: max(0, 15 - kind.count)))
+        output.write("    " + kind.padded(to: 15, separation: 0))
         switch EventDetail(event) {
         case .interned(let interned): output.write("  \(text(of: interned))")
         case .saved(let place, let save):

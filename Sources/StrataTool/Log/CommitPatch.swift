@@ -7,6 +7,8 @@ struct CommitPatch {
     let timeline: ChangeTimeline
     /// Selects the events to report; all of them if it asks for no events.
     let filter: LogFilter
+    /// Decrypts values; nil to leave them encrypted.
+    var secrets: HistorySecrets?
 
     /// Returns nil for events that are not of a record, do not fit or cannot be decoded.
     func step(of event: Event, at index: Int, in commit: Commit, _ header: EnvelopeHeader, _ names: KnownNames)
@@ -17,7 +19,9 @@ struct CommitPatch {
             guard case .fits = filter.judge(event, of: header, at: commit.time, names) else { return nil }
         }
         let found = try? TimelineEvent(event, at: index, in: (commit.offset, commit.time), by: header)
-        return found.map { timeline.step(of: $0) }
+        guard let found else { return nil }
+        let step = timeline.step(of: found)
+        return (try? secrets?.revealed(step, of: found.record)) ?? step
     }
 }
 

@@ -26,6 +26,8 @@ enum LogCommand: Command {
         "--stat", help: "print the numbers of events by kind, and of zones, records and bytes, of each commit")
     static let patch = Option.flag(
         "--patch", help: "print what each event changed in its record: the fields before and after")
+    static let reveal = Option.flag(
+        QueryCommand.reveal.name, help: "with --patch: print encrypted values, with the keys of the store")
     static let reverse = Option.flag(
         "--reverse", help: "reverse the order: the newest first, or on a terminal the oldest")
     static let follow = Option.flag(
@@ -35,7 +37,7 @@ enum LogCommand: Command {
     static let operands = [Operand.storeOrAddress]
     static let options: [any OptionDescription] =
         [Option.json, follow, limit, reverse, from, to, since, CommitRange.until] + LogFilterOptions.all
-        + [oneline, stat, patch, AddressCopy.directory, SequencerAddress.files]
+        + [oneline, stat, patch, reveal, AddressCopy.directory, SequencerAddress.files]
     static let examples = [
         "strata log Notes.strata -n 10",
         "strata log Notes.strata --since 2h --oneline",
@@ -64,6 +66,7 @@ enum LogCommand: Command {
         for (one, other) in contradictions where arguments.has(one) && arguments.has(other) {
             throw UsageError("\(one.name) and \(other.name) cannot be combined")
         }
+        if arguments[reveal], !arguments[patch] { throw UsageError("--reveal is for --patch") }
         let filter = try LogFilterOptions.filter(arguments)
         try StoreAccess.requireDirectory(arguments.store)
         var run = try LogFilterRun(arguments, filter, output)
@@ -73,7 +76,11 @@ enum LogCommand: Command {
         } else if let problem = run.unknownName {
             try output.flush()
             return Diagnostics.refuse(problem, by: name)
+        } else if let emptiness = try run.emptiness {
+            if let from = arguments[from], from > run.end + 1 { return Diagnostics.refuse(emptiness, by: name) }
+            try output.flush()
+            Diagnostics.note(emptiness, by: name)
         }
-        return .success
+        return try run.secrets?.reportClosed(by: name, output) ?? .success
     }
 }

@@ -58,10 +58,13 @@ struct LogFilter: Sendable {
     func judge(_ envelope: DecodedEnvelope, at time: Int64, _ names: KnownNames) -> Verdict {
         if isEmpty { return .fits }
         guard case .success(let envelope) = envelope else { return .cannotTell }
-        guard fits(envelope.header, names) else { return .doesNotFit }
-        guard asksEvents else { return .fits }
+        let isByActor = fits(envelope.header, names)
+        let isNote = envelope.header.operationKind == .console
+        guard isByActor || isNote else { return .doesNotFit }
+        if isByActor, !asksEvents { return .fits }
         var isUnsure = false
-        for event in envelope.events {
+        for event in envelope.events where isByActor || isNoteAboutActor(event) {
+            guard asksEvents else { return .fits }
             switch judge(event, of: envelope.header, at: time, names) {
             case .fits: return .fits
             case .doesNotFit: continue
@@ -81,10 +84,22 @@ struct LogFilter: Sendable {
         return true
     }
 
+    /// Returns true for what the console did to the requests of the wanted user or device.
+    private func isNoteAboutActor(_ event: Event) -> Bool {
+        guard group == nil, user != nil || device != nil, let note = Self.note(event) else { return false }
+        return (user.map { Self.isSame(note.user, $0) } ?? true)
+            && (device.map { Self.isSame(note.device, $0) } ?? true)
+    }
+
+    private static func note(_ event: Event) -> ConsoleNote? {
+        guard event.kind == .consoleActed else { return nil }
+        return (try? ConsoleActedEvent(decoding: event.body))?.note
+    }
+
     // MARK: Events
 
     func judge(_ event: Event, of header: EnvelopeHeader, at time: Int64, _ names: KnownNames) -> Verdict {
-        guard kinds.isEmpty || kinds.contains(event.kind), fits(outcomeOf: event.kind) else { return .doesNotFit }
+        guard kinds.isEmpty || kinds.contains(event.kind), fits(outcomeOf: event) else { return .doesNotFit }
         guard asksPlaces || condition != nil else { return .fits }
         // By default only changes of zones and records fit, not audits.
         if asksChangesOnly, !Self.changeKinds.contains(event.kind) { return .doesNotFit }
@@ -95,11 +110,12 @@ struct LogFilter: Sendable {
         } catch { return .cannotTell }
     }
 
-    private func fits(outcomeOf kind: EventKind) -> Bool {
+    private func fits(outcomeOf event: Event) -> Bool {
         switch outcome ?? .all {
         case .all: true
-        case .refused: kind == .requestRefused
-        case .committed: kind != .requestRefused
+        // A device gets the failures that the console injects, too.
+        case .refused: event.kind == .requestRefused || Self.note(event)?.device.isEmpty == false
+        case .committed: event.kind != .requestRefused
         }
     }
 
@@ -149,8 +165,16 @@ struct LogFilter: Sendable {
             let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
             return "no \(what) is named '\(name)'" + suggestion
         }
-        return missing("user", user, .user, others: [Self.systemName]) ?? missing("user", owner, .user)
+        let named =
+            missing("user", user, .user, others: [Self.systemName]) ?? missing("user", owner, .user)
             ?? missing("device", device, .device) ?? missing("zone", zone, .zone)
             ?? missing("record type", type, .recordType)
+        if let named { return named }
+        for path in condition?.predicate.namedKeys ?? [] {
+            // The rest of the path names a field of another record, or a number derived from the field.
+            let field = String(path.prefix { $0 != "." })
+            if SystemField(field) == nil, let problem = missing("field", field, .field) { return problem }
+        }
+        return nil
     }
 }

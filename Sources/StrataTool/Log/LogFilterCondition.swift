@@ -1,16 +1,26 @@
 import StrataModel
 import StrataQuery
 import StrataSystem
+import StrataViews
 
 /// A predicate over the fields that a record event sets.
 struct LogFilterCondition: Sendable {
+    static let argument = "--where"
+
     let predicate: PredicateTree
     /// Seconds since 2001, for `now()`.
     let now: Double
+    /// The first comparison that can never hold for the values of a save.
+    private let misfit = Lock<UsageError?>(nil)
 
     init(_ predicate: PredicateTree) {
         self.predicate = predicate
         now = EngineDate.seconds(SystemTime().nowMicroseconds())
+    }
+
+    /// Throws the error for a comparison that could not hold for a save.
+    func requireFit() throws {
+        if let misfit = misfit.withLock({ $0 }) { throw misfit }
     }
 
     /// - Parameter time: the time of the commit.
@@ -21,7 +31,14 @@ struct LogFilterCondition: Sendable {
         // An erased save has no values left.
         if saved.isErased { return false }
         let fields = LogFilterFields(saved: saved, header: header, time: time, names: names)
-        return try PredicateEvaluator(subject: fields, now: now).holds(predicate)
+        do {
+            let fitted = try fields.fitting.fit(predicate)
+            return try PredicateEvaluator(subject: fields, now: now).holds(fitted)
+        } catch let error as UsageError {
+            // A key may have values of another kind in another record type.
+            misfit.withLock { $0 = $0 ?? error }
+            return false
+        }
     }
 }
 
@@ -34,8 +51,38 @@ private struct LogFilterFields: PredicateSubject {
 
     func predicateValue(forKey key: String) -> PredicateValue? {
         if let field = SystemField(key) { return value(of: field) }
-        let change = saved.fields.first { LogFilter.isSame(names.field(UInt64($0.field)), key) }
-        return change?.value.map(value)
+        return value(forKey: key).map(value)
+    }
+
+    /// The value that the save sets for a field.
+    private func value(forKey key: String) -> FieldValue? {
+        saved.fields.first { LogFilter.isSame(names.field(UInt64($0.field)), key) }?.value
+    }
+
+    /// Fits constants to the values of this save.
+    var fitting: PredicateFitting {
+        PredicateFitting(
+            kinds: { key in
+                if let field = SystemField(key) { return [field.kind] }
+                return value(forKey: key).map { [$0.kind] } ?? []
+            },
+            targets: { name, key in
+                let user = names.names(in: .user).first {
+                    LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name)
+                }
+                if SystemField(key)?.isUser == true {
+                    return [.init(recordName: user ?? name, zoneName: ZoneID.defaultName, ownerName: "")]
+                }
+                let value = predicateValue(forKey: key)
+                var zones = Set((value?.elements ?? [value].compactMap(\.self)).compactMap(\.target?.zoneName))
+                if zones.isEmpty { zones.insert(names.zone(saved.record.zone) ?? "") }
+                var targets = zones.sorted().map {
+                    PredicateValue.Target(recordName: name, zoneName: $0, ownerName: "")
+                }
+                if let user { targets.append(.user(user)) }
+                return targets
+            },
+            argument: LogFilterCondition.argument)
     }
 
     var searchedTexts: [String] {
@@ -85,4 +132,8 @@ private struct LogFilterFields: PredicateSubject {
         case .asset, .sealed: .opaque
         }
     }
+}
+
+extension PredicateValue {
+    fileprivate var target: Target? { if case .reference(let target) = self { target } else { nil } }
 }

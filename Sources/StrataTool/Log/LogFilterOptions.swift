@@ -3,7 +3,9 @@ import StrataModel
 /// The options that select commits by their content.
 enum LogFilterOptions {
     static let user = Option.text(
-        "--user", "NAME", help: "commits of this user; \(LogFilter.systemName) for commits without a user")
+        "--user", "NAME",
+        help: "commits of this user, and what the console did to the user's requests; \(LogFilter.systemName) for "
+            + "commits without a user")
     static let device = Option.text("--device", "NAME", help: "commits from this device")
     static let group = Option.text("--group", "GROUP", help: "commits of the operation group with this id or name")
     static let kind = Option<EventKind>(
@@ -13,8 +15,8 @@ enum LogFilterOptions {
     ) { text throws(UsageError) in try eventKind(named: text) }
     static let outcome = Option<LogFilter.Outcome>.choice(
         "--outcome", "OUTCOME", LogFilter.Outcome.allCases.map { ($0.rawValue, $0) }, suggests: true,
-        help: "committed: events that were committed; refused: requests, or parts of them, that were refused; all: "
-            + "both, the default without --zone and --record")
+        help: "committed: events that were committed; refused: requests, or parts of them, that were refused, and "
+            + "failures that the console injected into a device; all: both, the default without --zone and --record")
     static let database = Option<InternedName.Scope>.choice(
         "--database", "SCOPE", DatabaseOptions.scopes, suggests: true,
         help: "events of a public, private or shared database")
@@ -23,9 +25,11 @@ enum LogFilterOptions {
     static let record = Option.text("--record", "NAME", help: "changes of records with this name")
     static let type = Option.text("--type", "NAME", help: "events about this record type")
     static let condition = Option<LogFilterCondition>(
-        name: "--where", valueName: "PREDICATE",
+        name: LogFilterCondition.argument, valueName: "PREDICATE",
         help: "saves whose fields match this, such as \"rank > 3\"; keys that a save does not set are nil"
-    ) { text throws(UsageError) in LogFilterCondition(try QueryRequest.predicate(text, of: "--where")) }
+    ) { text throws(UsageError) in
+        LogFilterCondition(try QueryRequest.predicate(text, of: LogFilterCondition.argument))
+    }
 
     static let all: [any OptionDescription] = [
         user, device, group, kind, outcome, database, owner, zone, record, type, condition,

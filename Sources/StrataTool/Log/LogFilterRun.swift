@@ -20,6 +20,8 @@ struct LogFilterRun {
     private let subject: TouchedCommits.Subject?
     private var printer: LogFilterPrinter
     private let nameDamage: StrataError?
+    /// Decrypts values; nil to leave them encrypted.
+    let secrets: HistorySecrets?
 
     init(_ arguments: Arguments, _ filter: LogFilter, _ output: Output) throws {
         self.filter = filter
@@ -45,8 +47,10 @@ struct LogFilterRun {
             newest: isReversed || Self.gathersNames(arguments, filter) ? gathered.all : nil)
         subject = filter.subject(names)
         self.store = store
+        secrets = try arguments[LogCommand.reveal] ? HistorySecrets(arguments.store, Self.allNames(of: store)) : nil
         printer = LogFilterPrinter(
-            filter: filter, names: names, format: Self.format(arguments, filter, store), output: output)
+            filter: filter, names: names, format: Self.format(arguments, filter, store, secrets),
+            output: output)
     }
 
     private static func open(
@@ -72,9 +76,17 @@ struct LogFilterRun {
         return filter.asksChangesOnly || options.contains { arguments.has($0) }
     }
 
-    private static func format(_ arguments: Arguments, _ filter: LogFilter, _ store: StoreAccess) -> any CommitFormat {
+    private static func allNames(of store: StoreAccess) throws -> KnownNames {
+        var names = KnownNames()
+        _ = try names.addAll(of: store, before: store.reader.end.offset + 1)
+        return names
+    }
+
+    private static func format(
+        _ arguments: Arguments, _ filter: LogFilter, _ store: StoreAccess, _ secrets: HistorySecrets?
+    ) -> any CommitFormat {
         let timeline = arguments[LogCommand.patch] ? ChangeTimeline(of: store.reader) : nil
-        let patch = timeline.map { CommitPatch(timeline: $0, filter: filter) }
+        let patch = timeline.map { CommitPatch(timeline: $0, filter: filter, secrets: secrets) }
         if arguments[Option.json] { return CommitJSON(patch: patch) }
         let body = arguments[LogCommand.stat] ? CommitBody.stat : patch.map { .patch($0) } ?? .events
         return arguments[LogCommand.oneline] ? CommitLine(body: body) : CommitText(body: body)
@@ -155,8 +167,27 @@ struct LogFilterRun {
 
     // MARK: Names
 
+    /// The last commit of the store.
+    var end: UInt64 { store.reader.end.offset }
+
     /// Reports a requested name that nothing has.
     var unknownName: String? { filter.unknownName(printer.names).map { "\($0) up to offset \(last)" } }
+
+    /// Reports why nothing was printed; nil if something was.
+    ///
+    /// - Throws: ``UsageError`` for a predicate that can never hold.
+    var emptiness: String? {
+        get throws {
+            guard printer.printedCount == 0, limit != 0 else { return nil }
+            try filter.condition?.requireFit()
+            if end == store.reader.floor.offset { return "the store has no commits" }
+            if first > last { return "no commit is in that range; this store has \(store.reader.commitsText())" }
+            let isOfRefusals = filter.outcome == .refused || filter.kinds == [.requestRefused]
+            return "no commit matches"
+                + (isOfRefusals
+                    ? "; the log has refusals only from times when the store option recordRefusals was on" : "")
+        }
+    }
 }
 
 /// Prints the commits that fit a filter, learning names on the way.
@@ -166,6 +197,7 @@ struct LogFilterPrinter {
     let format: any CommitFormat
     let output: Output
     private var undecidedCount = 0
+    private(set) var printedCount = 0
 
     init(filter: LogFilter, names: KnownNames, format: any CommitFormat, output: Output) {
         self.filter = filter
@@ -178,6 +210,7 @@ struct LogFilterPrinter {
     mutating func take(_ commit: Commit) throws -> Bool {
         let envelope = learn(commit)
         guard judge(commit, envelope) else { return false }
+        printedCount += 1
         try format.write(commit, envelope, names, to: output)
         return true
     }
@@ -191,6 +224,7 @@ struct LogFilterPrinter {
     /// Writes a commit that is known to fit.
     mutating func write(_ commit: Commit) throws {
         let envelope = learn(commit)
+        printedCount += 1
         try format.write(commit, envelope, names, to: output)
     }
 

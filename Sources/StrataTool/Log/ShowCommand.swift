@@ -28,8 +28,7 @@ enum ShowCommand: Command {
         guard offset > floor, offset <= end else {
             // The commit may be in the part that damage makes unreadable.
             if offset > end, let damage = store.damage { throw damage }
-            let range = end > floor ? "its commits are \(floor + 1) to \(end)" : "it has no commits"
-            return Diagnostics.refuse("there is no commit at offset \(offset): \(range)", by: name)
+            return Diagnostics.refuse(store.reader.absence(of: offset), by: name)
         }
         var names = KnownNames()
         // Show the commit even if damage hides the names.
@@ -57,7 +56,7 @@ private struct CommitDetail: CommitFormat {
         func line(_ label: String, _ value: String) {
             output.write("    ")
             output.write(label, .faint)
-            output.write(String(repeating: " ", count: 16 - label.count) + Printable.escaped(value) + "\n")
+            output.write("".padded(to: 16 - label.count) + Printable.escaped(value) + "\n")
         }
         line("chain before", hexadecimal(chainBefore))
         line("file", place.path)

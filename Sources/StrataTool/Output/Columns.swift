@@ -36,11 +36,7 @@ enum Columns {
             output.write(String(repeating: " ", count: indentation))
             let lastIndex = row.lastIndex { !$0.isEmpty } ?? 0
             for (index, text) in row[...lastIndex].enumerated() {
-                output.write(text)
-                if index < lastIndex {
-                    output.write(
-                        String(repeating: " ", count: max(0, widths[index] - DisplayWidth.width(of: text)) + 2))
-                }
+                output.write(index < lastIndex ? text.padded(to: widths[index] + 2, separation: 2) : text)
             }
             try output.endLine()
         }

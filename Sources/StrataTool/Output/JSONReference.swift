@@ -23,7 +23,7 @@ enum JSONReference {
         ("strata what-if", [RerunCommit.shape, WhatIfReport.end, WhatIfReport.noAnswer]),
         ("strata determinism", [DeterminismCommand.shape]),
         ("strata minimize", [MinimizationReport.request, MinimizationReport.end]),
-        ("strata zones", [ZonesCommand.shape]),
+        ("strata zones", [ZonesCommand.Line.shape]),
         ("strata subscriptions", [SubscriptionDetail.shape]),
         ("strata users", [UserDetail.shape]),
         ("strata shares", [ShareDetail.shape]),

@@ -5,11 +5,13 @@ import Synchronization
 
 /// Shows at a terminal that a command is still working: for how long, and how far it has come if that is known.
 ///
-/// The line appears after a second without output and is erased before any output.
+/// The line appears after a second without output and is erased before any output. Work of several parts names each.
 enum Progress {
     private struct Line {
         var command: String
         var begin: ContinuousClock.Instant
+        /// The part of the work, or what has been done, in words.
+        var text = ""
         var isShown = false
         /// True while other output is in the terminal's line.
         var isHeld = false
@@ -26,12 +28,15 @@ enum Progress {
     private static let done = Atomic<UInt64>(0)
     private static let total = Atomic<UInt64>(0)
 
-    static func begin(_ command: String) {
+    /// - Parameter isInterruptible: pass false for a command that handles interrupts, and keeps running.
+    static func begin(_ command: String, isInterruptible: Bool = true) {
         guard Diagnostics.isTerminal, !isPiped else { return }
-        Cleanup.listen()
-        line.withLock { $0 = Line(command: command, begin: .now) }
+        if isInterruptible { Cleanup.listen() }
+        note(0, of: 0)
+        let begin = ContinuousClock.now
+        line.withLock { $0 = Line(command: command, begin: begin) }
         Thread.detachNewThread {
-            while tick() { usleep(tickMicroseconds) }
+            while tick(since: begin) { usleep(tickMicroseconds) }
         }
     }
 
@@ -39,6 +44,12 @@ enum Progress {
     static func note(_ done: UInt64, of total: UInt64) {
         Self.done.store(done, ordering: .relaxed)
         Self.total.store(total, ordering: .relaxed)
+    }
+
+    /// Names the part of the work that begins, or says what has been done where a number does not.
+    static func note(_ text: String) {
+        line.withLock { $0?.text = text }
+        note(0, of: 0)
     }
 
     /// Erases the line, so that other output starts on a clean one. The next tick shows it again.
@@ -69,12 +80,13 @@ enum Progress {
     }
 
     /// Returns false once progress has stopped.
-    private static func tick() -> Bool {
+    private static func tick(since begin: ContinuousClock.Instant) -> Bool {
         line.withLock { line in
-            guard let shown = line else { return false }
+            guard let shown = line, shown.begin == begin else { return false }
             let seconds = (ContinuousClock.now - shown.begin).components.seconds
             guard seconds >= 1, !shown.isHeld else { return true }
-            Diagnostics.write("\r\u{1B}[Kstrata \(shown.command): \(place)\(seconds) s")
+            let text = shown.text.isEmpty ? "" : shown.text + ", "
+            Diagnostics.write("\r\u{1B}[Kstrata \(shown.command): \(text)\(place)\(seconds) s")
             line?.isShown = true
             return true
         }

@@ -57,10 +57,7 @@ extension FieldValue.Sealed {
 extension Timestamp: CustomStringConvertible {
     /// Prints seconds, and microseconds only if there are any.
     var description: String {
-        func digits(_ number: UInt64, _ width: Int) -> String {
-            let text = "\(number)"
-            return String(repeating: "0", count: max(0, width - text.count)) + text
-        }
+        func digits(_ number: UInt64, _ width: Int) -> String { "\(number)".leftPadded(to: width, with: "0") }
         let (parts, zone) = printed
         let (seconds, rest) = UInt64(parts.microseconds).quotientAndRemainder(dividingBy: 1_000_000)
         let date = [digits(UInt64(parts.month), 2), digits(UInt64(parts.day), 2)].joined(separator: "-")

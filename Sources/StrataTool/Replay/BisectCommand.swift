@@ -66,7 +66,7 @@ enum BisectCommand: Command {
                 throw Refusal(.invalidArguments, "\(error)")
             }
             guard let asked else { return try search(store, in: range, arguments, output) }
-            var question = try NamedPlace(store).question(arguments, asked, by: name)
+            var question = try NamedPlace(store).question(arguments, asked, of: predicate.name, by: name)
             question.record = arguments[record]
             return try answer(question, of: store, in: range, arguments, output)
         }
@@ -125,7 +125,7 @@ enum BisectCommand: Command {
             return Diagnostics.refuse(problem, advice: advice, by: name)
         }
         guard answer.flipCount == 0 else { return .success }
-        return Diagnostics.refuse("it does not hold after any of the commits \(text(of: range))", by: name)
+        return Diagnostics.refuse("no record matches after any of commits \(text(of: range))", by: name)
     }
 
     private static func text(of range: ClosedRange<UInt64>) -> String {

@@ -49,7 +49,7 @@ struct BisectionReport {
         for (title, record, ink) in [("before", record.before, TextStyle.removed), ("after", record.after, .added)] {
             output.write("        ")
             output.write(title, ink)
-            output.write(String(repeating: " ", count: 8 - title.count) + (try text(of: record)) + "\n")
+            output.write("".padded(to: 8 - title.count) + (try text(of: record)) + "\n")
         }
     }
 

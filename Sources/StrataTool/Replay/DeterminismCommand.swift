@@ -6,7 +6,7 @@ import StrataSystem
 /// `strata determinism`: checks that every way of replaying a log gives the same state.
 enum DeterminismCommand: Command {
     static let name = "determinism"
-    static let summary = "replay the log in every possible way and compare the results"
+    static let summary = "replay the log from several starting points and compare the results"
     static let details =
         "Folds the log from its beginning, from each checkpoint that the page file keeps, and with each request judged "
         + "again by the rules. Commits that were judged again must be the same byte by byte, states must have the same "
@@ -23,15 +23,17 @@ enum DeterminismCommand: Command {
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let options = arguments[WhatIfCommand.rules] ?? .service
-        do {
-            return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
-                var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
-                check.first = arguments[from] ?? 1
-                let report = try access.tellingDamage { try check.run() }
-                if arguments[Option.json] { try output.writeJSON(report, as: shape) } else { try write(report, output) }
-                return [.same, .empty].contains(report.verdict) ? .success : .no
+        return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
+            var check = DeterminismCheck(of: access.store, platform: Platform(files: ReadOnlyFiles()))
+            check.first = arguments[from] ?? 1
+            if check.first > access.store.offset + 1 {
+                throw Refusal(
+                    .invalidArguments, access.store.log.absence(of: check.first, through: access.store.offset))
             }
-        } catch let error as StrataError where error.code == .outOfRange { throw UsageError(error.description) }
+            let report = try access.tellingDamage { try check.run() }
+            if arguments[Option.json] { try output.writeJSON(report, as: shape) } else { try write(report, output) }
+            return [.same, .empty].contains(report.verdict) ? .success : .no
+        }
     }
 
     private static func write(_ report: DeterminismReport, _ output: Output) throws {
@@ -74,8 +76,7 @@ enum DeterminismCommand: Command {
     }
 
     private static func text(_ digest: UInt128) -> String {
-        let digits = String(digest, radix: 16)
-        return String(repeating: "0", count: 32 - digits.count) + digits
+        String(digest, radix: 16).leftPadded(to: 32, with: "0")
     }
 
     static let shape = Shape<DeterminismReport>("What `determinism` prints") {

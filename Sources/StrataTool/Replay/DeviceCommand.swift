@@ -9,7 +9,8 @@ enum DeviceCommand: Command {
     static let summary = "show what a device was given, and what it does not know yet"
     static let details =
         "For each zone: the newest change token that the device received, the changes since, and whether the store "
-        + "would still accept the token. Requires recordsFetches, with which the store keeps fetches in the log; what "
+        + "would still accept the token. Requires recordFetches (recordsFetches in StoreOptions), with which the store "
+        + "keeps fetches in the log; what "
         + "the device saved, and how far it was notified, is always in the log. With --record: whether the device "
         + "knows the newest state of a record, and if not, why. The headers of all commits are read. It can run while "
         + "another program writes to the store. With --state: what the device's CKSyncEngine has to send, how far its "

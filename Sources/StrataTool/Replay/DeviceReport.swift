@@ -25,7 +25,8 @@ struct DeviceReport {
             try output.writeLine("; \(database.zonesBehind) changed since")
         }
         for zone in view.zones {
-            output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))  ")
+            output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))")
+            output.write((zone.sharedBy.map { " of \(Printable.escaped($0))" } ?? "") + "  ")
             if !zone.isThere { output.write("does not exist; ") }
             output.write(zone.given.map { Self.text(of: $0) } ?? "no fetch of its changes is recorded")
             if let count = zone.changesBehind { output.write("; \(count.counted("change")) behind") }
@@ -93,6 +94,7 @@ extension DeviceView: Shaped {
     private static let zone = Shape<Zone>("A zone of a device") {
         Key(of: DatabaseID.scopeShape) { $0.database }
         Key("zoneName", "its name") { $0.zone.name }
+        Key("sharedBy", "name of the zone's owner", if: "in the shared database") { $0.sharedBy }
         Key("there", "true if it exists") { $0.isThere }
         Key("given", "the newest token that the device received", as: given, if: "if known") { $0.given }
         Key("changesBehind", "how many changes came after it", if: "if known") { $0.changesBehind }

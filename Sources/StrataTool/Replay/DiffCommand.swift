@@ -24,7 +24,7 @@ enum DiffCommand: Command {
         "--stat", help: "print how many records of each type and zone differ, instead of which")
     static let options: [any OptionDescription] = [
         type, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, DatabaseOptions.zone, stat,
-        Option.json,
+        QueryCommand.reveal, Option.json,
     ]
     static let examples = [
         "strata diff Notes.strata 1200 1300", "strata diff Notes.strata 15m --type Note --stat",
@@ -87,7 +87,7 @@ enum DiffCommand: Command {
             try requireKnown(scope, in: [access.store])
             var report = DifferenceReport(arguments, output)
             try StateDifference(of: access.store, from: from, to: to, in: scope).forEachRecord { try report.add($0) }
-            return try report.end()
+            return try report.end(by: name)
         }
     }
 
@@ -100,7 +100,7 @@ enum DiffCommand: Command {
                 var report = DifferenceReport(arguments, output)
                 let difference = StoreDifference(from: access.store, to: another.store, in: scope)
                 try difference.forEachRecord { try report.add($0) }
-                return try report.end()
+                return try report.end(by: name)
             }
         }
     }

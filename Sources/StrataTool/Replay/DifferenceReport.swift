@@ -26,6 +26,8 @@ struct DifferenceReport {
     private let asJSON: Bool
     private let isSummary: Bool
     private let output: Output
+    /// Decrypts values; nil to leave them encrypted.
+    private let secrets: Secrets?
     private var total = Counts()
     /// The counts of the current place by type, in order of first appearance.
     private var types: [(name: String, counts: Counts)] = []
@@ -34,6 +36,7 @@ struct DifferenceReport {
     init(_ arguments: Arguments, _ output: Output) {
         asJSON = arguments[Option.json]
         isSummary = arguments[DiffCommand.stat]
+        secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
         self.output = output
     }
 
@@ -50,18 +53,19 @@ struct DifferenceReport {
         }
         if isSummary {
             try count(difference)
-        } else if asJSON {
-            try output.writeJSON(difference)
-        } else {
-            try write(difference)
+            return true
         }
+        let shown = try secrets?.revealed(difference) ?? difference
+        if asJSON { try output.writeJSON(shown) } else { try write(shown) }
         return true
     }
 
     /// Writes the end of the report.
     ///
-    /// - Parameter same: the text to print if no record differs.
-    mutating func end(_ same: StaticString = "nothing differs") throws -> ExitCode {
+    /// - Parameters:
+    ///   - same: the text to print if no record differs.
+    ///   - command: the command that reports values that could not be decrypted.
+    mutating func end(_ same: StaticString = "nothing differs", by command: String) throws -> ExitCode {
         try endPlace()
         let isSame = total.added + total.removed + total.changed == 0
         if asJSON {
@@ -72,7 +76,8 @@ struct DifferenceReport {
         } else {
             try output.writeLine("\(total.added) added, \(total.removed) removed, \(total.changed) changed")
         }
-        return isSame ? .success : .no
+        let code = try secrets?.reportClosed(by: command, output) ?? .success
+        return isSame ? code : .no
     }
 
     // MARK: In short

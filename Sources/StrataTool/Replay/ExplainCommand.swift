@@ -47,8 +47,10 @@ enum ExplainCommand: Command {
             } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
                 // The commit may be in the part that damage makes unreadable.
                 if let damage = access.damage { throw damage }
-                let isEmpty = access.store.offset == 0
-                return Diagnostics.refuse(isEmpty ? "The store has no commits." : "\(error)", by: name)
+                let store = access.store
+                let isThere = offset > store.log.floor.offset && offset <= store.offset
+                return Diagnostics.refuse(
+                    isThere ? "\(error)" : store.log.absence(of: offset, through: store.offset), by: name)
             }
             return .success
         }

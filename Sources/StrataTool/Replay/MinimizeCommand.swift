@@ -22,14 +22,15 @@ enum MinimizeCommand: Command {
     static let out = Option.text(
         "--out", "NEWSTORE", help: "save the result as a new store; the path must not exist yet")
     static let test = Option.text("--test", "FILE.swift", help: "write a Swift test of the result; - prints it")
+    static let at = Option.point("the point at which the predicate holds, by default the end of the store")
     static let keys = Option.flag(
         "--keys", help: "also leave out keys of saves, though the predicate may then hold for another reason")
     static let knownIssue = Option.flag(
         "--known-issue",
         help: "make the test a known issue: it passes while its expectation fails, and fails once it does not")
     static let options: [any OptionDescription] = [
-        BisectCommand.predicate, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
-        DatabaseOptions.database, DatabaseOptions.owner, Option.at, keys, WhatIfCommand.rules, out, test, knownIssue,
+        BisectCommand.predicate.required, BisectCommand.record, DatabaseOptions.zone, DatabaseOptions.user,
+        DatabaseOptions.database, DatabaseOptions.owner, at, keys, WhatIfCommand.rules, out, test, knownIssue,
         Option.json,
     ]
     static let examples = [
@@ -55,7 +56,8 @@ enum MinimizeCommand: Command {
                 by: name,
                 output
             ) { access in
-                var question = try NamedPlace(access.store).question(arguments, predicate, by: name)
+                var question = try NamedPlace(access.store).question(
+                    arguments, predicate, of: BisectCommand.predicate.name, by: name)
                 question.record = arguments[BisectCommand.record]
                 do { return try answer(question, arguments, of: access, to: output) } catch let error as StrataError
                     where [.alreadyExists, .notFound, .interrupted].contains(error.code)
@@ -115,11 +117,9 @@ enum MinimizeCommand: Command {
         StopRequest.listen()
         defer { StopRequest.end() }
         minimization.isStopped = { StopRequest.hasCome }
-        let line = ProgressLine()
-        defer { line.clear() }
         return try minimization.run { progress in
             let left = progress.requestCount.counted("commit")
-            line.show(
+            Progress.note(
                 progress.readThrough.map { "reading commit \($0)" }
                     ?? "\(left) left, \(progress.trialCount.counted("history", "histories")) tried")
         }

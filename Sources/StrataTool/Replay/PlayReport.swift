@@ -8,23 +8,25 @@ struct PlayReport {
     private let isJSON: Bool
     private let output: Output
     private let box: PushQueue?
-    private var feed: PlayedFeed?
+    private var feeds: [PlayedFeed] = []
 
     /// - Parameter actor: the receiver of changes and notifications; nil for none.
     init(_ playback: Playback, as actor: Actor?, isJSON: Bool, to output: Output) throws {
         (self.playback, self.isJSON, self.output) = (playback, isJSON, output)
         box = try actor.map { try playback.store.listen(as: $0) }
-        feed = try actor.map { try PlayedFeed(playback.store, as: $0) }
+        if let actor { feeds = try [.private, .shared].map { try PlayedFeed(playback.store, $0, as: actor) } }
         if actor != nil { playback.store.awaitNotifications() }
     }
 
     /// Writes a commit that has just been replayed.
     mutating func write(_ commit: PlayedCommit) throws {
         try isJSON ? output.writeJSON(commit) : writeText(commit)
-        guard box != nil || feed != nil else { return }
+        guard box != nil else { return }
         let state = ContainerState(playback.store)
-        for change in try feed?.changes() ?? [] {
-            try isJSON ? writeJSON(change, state) : writeText(change, state)
+        for index in feeds.indices {
+            for change in try feeds[index].changes() {
+                try isJSON ? writeJSON(change, state) : writeText(change, state)
+            }
         }
         while let push = box?.takeWaiting() {
             try isJSON ? output.writeJSON((push, state), as: Self.push) : writeText(push, state)
@@ -50,11 +52,12 @@ struct PlayReport {
         switch change {
         case .changed(let record):
             let values = try RecordDetail(record, in: state).valuesText()
-            output.write("    changed  \(Self.text(record.id)), \(Printable.escaped(try record.type))")
+            output.write("    changed  \(try Self.text(record.id, state)), \(Printable.escaped(try record.type))")
             if !values.isEmpty { output.write("  \(values)") }
-        case .deleted(let id, let type): output.write("    deleted  \(Self.text(id)), \(Printable.escaped(type))")
+        case .deleted(let id, let type):
+            output.write("    deleted  \(try Self.text(id, state)), \(Printable.escaped(type))")
         case .zoneDeleted(let zone, let reason):
-            output.write("    deleted  zone \(Printable.escaped(zone.name)), \(reason.name)")
+            output.write("    deleted  zone \(try Self.text(zone, state)), \(reason.name)")
         }
         try output.endLine()
     }
@@ -63,8 +66,8 @@ struct PlayReport {
         output.write("    push     \(Printable.escaped(push.subscriptionID)): ")
         switch push.subject {
         case .database: output.write("database \(push.scope.name)")
-        case .zone(let zone): output.write("zone \(Printable.escaped(zone.name))")
-        case .record(let id, let reason): output.write("\(Self.text(id)) \(reason)")
+        case .zone(let zone): output.write("zone \(try Self.text(zone, state))")
+        case .record(let id, let reason): output.write("\(try Self.text(id, state)) \(reason)")
         }
         for key in push.fields.keys.sorted() {
             guard let value = push.fields[key] else { continue }
@@ -74,8 +77,14 @@ struct PlayReport {
         try output.endLine()
     }
 
-    private static func text(_ id: RecordID) -> String {
-        "\(Printable.escaped(id.zone.name))/\(Printable.escaped(id.name))"
+    /// `Notes/milk`, in the shared database `Notes of anna/milk`.
+    private static func text(_ id: RecordID, _ state: ContainerState) throws -> String {
+        "\(try text(id.zone, state))/\(Printable.escaped(id.name))"
+    }
+
+    private static func text(_ zone: ZoneID, _ state: ContainerState) throws -> String {
+        let owner = zone.owner.isEmpty ? "" : " of " + Printable.escaped(try state.user(ofRecord: zone.owner))
+        return Printable.escaped(zone.name) + owner
     }
 
     private static func detail(_ push: Push, _ state: ContainerState) -> ValueDetail {
@@ -85,14 +94,20 @@ struct PlayReport {
 
     // MARK: For programs
 
+    private func owner(of zone: ZoneID, _ state: ContainerState) throws -> String? {
+        zone.owner.isEmpty ? nil : try state.user(ofRecord: zone.owner)
+    }
+
     private func writeJSON(_ change: PlayedFeed.Change, _ state: ContainerState) throws {
         switch change {
         case .changed(let record):
             var detail = try RecordDetail(record, in: state)
             detail.isChange = true
             try output.writeJSON(detail)
-        case .deleted(let id, let type): try output.writeJSON(FeedChange(id, type: type))
-        case .zoneDeleted(let zone, let reason): try output.writeJSON(FeedChange(zone: zone, reason: reason))
+        case .deleted(let id, let type):
+            try output.writeJSON(FeedChange(id, type: type, of: owner(of: id.zone, state)))
+        case .zoneDeleted(let zone, let reason):
+            try output.writeJSON(FeedChange(zone: zone, of: owner(of: zone, state), reason: reason))
         }
     }
 

@@ -1,8 +1,8 @@
 import StrataModel
 import StrataStore
 
-/// A client that follows its private database and all its zones during a replay. After each commit it fetches changes
-/// with the tokens of the previous fetch.
+/// A client that follows a database and all its zones during a replay. After each commit it fetches changes with the
+/// tokens of the previous fetch.
 struct PlayedFeed {
     enum Change {
         case changed(Record)
@@ -14,9 +14,9 @@ struct PlayedFeed {
     private var token: FeedToken?
     private var zones: [ZoneID: FeedToken] = [:]
 
-    /// A client that has received everything that a store now contains.
-    init(_ store: Store, as actor: Actor) throws {
-        feed = FeedReading(store: store, database: DatabaseID(.private), zone: nil, actor: actor)
+    /// A client that has received everything that a database of its user now contains.
+    init(_ store: Store, _ scope: InternedName.Scope, as actor: Actor) throws {
+        feed = FeedReading(store: store, database: DatabaseID(scope), zone: nil, actor: actor)
         token = try feed.presentToken()
         for zone in try store.snapshot().zones(in: feed.database, as: actor) where !zone.id.isDefault {
             zones[zone.id] = try reading(zone.id).presentToken()

@@ -20,8 +20,8 @@ enum WhatIfCommand: Command {
 
     static let drop = Option<RerunChange>(
         name: "--drop", valueName: "OFFSET",
-        help: "leave out the request of this commit; with ' participant:USER' after OFFSET only an invitation to a "
-            + "share, RECORD.participant:USER if it saved several shares",
+        help: "leave out the request of this commit; with ' participant:USER' after OFFSET only the invitation of a "
+            + "user, by name or address, to a share, RECORD.participant:USER if it saved several shares",
         isRepeatable: true
     ) { text throws(UsageError) in try dropped(text) }
     static let edit = Option<RerunChange>(
@@ -32,7 +32,8 @@ enum WhatIfCommand: Command {
     ) { text throws(UsageError) in try edited(text) }
     static let policy = Option<ChosenPolicy>(
         name: "--policy", valueName: "OFFSET=POLICY",
-        help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys; or "
+        help: "make this commit's request ask for if-server-record-unchanged, changed-keys or all-keys, also "
+            + "spelled as in CloudKit, such as changedKeys; or "
             + "schema=enforced: saves declare no types and keys, or schema=open: they do",
         isRepeatable: true
     ) { text throws(UsageError) in try policy(text) }
@@ -70,6 +71,7 @@ enum WhatIfCommand: Command {
             return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
                 rerun.changes = changes
+                try requireCommits(of: changes, in: access.store)
                 rerun.progress = { Progress.note($0, of: $1) }
                 if !arguments[leaveOut],
                     let reason = try access.tellingDamage({ try reasonNotToAnswer(rerun) })
@@ -100,6 +102,17 @@ enum WhatIfCommand: Command {
         } catch let error as StrataError where [.invalidArgument, .outOfRange].contains(error.code) {
             try output.flush()
             throw UsageError(error.description)
+        }
+    }
+
+    /// - Throws: ``Refusal`` for a change of a commit that the store does not have.
+    private static func requireCommits(of changes: [RerunChange], in store: Store) throws {
+        for change in changes {
+            if case .insert = change { continue }
+            guard change.offset > store.log.floor.offset, change.offset <= store.offset else {
+                throw Refusal(
+                    .invalidArguments, store.log.absence(of: change.offset, through: store.offset))
+            }
         }
     }
 
@@ -211,6 +224,7 @@ enum WhatIfCommand: Command {
         if let mode = modes[text] { return .schema(mode) }
         let policies: [String: SavePolicy] = [
             "if-server-record-unchanged": .ifServerRecordUnchanged, "changed-keys": .changedKeys, "all-keys": .allKeys,
+            "ifServerRecordUnchanged": .ifServerRecordUnchanged, "changedKeys": .changedKeys, "allKeys": .allKeys,
         ]
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let policy = policies[String(parts[1])] else {

@@ -38,7 +38,8 @@ struct WhatIfReport {
         try report.forEachDifference { try differences.add($0) }
         let isVacuous = report.hasJudgedNothing && !isAnyOther
         let code = try differences.end(
-            isAnyOther ? "no record differs" : isVacuous ? "nothing was judged" : "nothing differs")
+            isAnyOther ? "no record differs" : isVacuous ? "nothing was judged" : "nothing differs",
+            by: WhatIfCommand.name)
         let verdict = isVacuous ? "nothing judged" : isAnyOther || code != .success ? "differs" : "same"
         if asJSON { try output.writeJSON((report, verdict, path), as: Self.end) } else { try write(report, path) }
         return verdict == "same" ? code : .no

@@ -39,7 +39,7 @@ struct SequencerInfo {
 
     func write(to output: Output) throws {
         func line(_ label: String, _ value: String) {
-            output.write(label + String(repeating: " ", count: 12 - label.count) + Printable.escaped(value) + "\n")
+            output.write(label.padded(to: 12) + Printable.escaped(value) + "\n")
         }
         line("sequencer", address)
         line("container", identity.containerIdentifier)

@@ -17,7 +17,9 @@ enum TrimCommand: Command {
         + "interrupted, run it again."
     static let operands = [SequencerAddress.operand]
     static let before = Option.number(
-        "--before", "OFFSET", 1...Version.maximumOffset, help: "remove the entries that end before this commit")
+        "--before", "OFFSET", 1...Version.maximumOffset,
+        help: "remove the entries that end before this commit; required"
+    ).required
     static let copy = Option.text(
         "--copy", "DIR", help: "make the base from the copy in this directory, which is made or updated, and kept")
     static let ignoresCopies = Option.flag(

@@ -60,11 +60,31 @@ struct ReportContent {
     // MARK: Histories
 
     /// The number of records that have changed; nil if the count is not exact.
-    var recordCount: Int? { scan.statistics.churn.error == 0 ? scan.statistics.churn.count : nil }
+    var exactRecordCount: UInt64? {
+        let churn = scan.statistics.churn
+        return churn.error == 0 ? UInt64(churn.count) : nil
+    }
+
+    /// Returns the number of records that have changed, in words; nil if all of them are on the page.
+    private func recordCount(besides histories: ReportHistories) -> String? {
+        let numbers = scan.statistics
+        let shown = UInt64(histories.told.count)
+        if let count = exactRecordCount { return count == 0 || count == shown ? nil : ReportNumber.grouped(count) }
+        let least = max(shown, UInt64(numbers.churn.count))
+        // Each record that exists since before the first commit of the report was not created in it.
+        let isFromStart = scan.range?.lowerBound == 1
+        return isFromStart && numbers.records.created >= least
+            ? "about " + ReportNumber.grouped(numbers.records.created) : "more than " + ReportNumber.grouped(least)
+    }
 
     /// Returns a note on the histories that were omitted; nil if none were.
-    func note(of histories: ReportHistories) -> String? {
-        histories.note(of: recordCount, atLeast: scan.statistics.churn.count)
+    func note(of histories: ReportHistories) -> String? { histories.note(of: recordCount(besides: histories)) }
+
+    /// Says how many of the records the page has, for a search that finds none; nil if it has all.
+    func extent(of histories: ReportHistories) -> String? {
+        recordCount(besides: histories).map { count in
+            "It has \(ReportNumber.grouped(UInt64(histories.told.count))) of \(count) records."
+        }
     }
 
     func histories(maximumBytes: Int) throws -> ReportHistories {

@@ -34,6 +34,10 @@ struct ReportHistories {
     private let names: KnownNames
     private let past: ChangeTimeline
     private let maximumBytes: Int
+    /// The places of the records in each zone.
+    private let placesByZone: [UInt64: [Int]]
+    /// The types of the records that exist, by place, as far as the commits were read.
+    private var living: [Int: UInt64] = [:]
     private var byteCount = 0
     /// The number of latest versions of a record to encode.
     private var mostVersions = 0
@@ -47,6 +51,7 @@ struct ReportHistories {
     ) throws {
         histories = records.map { History(record: $0) }
         places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1, $0) })
+        placesByZone = Dictionary(grouping: records.indices) { records[$0].zone }
         (self.names, self.maximumBytes) = (names, maximumBytes)
         past = ChangeTimeline(of: store.reader)
         guard !records.isEmpty else { return }
@@ -70,50 +75,71 @@ struct ReportHistories {
 
     // MARK: Reading
 
-    /// An event of a listed record, by its index in the commit and the record's place.
-    private typealias Found = (index: Int, place: Int)
+    /// An event of a listed record, or the deletion of its zone: the index in the commit, the record's place, and for a
+    /// deletion of the zone the record's type.
+    private typealias Found = (index: Int, place: Int, goneType: UInt64?)
 
     private mutating func read(
         _ store: StoreAccess, _ range: ClosedRange<UInt64>,
         _ visit: (inout ReportHistories, Commit, [Found]) -> Void
     ) throws {
         var source = try CommitSource(store, from: range.lowerBound)
-        let progress = ProgressBar()
-        defer { progress.clear() }
+        living = [:]
         while source.nextOffset <= range.upperBound, let commit = try source.next() {
             let found = events(of: commit)
             if !found.isEmpty { visit(&self, commit, found) }
-            progress.show(Int(clamping: commit.offset - range.lowerBound), of: range.count)
         }
         damage = damage ?? source.store.damage
     }
 
-    private func events(of commit: Commit) -> [Found] {
+    private mutating func events(of commit: Commit) -> [Found] {
         (try? commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             var found: [Found] = []
             while let event = try walker.next() {
+                if event.kind == .zoneDeleted {
+                    var reader = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
+                    for place in placesByZone[try reader.readEventZone()] ?? [] {
+                        guard let type = living.removeValue(forKey: place) else { continue }
+                        found.append((walker.eventIndex - 1, place, type))
+                    }
+                }
                 guard let record = try RecordEvent(event.kind, event.body, of: payload),
                     let place = places[try record.key]
                 else { continue }
-                found.append((walker.eventIndex - 1, place))
+                living[place] = event.kind == .recordSaved ? record.type : nil
+                found.append((walker.eventIndex - 1, place, nil))
             }
             return found
         }) ?? []
     }
 
     private mutating func add(_ found: [Found], of commit: Commit) {
-        let wanted = found.filter { _, place in
+        let wanted = found.filter { _, place, _ in
             histories[place].passedCount += 1
             return histories[place].versionCount - histories[place].passedCount < mostVersions
                 && !histories[place].isDropped
         }
         guard !wanted.isEmpty, let envelope = try? Envelope(decoding: commit.payload) else { return }
-        for (index, place) in wanted {
+        for (index, place, goneType) in wanted {
+            if let goneType {
+                let version = Version(offset: commit.offset, eventIndex: UInt32(index))
+                addDeletionOfZone(version, goneType, of: place, commit, envelope.header)
+                continue
+            }
             let event = try? TimelineEvent(
                 envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
             if let event { add(event, of: place, envelope.header) }
         }
+    }
+
+    private mutating func addDeletionOfZone(
+        _ version: Version, _ type: UInt64, of place: Int, _ commit: Commit, _ header: EnvelopeHeader
+    ) {
+        if histories[place].head.bytes.isEmpty { name(place, type) }
+        let origin = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
+        let entry = RecordTimeline.Entry(TimelineStep(.zoneDeleted, version, type: type), of: origin, by: header)
+        hold(ReportVersion(entry, names).json, of: place)
     }
 
     private mutating func add(_ event: TimelineEvent, of place: Int, _ header: EnvelopeHeader) {

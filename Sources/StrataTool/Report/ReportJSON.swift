@@ -35,8 +35,7 @@ struct ReportJSON {
     }
 
     private mutating func appendEscape(_ scalar: Unicode.Scalar) {
-        let digits = String(scalar.value, radix: 16)
-        bytes.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits).utf8)
+        bytes.append(contentsOf: ("\\u" + String(scalar.value, radix: 16).leftPadded(to: 4, with: "0")).utf8)
     }
 
     /// Appends elements in brackets, separated by commas.

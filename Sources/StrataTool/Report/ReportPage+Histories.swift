@@ -14,7 +14,7 @@ extension ReportPage {
             \(missing)
             <noscript><p class="card notice">Search needs JavaScript; \
             <code>strata history STORE RECORD</code> prints the history of a record.</p></noscript>
-            <div class="browser" id="browser" hidden>
+            <div class="browser" id="browser" data-extent="\(content.extent(of: histories) ?? "")" hidden>
             <div class="finder">
             <label for="search">Search histories</label>
             <input id="search" type="search" role="combobox" aria-expanded="true" aria-controls="results" \
@@ -35,17 +35,13 @@ extension ReportPage {
 
 extension ReportHistories {
     /// Returns a note on the histories that were omitted; nil if none were.
-    /// - Parameters:
-    ///   - recordCount: the number of records; nil if unknown.
-    ///   - leastCount: the number of known records.
-    func note(of recordCount: Int?, atLeast leastCount: Int) -> String? {
-        let told = told
+    ///
+    /// - Parameter recordCount: the number of all records, in words; nil if all are on the page.
+    func note(of recordCount: String?) -> String? {
         var parts: [String] = []
-        if recordCount != told.count, recordCount ?? 1 > 0 {
-            let all =
-                recordCount.map { ReportNumber.grouped(UInt64($0)) }
-                ?? "more than \(ReportNumber.grouped(UInt64(max(told.count, leastCount))))"
-            parts.append("\(ReportNumber.grouped(UInt64(told.count))) of \(all) records have their history on the page")
+        if let recordCount {
+            parts.append(
+                "\(ReportNumber.grouped(UInt64(told.count))) of \(recordCount) records have their history on the page")
         }
         if cutCount > 0 {
             parts.append("only the last versions of \(ReportNumber.counted(UInt64(cutCount), "record")) are included")

@@ -108,7 +108,7 @@ extension ReportPage {
             <th scope="col">Record</th><th scope="col">Zone</th><th scope="col" class="n">Versions</th>\
             \(meterHead("Compared", of: counts))
             """
-        let all = content.recordCount.map { "of \(ReportNumber.counted(UInt64($0), "record"))" } ?? "of all records"
+        let all = content.exactRecordCount.map { "of \(ReportNumber.counted($0, "record"))" } ?? "of all records"
         let accuracy = error == 0 ? "" : " Each number may be too low by at most \(ReportNumber.grouped(error))."
         return """
             <section id="churn">

@@ -54,13 +54,10 @@ struct ReportScan {
     private mutating func read(
         _ range: ClosedRange<UInt64>, from source: inout CommitSource, lastTime: Int64
     ) throws {
-        let progress = ProgressBar()
-        defer { progress.clear() }
         var readOffsets: ClosedRange<UInt64>?
         while source.nextOffset <= range.upperBound, let commit = try source.next() {
             add(commit, lastTime: lastTime)
             readOffsets = (readOffsets?.lowerBound ?? commit.offset)...commit.offset
-            progress.show(Int(clamping: commit.offset - range.lowerBound), of: range.count)
         }
         stored.finish(readOffsets)
     }

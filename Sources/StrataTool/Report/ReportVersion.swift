@@ -19,7 +19,8 @@ struct ReportVersion {
         json.append(raw: "[")
         json.append(step.version.offset)
         for text in [
-            "\(Timestamp(microseconds: entry.time))", names.actorText(entry.user, entry.device), step.kind.rawValue,
+            "\(Timestamp(microseconds: entry.time))", names.actorText(entry.user, entry.device),
+            step.kind == .zoneDeleted ? "zone deleted" : step.kind.rawValue,
             operation, step.version.tag,
         ] {
             json.append(raw: ",")
@@ -46,6 +47,7 @@ struct ReportVersion {
         let step = entry.step
         var notes: [String] = []
         if step.kind == .base { notes.append("as it was when the history before it was compacted") }
+        if step.kind == .zoneDeleted { notes.append("deleted with its zone") }
         if step.isCascade { notes.append("deleted with another record") }
         if !step.reason.isEmpty { notes.append("reason: " + Printable.escaped(step.reason)) }
         if step.isErased { notes.append("its content was erased later") }

@@ -124,7 +124,10 @@
       item.addEventListener("click", () => choose(record));
       return item;
     }));
-    if (!shown.length) results.append(make("li", "faint", "No record here has these words."));
+    if (!shown.length) {
+      results.append(make("li", "faint", ["No record on this page has these words.", browser.dataset.extent]
+        .filter((text) => text).join(" ")));
+    }
     mark();
   };
 
@@ -194,7 +197,7 @@
     history.append(more);
   };
 
-  const badges = { create: "good", update: "", touch: "", base: "warn", delete: "bad", erase: "bad" };
+  const badges = { create: "good", update: "", touch: "", base: "warn", delete: "bad", erase: "bad", "zone deleted": "bad" };
   const versionOf = ([offset, time, who, kind, operation, tag, notes, changes]) => {
     const section = make("section", "version");
     const head = make("header");

@@ -113,6 +113,14 @@ struct ContainerState {
         }
     }
 
+    /// Returns true if the user of a command line sees a record of a zone that another user shares.
+    func sees(_ name: String, in zone: ZoneID, _ options: DatabaseOptions) throws -> Bool {
+        let found = try snapshot.records(
+            [RecordID(name, zone: zone)], in: options.database, desiredKeys: [], as: options.actor)
+        if case .success? = found.first { return true }
+        return false
+    }
+
     /// Returns the existing zones that a command line names.
     ///
     /// - Throws: ``Refusal`` for a zone that does not exist, and as ``database(_:)``.

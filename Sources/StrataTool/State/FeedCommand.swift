@@ -22,7 +22,7 @@ enum FeedCommand: Command {
         case offset(UInt64)
     }
 
-    static let user = Option.text("--user", "NAME", help: "the user who fetches; required")
+    static let user = Option.text("--user", "NAME", help: "the user who fetches; required").required
     static let database = Option<InternedName.Scope>(
         name: DatabaseOptions.database.name, valueName: "NAME",
         help: "private or shared; the default is the user's own private database"
@@ -180,7 +180,10 @@ struct FeedPages {
                 detail.isChange = true
                 try output.writeJSON(detail)
             }
-            for deletion in page.deleted { try output.writeJSON(FeedChange(deletion.id, type: deletion.type)) }
+            for deletion in page.deleted {
+                try output.writeJSON(
+                    FeedChange(deletion.id, type: deletion.type, of: owner(of: deletion.id.zone)))
+            }
         }
         try output.writeJSON((count, page, token), as: Self.end)
     }
@@ -215,7 +218,8 @@ struct FeedChange: Shaped {
     private var owner: String?
 
     /// A record that was deleted.
-    init(_ id: RecordID, type: String) {
+    init(_ id: RecordID, type: String, of owner: String? = nil) {
+        self.owner = owner
         (name, zone, self.type, reason, isDeleted) = (id.name, id.zone, type, nil, true)
     }
 
@@ -231,7 +235,7 @@ struct FeedChange: Shaped {
         Key("change", "`changed` or `deleted`") { $0.isDeleted ? "deleted" : "changed" }
         Key("name", "of the record", if: "a zone's feed") { $0.name }
         Key("zone", "its name") { $0.zone.name }
-        Key("sharedBy", "name of the zone's owner", if: "a zone of the shared database") { $0.owner }
+        Key("sharedBy", "name of the zone's owner", if: "in the shared database") { $0.owner }
         Key("type", "the type that the record had", if: "a zone's feed") { $0.type }
         Key("reason", "`deleted`, `purged` or `encrypted data reset`", if: "of a zone that is gone") { $0.reason?.name }
     }

@@ -14,6 +14,9 @@ struct NamedPlace {
     /// The maximum number of records among which a mistyped name is searched.
     private static let maximumNames = 10_000
 
+    /// The maximum number of zones in which a name in a predicate may have a record.
+    private static let maximumZones = 200
+
     private let state: ContainerState
     private let store: Store
 
@@ -42,12 +45,59 @@ struct NamedPlace {
     }
 
     /// Returns the question for a predicate about records of the type in the second operand.
+    ///
+    /// - Parameter argument: the name of the argument with the predicate.
     func question(
-        _ arguments: Arguments, _ predicate: PredicateTree, by command: String
+        _ arguments: Arguments, _ predicate: PredicateTree, of argument: String, by command: String
     ) throws -> BisectionQuestion {
         let type = arguments.operands[1]
         let place = try resolve(arguments, type: type, fields: predicate.namedKeys, by: command)
-        return BisectionQuestion(type, where: predicate, in: place.database, zone: place.zone, as: place.actor)
+        var question = BisectionQuestion(type, where: predicate, in: place.database, zone: place.zone, as: place.actor)
+        question.predicate = try fit(question, of: argument)
+        return question
+    }
+
+    // MARK: Predicates
+
+    /// Returns the predicate of a question with constants that fit its keys.
+    ///
+    /// - Throws: ``UsageError`` for a comparison that can never hold.
+    func fit(_ question: BisectionQuestion, of argument: String) throws -> PredicateTree {
+        let types = try state.snapshot.schema().recordTypes
+        let own = types.filter { LogFilter.isSame($0.name, question.type) }
+        let zones = try question.zone.map { [$0.name] } ?? zoneNames(of: question)
+        let fitting = PredicateFitting(
+            kinds: { path in
+                var names = path.split(separator: ".").map(String.init)
+                guard let key = names.popLast() else { return [] }
+                if key == "@count" { return [.int64] }
+                if let field = SystemField(key) { return [field.kind] }
+                // A key after a dot belongs to a record of any type.
+                let fields = (names.isEmpty && !own.isEmpty ? own : types).flatMap(\.fields)
+                var kinds: [FieldKind] = []
+                for field in fields where LogFilter.isSame(field.name, key) && !kinds.contains(field.kind) {
+                    kinds.append(field.kind)
+                }
+                return kinds
+            },
+            targets: { name, path in
+                let key = path.split(separator: ".").last.map(String.init) ?? path
+                if SystemField(key)?.isUser == true { return [.user(try requireUser(name))] }
+                guard zones.count <= Self.maximumZones else {
+                    throw UsageError("\(argument): there are \(zones.count) zones; choose one with --zone")
+                }
+                var targets = zones.map { PredicateValue.Target(recordName: name, zoneName: $0, ownerName: "") }
+                if SystemField(key) == nil, let user = try? requireUser(name) { targets.append(.user(user)) }
+                return targets
+            },
+            argument: argument)
+        return try fitting.fit(question.predicate)
+    }
+
+    /// Returns the names of all zones that the database of a question has had.
+    private func zoneNames(of question: BisectionQuestion) throws -> [String] {
+        let database = question.database.named(for: question.actor.user)
+        return try state.database(database.scope, of: database.owner).map { try state.zones(of: $0).map(\.name) } ?? []
     }
 
     // MARK: Names
@@ -175,5 +225,17 @@ struct NamedPlace {
             if !page.matches.isEmpty { return true }
         }
         return false
+    }
+}
+
+extension SystemField {
+    var kind: FieldKind { [.creationDate, .modificationDate].contains(self) ? .date : .reference }
+    var isUser: Bool { [.creatorUserRecordID, .lastModifiedUserRecordID].contains(self) }
+}
+
+extension PredicateValue.Target {
+    /// The record of a user.
+    static func user(_ name: String) -> Self {
+        .init(recordName: UserRecord.name(of: name), zoneName: ZoneID.defaultName, ownerName: "")
     }
 }

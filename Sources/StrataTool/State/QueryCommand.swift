@@ -10,8 +10,12 @@ enum QueryCommand: Command {
     static let summary = "print the records that match a predicate"
     static let details =
         "The predicate has NSPredicate's format, such as \"rank > 2 AND title BEGINSWITH 'a'\"; without one all "
-        + "records of the type match. It can run while another program writes to the store, and uses the indexes that "
-        + "the store has. Exits with 1 if the type or the zone does not exist."
+        + "records of the type match. A constant has the type of its key: a text that is compared with a date is a "
+        + "time in UTC, such as '2026-11-21' or '2026-11-21T05:18:03Z'; with a reference, parent or recordID it is the "
+        + "name of a record, with creatorUserRecordID the name of a user. now() - 86400 is a day ago, "
+        + "CAST('00ff', 'NSData') is data, CAST({48.1, 11.5}, 'CLLocation') a location. It can run while another "
+        + "program writes to the store, and uses the indexes that the store has. Exits with 1 if the type or the zone "
+        + "does not exist."
     static let operands = [
         Operand.store, Operand(name: "TYPE", help: "the record type, such as Note"),
         Operand(name: "PREDICATE", help: "such as \"rank > 3 AND title BEGINSWITH 'A'\"", isRequired: false),
@@ -122,7 +126,7 @@ enum QueryCommand: Command {
 /// Prints the plan by which a page was found.
 struct PlanReport {
     private static let scanNote =
-        "a store opened for reading has no indexes; the program that writes to it may have some"
+        "no index is built for a store opened for reading; the indexes that the store has are used"
 
     let plan: QueryPlan
 

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataQuery
+import StrataReplay
 import StrataStore
 
 /// The query that a command line describes.
@@ -36,12 +37,17 @@ struct QueryRequest {
         if database.scope == .shared, place.zone == nil {
             throw UsageError("a query of the shared database needs --zone NAME and --owner NAME")
         }
+        let question = BisectionQuestion(
+            query.recordType, where: query.predicate, in: database, zone: place.zone, as: actor)
+        query.predicate = try NamedPlace(store).fit(question, of: Self.argument)
         cursor = try arguments[QueryCommand.cursor].map { try store.cursor(from: $0) }
         if let cursor { try Self.require(cursor, isOf: query, in: database) }
     }
 
+    static let argument = "PREDICATE"
+
     /// - Parameter name: the name of the argument, for error messages.
-    static func predicate(_ text: String, of name: String = "PREDICATE") throws(UsageError) -> PredicateTree {
+    static func predicate(_ text: String, of name: String = argument) throws(UsageError) -> PredicateTree {
         do {
             let tree = try PredicateParser.parse(text)
             try PredicateCheck(.extended).check(tree)

@@ -29,10 +29,30 @@ final class Secrets {
     /// - Throws: ``StrataError`` if the store's keys cannot be read.
     func reveal(_ fields: inout [String: FieldValue], of record: Record) throws {
         try record.forEachSealedField { key, value in
-            do { fields[key] = try value.get() } catch let error as StrataError where error.isOfOneValue {
-                closedCount += 1
-                firstReason = firstReason ?? error
-            }
+            if let value = try opened({ try value.get() }) { fields[key] = value }
+        }
+    }
+
+    /// Returns the difference with decrypted values.
+    func revealed(_ difference: RecordDifference) throws -> RecordDifference {
+        func opened(_ value: FieldValue?, _ key: String, of record: Record?) throws -> FieldValue? {
+            guard value?.kind.isSealed == true else { return value }
+            return try self.opened { try record?.opened(key) } ?? value
+        }
+        return try difference.mappingFields { field in
+            (
+                try opened(field.before, field.key, of: difference.before),
+                try opened(field.after, field.key, of: difference.after)
+            )
+        }
+    }
+
+    /// Returns nil for a value that cannot be decrypted.
+    func opened(_ body: () throws -> FieldValue?) throws -> FieldValue? {
+        do { return try body() } catch let error as StrataError where error.isOfOneValue {
+            closedCount += 1
+            firstReason = firstReason ?? error
+            return nil
         }
     }
 }
@@ -69,11 +89,9 @@ struct RecordLines: RecordFormat {
                 Printable.escaped(field.key) + "=" + ValueText.text(of: field.value)
             }
             for (text, width) in zip(texts, widths) {
-                output.write(text)
-                let padding = min(width, Self.widestColumn) - DisplayWidth.width(of: text)
                 // Without values no padding is needed.
                 let isLast = values.isEmpty && text == texts.last
-                if !isLast { output.write(String(repeating: " ", count: max(0, padding) + 2)) }
+                output.write(isLast ? text : text.padded(to: min(width, Self.widestColumn) + 2, separation: 2))
             }
             try output.writeLine(values.joined(separator: "  "))
         }

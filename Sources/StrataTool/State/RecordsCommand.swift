@@ -34,12 +34,7 @@ enum RecordsCommand: Command {
                 limit: arguments[limit] ?? .max, isJSON: arguments[Option.json], output: output)
             if options.database.scope == .shared {
                 for (zone, id, _) in try state.sharedZones(options) where !list.isCutShort {
-                    try list.add(zone) { name in
-                        let found = try state.snapshot.records(
-                            [RecordID(name, zone: id)], in: options.database, desiredKeys: [], as: options.actor)
-                        if case .success? = found.first { return true }
-                        return false
-                    }
+                    try list.add(zone) { try state.sees($0, in: id, options) }
                 }
             } else {
                 for zone in try state.livingZones(options) where !list.isCutShort { try list.add(zone) }

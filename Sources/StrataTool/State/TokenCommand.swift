@@ -8,7 +8,8 @@ enum TokenCommand: Command {
     static let name = "token"
     static let summary = "show what a change token contains"
     static let details =
-        "TEXT is the token's bytes in base64, as a CKServerChangeToken's description prints them, or in hexadecimal. "
+        "TEXT is the token's bytes in base64, as a CKServerChangeToken's description prints them, that whole "
+        + "description, or the bytes in hexadecimal. "
         + "With a store it also prints the name of the zone, how old the token is and how far it lags, what a client "
         + "that sends it would fetch, which compaction would make it expire, and whether the store would serve it now; "
         + "if not, it exits with 1 and prints the reason. Without a store, nothing shows if a store made the token. "
@@ -75,7 +76,7 @@ struct TokenReport {
         if standing != nil { lines.append(("served", refusal.map { "no: \($0.message)" } ?? "yes")) }
         for (index, (label, value)) in lines.enumerated() {
             if index > 0 { output.write("\n" as StaticString) }
-            output.write(label + String(repeating: " ", count: 10 - label.count) + Printable.escaped(value))
+            output.write(label.padded(to: 10) + Printable.escaped(value))
         }
     }
 }

@@ -12,6 +12,7 @@ struct TokenText: Sendable {
     ///   - name: The name of the argument, for error messages.
     /// - Throws: ``UsageError`` if the text is not a token.
     init(_ text: String, of name: String) throws(UsageError) {
+        let text = Self.bare(text)
         let readings = [Data(base64Encoded: text).map { [UInt8]($0) }, Self.bytes(hexadecimal: text)].compactMap { $0 }
         for bytes in readings {
             do {
@@ -36,6 +37,15 @@ struct TokenText: Sendable {
                 "\(name) is a change token of an earlier release; stores answer changeTokenExpired to it, and the "
                     + "client fetches from nil")
         }
+    }
+
+    /// Returns the text of a token in the description of an object, as programs print and log it:
+    /// `<CKServerChangeToken: 0x7f…; data=…>`.
+    private static func bare(_ text: String) -> String {
+        guard text.hasPrefix("<"), text.hasSuffix(">") else { return text }
+        let words = text.dropFirst().dropLast().split { " ;,".contains($0) }
+        guard let word = words.last else { return text }
+        return String(word.hasPrefix("data=") ? word.dropFirst("data=".count) : word)
     }
 
     private static func bytes(hexadecimal text: String) -> [UInt8]? {

@@ -7,12 +7,12 @@ enum ZonesCommand: Command {
     static let summary = "list the zones of a database, or of all databases"
     static let details =
         "Without a user or a database it lists the zones of every database that has been written to. With --database "
-        + "shared it lists the zones that others share with --user, as their owners have them. For each zone it prints "
-        + "the number of records, the bytes that they count toward the user's quota, and its capabilities. It also "
-        + "prints the last commit that changed the zone: a change token from there or later has nothing to fetch. And "
-        + "it prints the event that began the zone's life: tokens of an earlier life have expired. It can run while "
-        + "another program writes to the store. Exits with 1 if the user does not exist, or if --owner shares nothing "
-        + "with the user."
+        + "shared it lists the zones that others share with --user, with the records that the user sees. For each "
+        + "zone it prints the number of records, the bytes that they count toward its owner's quota (not for shared "
+        + "zones), and its capabilities. It also prints the last commit that changed the zone: a change token from "
+        + "there or later has nothing to fetch. And it prints the event that began the zone's life: tokens of an "
+        + "earlier life have expired. It can run while another program writes to the store. Exits with 1 if the user "
+        + "does not exist, or if --owner shares nothing with the user."
 
     static let deleted = Option.flag("--deleted", help: "also list deleted zones")
 
@@ -32,16 +32,16 @@ enum ZonesCommand: Command {
                 let zones = try state.zones(of: database).filter { $0.row.status == .alive || arguments[deleted] }
                 count += zones.count
                 if arguments[Option.json] {
-                    for zone in zones { try output.writeJSON((zone, database.id, nil), as: shape) }
+                    for zone in zones { try output.writeJSON(Line(zone, of: database.id), as: Line.shape) }
                 } else if !zones.isEmpty {
                     try output.writeLine(database.id.shownText, .heading)
-                    try Columns.write(zones.map(row), indentation: 2, to: output)
+                    try Columns.write(zones.map { Line($0, of: database.id).row }, indentation: 2, to: output)
                 }
             }
             if let options, options.database.scope == .shared {
-                let zones = try state.sharedZones(options)
-                count += zones.count
-                try writeShared(zones, of: options.actor.user, asJSON: arguments[Option.json], to: output)
+                let lines = try sharedLines(options, in: state)
+                count += lines.count
+                try writeShared(lines, of: options.actor.user, asJSON: arguments[Option.json], to: output)
             } else if let options {
                 if let database = try state.database(options) { try write(database) }
             } else {
@@ -52,53 +52,79 @@ enum ZonesCommand: Command {
         }
     }
 
-    private static func row(of zone: ContainerState.ZoneEntry) -> [String] {
-        let row = zone.row
-        let life = row.incarnation
-        var properties = row.capabilities.names
-        if row.encryptionScope == .zone { properties.append("one key for the zone") }
-        if row.status != .alive { properties = [row.status.name] }
-        return [
-            Printable.escaped(zone.name), row.recordCount.counted("record"),
-            row.usedBytes.counted("byte"), "changed by \(row.lastChanged)",
-            "life since commit \(life.offset), event \(life.eventIndex)", properties.joined(separator: ", "),
-        ]
-    }
-
-    private static func writeShared(
-        _ zones: [(zone: ContainerState.ZoneEntry, id: ZoneID, owner: String)], of user: String, asJSON: Bool,
-        to output: Output
-    ) throws {
-        let database = DatabaseID(.shared, owner: user)
-        if asJSON {
-            for zone in zones { try output.writeJSON((zone.zone, database, zone.owner), as: shape) }
-        } else if !zones.isEmpty {
-            try output.writeLine(database.shownText, .heading)
-            let rows = zones.map { zone in
-                let row = row(of: zone.zone)
-                return ["\(row[0]) of \(Printable.escaped(zone.owner))"] + row.dropFirst()
+    private static func sharedLines(_ options: DatabaseOptions, in state: ContainerState) throws -> [Line] {
+        let database = DatabaseID(.shared, owner: options.actor.user)
+        return try state.sharedZones(options).map { zone, id, owner in
+            var line = Line(zone, of: database)
+            (line.sharedBy, line.records, line.bytes) = (owner, 0, nil)
+            try state.trees.forEachRecord(of: zone.ordinal) { name, _ in
+                if try state.sees(String(decoding: name, as: UTF8.self), in: id, options) { line.records += 1 }
+                return true
             }
-            try Columns.write(rows, indentation: 2, to: output)
+            return line
         }
     }
 
-    static let shape = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID, sharedBy: String?)>("A zone") {
-        Key(of: DatabaseID.shape) { $0.database }
-        Key("sharedBy", "name of the zone's owner", if: "in the shared database") { $0.sharedBy }
-        Key("zone", "its name") { $0.zone.name }
-        Key("ordinal", "its ordinal") { $0.zone.ordinal }
-        Key("status", "`alive`, or with `--deleted` `deleted`, `purged` or `encrypted data reset`") {
-            $0.zone.row.status.name
+    private static func writeShared(_ lines: [Line], of user: String, asJSON: Bool, to output: Output) throws {
+        if asJSON {
+            for line in lines { try output.writeJSON(line, as: Line.shape) }
+        } else if !lines.isEmpty {
+            try output.writeLine(DatabaseID(.shared, owner: user).shownText, .heading)
+            try Columns.write(lines.map(\.row), indentation: 2, to: output)
         }
-        Key("records", "how many it has") { $0.zone.row.recordCount }
-        Key("bytes", "how many bytes count toward the quota of their user") { $0.zone.row.usedBytes }
-        Key("capabilities", "1 fetch changes, 2 atomic, 4 sharing, 8 zone-wide sharing") {
-            $0.zone.row.capabilities.rawValue
+    }
+
+    /// A zone as it is listed.
+    struct Line {
+        let zone: ContainerState.ZoneEntry
+        let database: DatabaseID
+        /// The name of the zone's owner, in the shared database.
+        var sharedBy: String?
+        /// The number of records, in the shared database only of those that the user sees.
+        var records: UInt64
+        /// Nil in the shared database, where the records count toward the owner's quota.
+        var bytes: UInt64?
+
+        init(_ zone: ContainerState.ZoneEntry, of database: DatabaseID) {
+            (self.zone, self.database) = (zone, database)
+            (records, bytes) = (zone.row.recordCount, zone.row.usedBytes)
         }
-        Key("encryptionScope", "`record` or `zone`: which of them has its own key") { $0.zone.row.encryptionScope.name }
-        Key("version", "of the event that saved or deleted the zone last") { $0.zone.row.version }
-        Key("life", "version that began its life") { $0.zone.row.incarnation }
-        Key("changed", "the last commit that changed it or its records") { $0.zone.row.lastChanged }
+
+        var row: [String] {
+            let row = zone.row
+            let life = row.incarnation
+            var properties = row.capabilities.names
+            if row.encryptionScope == .zone { properties.append("one key for the zone") }
+            if row.status != .alive { properties = [row.status.name] }
+            return [
+                Printable.escaped(zone.name) + (sharedBy.map { " of \(Printable.escaped($0))" } ?? ""),
+                records.counted("record"), bytes?.counted("byte"), "changed by \(row.lastChanged)",
+                "life since commit \(life.offset), event \(life.eventIndex)", properties.joined(separator: ", "),
+            ].compactMap(\.self)
+        }
+
+        static let shape = Shape<Line>("A zone") {
+            Key(of: DatabaseID.shape) { $0.database }
+            Key("sharedBy", "name of the zone's owner", if: "in the shared database") { $0.sharedBy }
+            Key("zone", "its name") { $0.zone.name }
+            Key("ordinal", "its ordinal") { $0.zone.ordinal }
+            Key("status", "`alive`, or with `--deleted` `deleted`, `purged` or `encrypted data reset`") {
+                $0.zone.row.status.name
+            }
+            Key("records", "how many it has, in the shared database only those that the user sees") { $0.records }
+            Key(
+                "bytes", "how many bytes count toward the quota of their user", if: "not in the shared database"
+            ) { $0.bytes }
+            Key("capabilities", "1 fetch changes, 2 atomic, 4 sharing, 8 zone-wide sharing") {
+                $0.zone.row.capabilities.rawValue
+            }
+            Key("encryptionScope", "`record` or `zone`: which of them has its own key") {
+                $0.zone.row.encryptionScope.name
+            }
+            Key("version", "of the event that saved or deleted the zone last") { $0.zone.row.version }
+            Key("life", "version that began its life") { $0.zone.row.incarnation }
+            Key("changed", "the last commit that changed it or its records") { $0.zone.row.lastChanged }
+        }
     }
 }
 

@@ -27,10 +27,8 @@ struct StatisticsPlot {
         let countWidth = rows.map { "\($0.count)".count }.max() ?? 0
         let barWidth = max(1, canvas.columns - nameWidth - countWidth - 4)
         for row in rows {
-            let padding = String(repeating: " ", count: nameWidth - DisplayWidth.width(of: row.name))
-            let number = "\(row.count)"
             try output.writeLine(
-                "\(row.name)\(padding)  " + String(repeating: " ", count: countWidth - number.count) + number + "  "
+                row.name.padded(to: nameWidth + 2) + "\(row.count)".leftPadded(to: countWidth) + "  "
                     + canvas.bar(row.count, of: rows[0].count, width: barWidth))
         }
         let rest = zones.dropFirst(Self.mostBars)

@@ -18,12 +18,13 @@ enum ExportCommand: Command {
     static let commits = Option.flag("--commits", help: "write commits (the default)")
     static let records = Option.flag("--records", help: "write the existing records")
     static let zone = Option.text("--zone", "NAME", help: "only changes in zones with this name")
+    static let at = Option.point("with --records: the records as they were at this point")
 
     static let operands = [
         Operand.store,
         Operand(name: "FILE", help: "the file to write; without it, or with -, standard output", isRequired: false),
     ]
-    static let options: [any OptionDescription] = [commits, records, zone, Option.at] + CommitRange.options
+    static let options: [any OptionDescription] = [commits, records, zone, at] + CommitRange.options
     static let examples = [
         "strata export Notes.strata Notes.jsonl", "strata export Notes.strata --records | gzip > Notes.records.gz",
         "strata export Notes.strata --from 100 --to 200 | jq '.events[]?.content'",

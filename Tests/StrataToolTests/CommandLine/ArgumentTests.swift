@@ -83,6 +83,39 @@ import Testing
         if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == 2) }
     }
 
+    @Test("A file beside the store that cannot be opened is named without the store's terms", arguments: [
+        (["import", "New.strata", "x.jsonl"], "x.jsonl"), (["export", "Notes.strata", "no/x.jsonl"], "no/x.jsonl"),
+        (["report", "Notes.strata", "no/x.html"], "no/x.html"),
+    ])
+    func fileThatIsNotThere(_ words: [String], _ file: String) throws {
+        let fixture = try StoreFixture.small()
+        let result = try ToolProcess.run(words, in: fixture.directory.path)
+        let path = file.contains("/") ? fixture.directory.path(file) : file
+        let problem = "strata \(words[0]): cannot open \(path): no such file or directory\n"
+        let advice = "  Check the path of the file.\n"
+        #expect(result.code == 3 && result.output.isEmpty && result.errors == problem + advice, "\(result)")
+    }
+
+    @Test("The usage has no brackets around options that a command needs", arguments: [
+        ("feed", "--user NAME"), ("compact", "--before OFFSET"), ("trim", "--before OFFSET"),
+        ("minimize", "--where PREDICATE"),
+    ])
+    func requiredOptions(_ command: String, _ option: String) throws {
+        let usage = try CommandRegistry.command(named: command).usage
+        #expect(usage.contains(" \(option)") && !usage.contains("[\(option)]"), "\(usage)")
+    }
+
+    @Test("Help says what zone and time mean for each command")
+    func helpOfSharedOptions() throws {
+        func help(_ command: String, _ option: String) throws -> String? {
+            try CommandRegistry.command(named: command).options.first { $0.name == option }?.help
+        }
+        #expect(try help("erase", "--zone")?.contains("default zone") == true)
+        #expect(try help("minimize", "--at")?.contains("predicate holds") == true)
+        #expect(try help("export", "--at")?.contains("--records") == true)
+        #expect(try help("get", "--at")?.hasPrefix("show the state at this point: an offset, ") == true)
+    }
+
     /// Text of ours cannot name such a file, and the one that it would name instead is another.
     @Test func whatIsNotUTF8IsNotTakenForAnotherName() throws {
         let line = "\"$0\" info \"$(printf 'b\\377d')\""

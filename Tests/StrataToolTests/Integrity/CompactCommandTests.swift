@@ -54,6 +54,13 @@ import Testing
         return try LogReader.open(at: path).segments
     }
 
+    @Test("An offset past the end is named as such", arguments: [[], ["--apply"]])
+    func pastTheEnd(_ words: [String]) throws {
+        let result = try ToolProcess.run(["compact", "Notes.strata", "--before", "500"] + words, in: directory.path)
+        let sentence = "strata compact: no commit 500; this store has commits 1 to \(end)\n"
+        #expect(result.code == 1 && result.errors == sentence, "\(result)")
+    }
+
     private func run(_ words: String...) throws -> ToolResult {
         try ToolProcess.run(["compact", "Notes.strata"] + words, in: directory.path)
     }

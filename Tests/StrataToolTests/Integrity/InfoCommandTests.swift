@@ -34,6 +34,18 @@ import Testing
                 """)
     }
 
+    @Test("A page file that is far larger than the log is explained")
+    func roomyPageFile() throws {
+        let fixture = try StateFixture()
+        let words = "mostly free room that a writing program reuses ('strata rebuild-views' removes it)"
+        #expect(try !fixture.run("info", fixture.name).output.contains(words))
+        let file = try RealFileSystem().open(fixture.path + "/views", .write)
+        try file.truncate(to: 128 << 20)
+        file.close()
+        let result = try fixture.run("info", fixture.name)
+        #expect(result.code == 0 && result.output.contains("; 134217728 bytes, \(words)"), "\(result)")
+    }
+
     @Test func json() throws {
         let result = try StoreFixture.small().run("info", "--json", "Notes.strata")
         #expect(result.code == 0 && result.errors.isEmpty)

@@ -20,6 +20,18 @@ import Testing
         #expect(all == Array(1...at.refused) && at.again == at.refused - 1)
     }
 
+    @Test("A filter that nothing fits, and a range without commits, say so")
+    func nothing() throws {
+        let unmatched = try world.run("log", "Notes.strata", "--device", "laptop", "--user", "bert")
+        #expect(unmatched.code == 0 && unmatched.errors == "strata log: note: no commit matches\n", "\(unmatched)")
+        let refused = try StateFixture().run("log", "Notes.strata", "--outcome", "refused")
+        #expect(refused.code == 0 && refused.errors.contains("recordRefusals was on"), "\(refused)")
+        let late = try world.run("log", "Notes.strata", "--from", "400")
+        #expect(late.code == 1 && late.errors.contains("this store has commits 1 to \(at.refused)"), "\(late)")
+        let some = try world.run("log", "Notes.strata", "--user", "bert")
+        #expect(some.code == 0 && some.errors.isEmpty, "\(some)")
+    }
+
     // MARK: Headers
 
     @Test func byUser() throws {

@@ -24,6 +24,28 @@ import Testing
                 """)
     }
 
+    @Test("A commit beyond byte 9,999,999 of its segment is shown, with a blank after each label")
+    func lateInALargeSegment() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        try fixture.saveNotes(12, noise: 1_000_000)
+        try fixture.close()
+        try #require(try fixture.segments().count == 1)
+        for offset in ["3", "last"] {
+            let result = try fixture.run("show", fixture.name, offset)
+            #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
+            let line = try #require(result.lines.first { $0.hasPrefix("    frame at ") })
+            #expect(line.contains(" commit, "), "\(line)")
+            let digits = try #require(line.dropFirst("    frame at ".count).split(separator: " ").first)
+            let position = try #require(Int(digits))
+            #expect(position >= (offset == "last" ? 10_000_000 : 1_000_000), "\(line)")
+        }
+        for words in [["dump", "Notes.strata", "13"], ["segments", "Notes.strata"], ["info", "Notes.strata"]] {
+            let result = try ToolProcess.run(words, in: fixture.directory.path)
+            #expect(result.code == 0, "\(words): \(result.errors)")
+        }
+    }
+
     @Test func requestShapeAndAllKindsOfFields() throws {
         let fixture = try StoreFixture.small()
         try fixture.open()
@@ -57,7 +79,7 @@ import Testing
             #expect(result.code == 2 && result.errors.contains("OFFSET 0 is out of range"))
         } else {
             #expect(result.code == 1)
-            #expect(result.errors == "strata show: there is no commit at offset \(offset): its commits are 1 to 4\n")
+            #expect(result.errors == "strata show: no commit \(offset); this store has commits 1 to 4\n")
         }
     }
 
@@ -75,7 +97,7 @@ import Testing
         let floor = try #require(try fixture.trim(to: 150))
         try fixture.close()
         let result = try fixture.run("show", fixture.name, "\(floor.offset)")
-        #expect(result.code == 1 && result.errors.contains("its commits are \(floor.offset + 1) to 201"))
+        #expect(result.code == 1 && result.errors.contains("this store has commits \(floor.offset + 1) to 201"))
         #expect(try fixture.run("show", fixture.name, "\(floor.offset + 1)").code == 0)
     }
 
@@ -115,7 +137,7 @@ import Testing
     @Test func nothingIsInFrontOfTheFirstCommit() throws {
         let fixture = try StoreFixture.small()
         let result = try fixture.run("show", fixture.name, "-5")
-        #expect(result.code == 1 && result.errors.contains("there is no commit at offset 0: its commits are 1 to 4"))
+        #expect(result.code == 1 && result.errors.contains("no commit 0; this store has commits 1 to 4"))
         #expect(try fixture.run("show", fixture.name, "-x").code == 2)
         #expect(try fixture.run("log", fixture.name, "-1").errors.contains("unknown option -1"))
     }

@@ -54,6 +54,26 @@ import Testing
         #expect(try run("--reveal", "--keys", "title").lines[0] == #"card  _defaultZone  title="Bank""#)
     }
 
+    /// What the commands about the past print, each with and without the option.
+    private static let pastCommands: [[String]] = [
+        ["history", "Notes.strata", "card", "--user", "anna"], ["blame", "Notes.strata", "card", "--user", "anna"],
+        ["log", "Notes.strata", "--patch"], ["diff", "Notes.strata", "0"],
+    ]
+
+    @Test("The past has readable values if asked for", arguments: pastCommands)
+    func past(_ words: [String]) throws {
+        for form in [words, words + ["--json"]] {
+            let closed = try ToolProcess.run(form, in: directory.path)
+            #expect(!closed.output.contains("1234") && closed.errors.isEmpty, "\(closed)")
+            let revealed = try ToolProcess.run(form + ["--reveal"], in: directory.path)
+            #expect(revealed.code == closed.code && revealed.errors.isEmpty, "\(revealed)")
+            #expect(revealed.output.contains("1234") && revealed.output.contains("Bank"), "\(revealed)")
+        }
+        try FileManager.default.removeItem(atPath: keys)
+        let lost = try ToolProcess.run(words + ["--reveal"], in: directory.path)
+        #expect(lost.code == 1 && lost.errors.contains("2 encrypted values cannot be decrypted"), "\(lost)")
+    }
+
     @Test func withoutKeysItSaysWhy() throws {
         try FileManager.default.removeItem(atPath: keys)
         #expect(try run().code == 0)

@@ -60,12 +60,20 @@ import Testing
 
     @Test func progressIsTakenAway() throws {
         let fixture = try StoreFixture.segmented()
-        let terminal = try show("verify --deep \(fixture.name)", "TERM=dumb", in: fixture.directory.path)
-        #expect(terminal.finish() == 0)
-        let bar = try #require(terminal.text.range(of: "\r[", options: .backwards), "\(terminal.text)")
-        let rest = terminal.text[bar.lowerBound...]
-        #expect(rest.contains("\r\u{1B}[Klog ok: "), "the line is empty before the result comes: \(rest)")
-        #expect(!rest.dropFirst(2).contains("\r["))
+        let export = try fixture.run("export", fixture.name)
+        try Data(export.output.utf8).write(to: URL(fileURLWithPath: fixture.directory.path("export")))
+        // The import waits for the end of its input, longer than a line of progress does.
+        let words = "head -n 200 export; cat pipe"
+        let line = "mkfifo pipe; { \(words); } | '\(try ToolProcess.toolPath)' import Copy.strata -"
+        let terminal = try PseudoTerminal("PAGER= TERM=dumb; \(line)", in: fixture.directory.path)
+        try #require(terminal.waits(for: "\r\u{1B}[Kstrata import: "), "\(terminal.text)")
+        let rest = try ToolProcess.run(
+            ["-c", "tail -n +201 export > pipe"], in: fixture.directory.path, program: "/bin/sh")
+        #expect(rest.code == 0 && terminal.finish() == 0, "\(terminal.text)")
+        let last = try #require(terminal.text.range(of: "strata import: ", options: .backwards))
+        let end = terminal.text[last.upperBound...]
+        #expect(end.contains(" s\r\u{1B}[K"), "the line is empty before the result comes: \(end)")
+        #expect(!end.contains("[#"), "there is one style of progress: \(end)")
     }
 
     @Test func progressIsForTerminals() throws {

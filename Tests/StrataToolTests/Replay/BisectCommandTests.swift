@@ -72,7 +72,7 @@ struct BisectCommandTests {
         let fixture = try fixture([1])
         let never = try fixture.run(words("rank > 100"))
         #expect(never.code == 1 && never.output.isEmpty)
-        #expect(never.errors == "strata bisect: it does not hold after any of the commits 1 to 6\n")
+        #expect(never.errors == "strata bisect: no record matches after any of commits 1 to 6\n")
         let start = try fixture.run(words("rank > 2", ["--from", "4"]))
         #expect(start.code == 1 && start.output.isEmpty)
         #expect(
@@ -81,7 +81,7 @@ struct BisectCommandTests {
         let listed = try fixture.run(words("rank > 2", ["--from", "4", "--all"]))
         #expect(listed.code == 1 && listed.output.hasPrefix("no longer holds after\ncommit 6 "))
         for (more, problem) in [
-            (["--record", "cheese"], "it does not hold after any of the commits"),
+            (["--record", "cheese"], "no record matches after any of commits"),
             (["--zone", "Nowhere"], "Zone 'Nowhere' does not exist"),
             (["--to", "99"], "no state at that point"),
         ] {

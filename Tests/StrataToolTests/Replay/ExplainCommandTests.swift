@@ -208,6 +208,24 @@ import Testing
         #expect(debugged.output.contains(#""record":"note-1""#), "\(debugged)")
     }
 
+    @Test("A response that was lost is named with the request")
+    func lostResponse() throws {
+        let offset = try fixture.change { store in
+            try fixture.save("milk", ["rank": .int64(8)], to: store)
+            let offset = store.offset
+            let text = "the response to modifyRecords was lost"
+            store.noteFault(ConsoleNote(text, user: "anna", device: "phone"))
+            try fixture.save("milk", ["rank": .int64(9)], as: StateFixture.tablet, to: store)
+            return offset
+        }
+        let result = try explain("\(offset)")
+        #expect(result.output.contains("notes about the device: the response to modifyRecords was lost"), "\(result)")
+        let noted = try fixture.objects("log", fixture.name, "--device", "phone", "--outcome", "refused")
+        // Beside the two requests of the phone that the rules refused.
+        #expect(noted.count == 3 && noted.last?["userName"] as? String != "anna", "\(noted)")
+        #expect(try fixture.objects("log", fixture.name, "--device", "tablet", "--outcome", "refused").isEmpty)
+    }
+
     @Test("What is not there ends with 1, and what cannot be understood with 2")
     func nothing() throws {
         let end = try fixture.change { $0.offset }
@@ -218,7 +236,8 @@ import Testing
         }
         let empty = try StoreFixture()
         try empty.close()
-        #expect(try empty.run("explain", empty.name, "1").errors == "strata explain: The store has no commits.\n")
+        let none = "strata explain: no commit 1; this store has no commits\n"
+        #expect(try empty.run("explain", empty.name, "1").errors == none)
         let stranger = try explain("1", "--notifications", "--user", "carl")
         #expect(stranger.code == 1 && stranger.errors == "strata explain: The store has no user 'carl'.\n")
     }

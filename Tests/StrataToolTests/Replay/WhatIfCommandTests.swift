@@ -100,7 +100,7 @@ import Testing
             #expect(try fixture.run("determinism", new).code == 0)
         }
         let gone = try fixture.run("what-if", fixture.name, "--drop", "3")
-        #expect(gone.code == 2 && gone.errors.contains("expected 4 to 5, found 3"), "\(gone)")
+        #expect(gone.code == 1 && gone.errors.contains("no commit 3; this store has commits 4 to 5"), "\(gone)")
     }
 
     @Test func aSchemaIsEnforced() throws {
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--drop", "6"], "expected 1 to 5, found 6"), (["--drop", "x"], "takes a number"),
+        (["--drop", "x"], "takes a number"),
         (["--edit", "4", "price=1"], "expected one of milk.rank"), (["--edit", "4 rank"], "takes OFFSET FIELD=VALUE"),
         (["--edit", "4", "rank=much"], "does not have the kind"), (["--edit", "1", "rank=1"], "saves no records"),
         (["--policy", "4=never"], "OFFSET=changed-keys"), (["--at", "3"], "--at is for --insert"),
@@ -147,6 +147,37 @@ import Testing
     func badArgumentsSayWhatIsWrong(words: [String], problem: String) throws {
         let result = try fixture.run(["what-if", fixture.name] + words)
         #expect(result.code == 2 && result.errors.contains(problem), "\(result)")
+    }
+
+    @Test("A commit that does not exist is a no", arguments: [["--drop", "6"], ["--edit", "9", "rank=1"]])
+    func noCommit(_ words: [String]) throws {
+        let result = try fixture.run(["what-if", fixture.name] + words)
+        let sentence = "strata what-if: no commit \(words[1]); this store has commits 1 to 5\n"
+        #expect(result.code == 1 && result.errors == sentence, "\(result)")
+    }
+
+    @Test("Policies may be spelled as in CloudKit", arguments: ["allKeys", "changedKeys", "ifServerRecordUnchanged"])
+    func policyOfCloudKit(_ policy: String) throws {
+        let result = try fixture.run("what-if", fixture.name, "--policy", "4=\(policy)")
+        #expect(result.code != 2 && result.errors.isEmpty, "\(result)")
+    }
+
+    @Test("An invitation by address is named by its user, too")
+    func participantByName() throws {
+        try fixture.change { store in
+            var person = Person()
+            person.emails = ["c@example.com"]
+            try fixture.step { try store.setPerson(person, of: "carla") }
+        }
+        try fixture.share(isAccepted: false)
+        let share = try fixture.change { $0.offset }
+        for name in ["carla", "c@example.com", "bert"] {
+            let result = try fixture.run("what-if", fixture.name, "--drop", "\(share) participant:\(name)")
+            #expect(result.code == 1 && result.errors.isEmpty, "\(name): \(result)")
+            #expect(result.output.contains("1 changed"), "\(name): \(result)")
+        }
+        let stranger = try fixture.run("what-if", fixture.name, "--drop", "\(share) participant:nobody")
+        #expect(stranger.code == 2 && stranger.errors.contains("no such participant"), "\(stranger)")
     }
 
     @Test func whatIsMadeInVainIsTakenAway() throws {
@@ -230,7 +261,8 @@ import Testing
         let object = try #require(try fixture.objects("determinism", fixture.name, "--from", "3").first)
         #expect(object["first"] as? Int == 3 && object["isSame"] as? Bool == true)
         #expect(object["judgedCount"] as? Int == 3)
-        #expect(try fixture.run("determinism", fixture.name, "--from", "9").code == 2)
+        let late = try fixture.run("determinism", fixture.name, "--from", "9")
+        #expect(late.code == 1 && late.errors == "strata determinism: no commit 9; this store has commits 1 to 5\n")
         // Nothing is asked for behind the end.
         let empty = try fixture.run("determinism", fixture.name, "--from", "6")
         #expect(empty.code == 0 && empty.lines.first?.hasPrefix("nothing to judge: ") == true, "\(empty)")

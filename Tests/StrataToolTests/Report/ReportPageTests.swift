@@ -129,6 +129,47 @@ import Testing
         #expect(try larger.histories().count == 3_001 && larger.result.errors.isEmpty, "\(larger.result.errors)")
     }
 
+    @Test("A search that finds nothing says how little the page has, and the total is that of all records")
+    func extent() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        // More than are counted one by one.
+        for commit in 0..<70 {
+            let events = try (0..<1_000).map { try fixture.noteEvent("note-\(commit)-\($0)") }
+            try fixture.append(Envelope(header: StoreFixture.header, events: events).encoded())
+        }
+        try fixture.close()
+        let page = try ReportedPage(in: fixture.directory)
+        let extent = "It has 1,000 of about 70,000 records."
+        #expect(page.text.contains("data-extent=\"\(extent)\""), "\(page.result.errors)")
+        #expect(page.result.errors.contains("1,000 of about 70,000 records have their history"))
+        #expect(page.text.contains("No record on this page has these words.") && !page.text.contains("No record here"))
+        let small = try ReportedPage(in: try StoreFixture.small().directory)
+        #expect(small.text.contains("data-extent=\"\""))
+    }
+
+    @Test("Records that went with their zone are not alive, and the commit is named")
+    func deletedZone() throws {
+        let fixture = try StateFixture()
+        try fixture.change { store in
+            try fixture.step { try store.modify(.zones(deleting: [StateFixture.notes]), as: StateFixture.phone) }
+            try fixture.step { try store.modify(.zones(saving: [StateFixture.notes]), as: StateFixture.phone) }
+            try fixture.save("milk", ["rank": .int64(1)], to: store)
+        }
+        let histories = try ReportedPage(in: fixture.directory).histories()
+        let milk = try #require(histories.first { $0.name == "milk" })
+        #expect(milk.versions.map(\.kind) == ["create", "update", "zone deleted", "create"], "\(milk)")
+        #expect(milk.count == 4 && milk.versions[2].offset == 6 && milk.versions[2].notes == ["deleted with its zone"])
+        let list = try #require(histories.first { $0.name == "list" })
+        #expect(list.versions.last?.kind == "zone deleted", "\(list)")
+        // A record that was deleted before its zone went only once.
+        let gone = try #require(histories.first { $0.name == "gone" })
+        #expect(gone.versions.map(\.kind) == ["create", "delete"], "\(gone)")
+        let history = try fixture.objects("history", fixture.name, "milk", "--user", "anna", "--zone", "Notes")
+        #expect(history.map { $0["change"] as? String } == ["create", "update", "zoneDeleted", "create"], "\(history)")
+        #expect(history.map { $0["offset"] as? Int } == [2, 4, 6, 8])
+    }
+
     @Test func onlyTheLastRefusalsAreTold() throws {
         let fixture = try StoreFixture()
         try fixture.internNames()

@@ -26,6 +26,12 @@ import Testing
             try fixture.objects("zones", fixture.name, "--user", "bert", "--database", "shared").first)
         try PromisedKeys.expect(object, follows: "A zone")
         #expect(object["sharedBy"] as? String == "anna" && object["database"] as? String == "shared")
+        // Those that `records` lists, not all that the zone has.
+        #expect(result.output.contains("  3 records  ") && object["records"] as? Int == 3, "\(result)")
+        #expect(!result.output.contains("bytes") && object["bytes"] == nil, "\(result)")
+        let zones = try fixture.objects("zones", fixture.name, "--user", "anna")
+        let own = try #require(zones.first { $0["zone"] as? String == "Notes" })
+        #expect(own["records"] as? Int == 4 && own["bytes"] as? Int != nil, "\(own)")
         #expect(try run("zones", user: "cleo").lines == ["0 zones"])
     }
 
@@ -85,6 +91,25 @@ import Testing
         #expect(other.code == 2 && other.errors.contains("must be public or private"), "\(other)")
     }
 
+    @Test("device lists the zones that others share, though nothing of them was fetched")
+    func deviceOfMember() throws {
+        let result = try fixture.run("device", fixture.name, "bert", "mac")
+        #expect(result.output.contains("zone shared of bert, Notes of anna  no fetch of its changes"), "\(result)")
+        let view = try #require(try fixture.objects("device", fixture.name, "bert", "mac").first)
+        let zones = try #require(view["zones"] as? [[String: Any]])
+        #expect(zones.contains { $0["sharedBy"] as? String == "anna" && $0["there"] as? Bool == true }, "\(zones)")
+    }
+
+    @Test("play shows what a member receives of the zones that others share")
+    func play() throws {
+        let result = try fixture.run("play", fixture.name, "--user", "bert", "--as-fast-as-possible")
+        #expect(result.code == 0, "\(result)")
+        #expect(result.output.contains("    changed  Notes of anna/milk, Note"), "\(result)")
+        #expect(!result.output.contains("alone"), "\(result)")
+        let objects = try fixture.objects("play", fixture.name, "--user", "bert", "--as-fast-as-possible")
+        #expect(objects.contains { $0["name"] as? String == "milk" && $0["database"] as? String == "shared" })
+    }
+
     @Test("device says what a member's device was given of a shared zone")
     func device() throws {
         let fixture = try StateFixture(keepsAudits: true)
@@ -100,7 +125,7 @@ import Testing
         ]
         let milk = try fixture.run(words + ["--record", "milk"])
         #expect(milk.code == 1 && milk.output.contains("not known: the device has not fetched"), "\(milk)")
-        #expect(milk.output.contains("zone shared of bert, Notes  given up to 8"), "\(milk)")
+        #expect(milk.output.contains("zone shared of bert, Notes of anna  given up to 8"), "\(milk)")
         let list = try fixture.run(words + ["--record", "Share-1"])
         #expect(list.code == 0, "\(list)")
         let hidden = try fixture.run(words + ["--record", "alone"])

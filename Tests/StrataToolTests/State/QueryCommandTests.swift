@@ -163,7 +163,7 @@ import Testing
                 an index of Note.rank would help
                 read: 0 rows, 5 records; 1 matches
                 note: CloudKit rejects CONTAINS on the string field 'title'; use self CONTAINS to find words
-                note: a store opened for reading has no indexes; the program that writes to it may have some
+                note: no index is built for a store opened for reading; the indexes that the store has are used
 
                 """, "\(result)")
         let object = try #require(

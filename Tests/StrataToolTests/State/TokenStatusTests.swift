@@ -58,6 +58,25 @@ import Testing
         #expect(line("expires", last) == "with a compaction before 6 or later, but not one before the end, 5")
     }
 
+    @Test func `A token that the console expired names that, and no compaction`() throws {
+        let token = try token(at: 5)
+        try fixture.change { try $0.expireTokens(before: 6) }
+        let result = try run(token)
+        let reason = "the console expired all tokens from before commit 6"
+        #expect(result.code == 1 && line("served", result)?.contains(reason) == true, "\(result)")
+        #expect(!result.output.contains("compacted"), "\(result)")
+        let feed = try fixture.run("feed", fixture.name, "Notes", "--user", "anna", "--since", token.text)
+        #expect(feed.code == 1 && feed.errors.contains(reason) && !feed.errors.contains("compacted"), "\(feed)")
+    }
+
+    @Test func `A token may be pasted as a program prints it`() throws {
+        let text = try token(at: 5).text
+        for pasted in ["<CKServerChangeToken: \(text)>", "<CKServerChangeToken: 0x7f00; data=\(text)>"] {
+            let result = try fixture.run("token", fixture.name, pasted)
+            #expect(result.code == 0 && line("served", result) == "yes", "\(pasted): \(result)")
+        }
+    }
+
     @Test func `A database's token counts zones`() throws {
         let result = try run(token(at: 1, of: nil))
         #expect(line("behind", result) == "4 commits", "\(result)")

@@ -170,6 +170,15 @@ import Testing
 
     // MARK: Files
 
+    @Test("A file that is no state says nothing against the store")
+    func wrongFile() throws {
+        let file = try write(Data("nothing".utf8), "wrong.file")
+        let result = try fixture.run("device", fixture.name, "anna", "phone", "--state", file)
+        #expect(result.code == 3 && result.errors.contains("wrong.file"), "\(result)")
+        #expect(result.errors.hasSuffix("\n  Check the file; the store is not affected.\n"), "\(result)")
+        #expect(!result.errors.contains("Copy the store"), "\(result)")
+    }
+
     private struct Kept: Codable {
         struct Serialization: Codable { var data: Data }
         var engine: Serialization
