@@ -2,6 +2,7 @@ import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
+import StrataViews
 import TestSupport
 import Testing
 
