@@ -5,8 +5,8 @@ import StrataSystem
 import Synchronization
 import TestSupport
 
-// What tests kill. The first form commits groups from several threads and prints what was acknowledged, until it is killed;
-// `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.
+// What tests kill. The first form commits groups from several threads and prints what was acknowledged, until it is
+// killed; `early` prints before the commit instead of behind it: a bug, which whoever kills this must notice.
 //   usage: crash-child STORE FIRST-NUMBER [early]
 //          crash-child write STORE SEED [last]      see PacedWriter
 //          crash-child follow STORE OFFSET [WORD…]  see Follower
