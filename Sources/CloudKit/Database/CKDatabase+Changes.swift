@@ -139,7 +139,8 @@ extension SendableHandlers where Self: CKDatabase {
         }
     }
 
-    /// The same as ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion handler.
+    /// The same as ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``, with a completion
+    /// handler.
     @preconcurrency
     public func fetchRecordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,

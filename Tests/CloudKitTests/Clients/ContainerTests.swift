@@ -109,11 +109,10 @@ struct ContainerTests {
         let phone = store.container(user: "anna")
         let id = CKRecord.ID(recordName: "note")
         let (tablet, others) = (store.container(user: "anna", device: "tablet"), store.container(user: "ben"))
-        let posted = [phone, tablet, others].map { _ in Lock(0) }
-        let observers = zip([phone, tablet, others], posted).map { container, count in
-            NotificationCenter.default.addObserver(forName: .CKAccountChanged, object: container, queue: nil) {
-                notification in
-                #expect((notification.object as? CKContainer) === container)
+        let containers: [CKContainer] = [phone, tablet, others]
+        let posted = containers.map { _ in Lock(0) }
+        let observers = zip(containers, posted).map { container, count in
+            NotificationCenter.default.addObserver(forName: .CKAccountChanged, object: container, queue: nil) { _ in
                 count.withLock { $0 += 1 }
             }
         }

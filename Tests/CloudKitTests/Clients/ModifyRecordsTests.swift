@@ -87,7 +87,7 @@ struct ModifyRecordsTests {
         #expect(results.deleteResults[gone]?.code == .zoneNotFound)
         #expect(try results.saveResults[notes.id("d")]?.get().recordChangeTag != nil)
         // A record that cannot be sent fails before its zone is looked up.
-        wrong["_reserved"] = "not allowed"
+        wrong.parent = CKRecord.Reference(recordID: first.recordID, action: .deleteSelf)
         let mistaken = try await notes.database.modifyRecords(saving: [wrong], deleting: [])
         #expect(mistaken.saveResults[wrong.recordID]?.code == .invalidArguments)
         let handled = await withCheckedContinuation { continuation in
