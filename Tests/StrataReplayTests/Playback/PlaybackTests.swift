@@ -25,7 +25,7 @@ struct PlaybackTests {
     }
 
     private static func token(of store: Store) throws -> [UInt8] {
-        try store.databaseChanges(in: database, since: nil, as: anna).token.encoded()
+        try store.bytes(of: store.databaseChanges(in: database, since: nil, as: anna).token)
     }
 
     @Test("States and change tokens are at each offset what they were, compacted or not", arguments: [false, true])

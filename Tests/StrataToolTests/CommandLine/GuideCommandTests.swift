@@ -131,7 +131,7 @@ struct SampleFolder {
 
     private func run(_ command: String) throws -> ToolResult {
         // A value that a page cuts with an ellipsis is the reader's own.
-        let command = command.replacingOccurrences(of: "AQIAAAAAAAAA…", with: token)
+        let command = command.replacingOccurrences(of: "AgEBAgAAAAAA…", with: token)
             .replacingOccurrences(of: "file:///shared/", with: "file://\(path("shared"))/")
         return try ToolProcess.run(
             ["-c", "PATH=\(tools):$PATH; \(command)"], in: fixture.directory.path, program: "/bin/sh")
