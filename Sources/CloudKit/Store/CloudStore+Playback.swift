@@ -184,8 +184,8 @@ private struct ManualPlaybackClock: PlaybackClock {
     }
 }
 
-/// A clock that does not report when it moves, so it is polled. Its time never goes back: when the program's clock does,
-/// this one continues from where it was, so nothing waits for an earlier time to come again.
+/// A clock that does not report when it moves, so it is polled. Its time never goes back: when the program's clock
+/// does, this one continues from where it was, so nothing waits for an earlier time to come again.
 private final class OtherPlaybackClock: PlaybackClock {
     private static let askedMilliseconds = 10
     private let clock: any CloudStore.Clock

@@ -231,8 +231,8 @@ public final class Store: Sendable {
     /// True once this handle is closed.
     package var isClosed: Bool { gate.isClosed }
 
-    /// Closes this handle, which a release does not. Closing the last handle finishes pending work, writes a last checkpoint, and closes the
-    /// files; snapshots can be used until then. Calling it again does nothing.
+    /// Closes this handle, which a release does not. Closing the last handle finishes pending work, writes a last
+    /// checkpoint, and closes the files; snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
         guard gate.close() else { return }
         // Other handles may continue to use the store.

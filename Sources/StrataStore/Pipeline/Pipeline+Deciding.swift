@@ -8,7 +8,8 @@ import StrataViews
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for (index, submission) in submissions.enumerated() {
-            if index > 0, batch.isLate, !batch.isGrowing, log.assignsNextOffset, putBack(submissions[index...]) { return }
+            let isEnd = index > 0 && batch.isLate && !batch.isGrowing && log.assignsNextOffset
+            if isEnd, putBack(submissions[index...]) { return }
             batch.requestBytes += submission.byteCount
             if batch.isBroken {
                 batch.entries.append(.init(submission: submission, outcome: .waiting))

@@ -44,8 +44,8 @@ extension ModifyRecordsRequest.Save {
     }
 }
 
-/// Waiting requests by quality of service: higher ones first, but no lane is skipped forever. Within a lane, one request
-/// is taken from each user in turn (docs/architecture.md §7).
+/// Waiting requests by quality of service: higher ones first, but no lane is skipped forever. Within a lane, one
+/// request is taken from each user in turn (docs/architecture.md §7).
 struct SubmissionQueue {
     /// After being skipped this many times, a lane is served first.
     private static let patience = 4

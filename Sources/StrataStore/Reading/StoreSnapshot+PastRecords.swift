@@ -35,8 +35,8 @@ extension StoreSnapshot {
     }
 
     /// Returns a record as of a version that the actor saved, without its fields, although the actor may have lost
-    /// every right to the record and its zone since; nil if the actor did not save it, and for a version that was erased
-    /// or removed.
+    /// every right to the record and its zone since; nil if the actor did not save it, and for a version that was
+    /// erased or removed.
     package func savedRecord(
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
