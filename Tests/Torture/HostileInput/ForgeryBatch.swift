@@ -2,7 +2,7 @@ import TestSupport
 
 /// Tries tokens, cursors and URLs of shares that no store gave out: none may be accepted.
 struct ForgeryBatch {
-    /// What one input tries of each kind.
+    /// The forgeries of each kind that one input tries.
     private static let tries = 1_000
 
     private let settings: BatchSettings

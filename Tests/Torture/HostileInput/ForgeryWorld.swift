@@ -12,7 +12,7 @@ struct ForgeryWorld {
     private static let own = DatabaseID(.private)
     static func actor(_ user: String) -> Actor { Actor(user: user, device: "phone") }
 
-    /// What a user got from a store.
+    /// The tokens, cursors and URLs that a user got from a store.
     struct Holdings {
         var tokens: [[UInt8]] = []
         var cursors: [[UInt8]] = []
