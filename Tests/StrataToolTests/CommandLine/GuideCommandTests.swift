@@ -111,9 +111,9 @@ struct SampleFolder {
         var state = SyncState(store: store.storeID, scope: .private)
         state.user = UserRecord.name(of: "anna")
         state.subscriptionID = "cksyncengine.private"
-        state.databaseToken = try store.databaseChanges(in: database, as: StateFixture.phone).token.encoded()
+        state.databaseToken = try store.bytes(of: store.databaseChanges(in: database, as: StateFixture.phone).token)
         let page = try store.zoneChanges(of: StateFixture.notes, in: database, as: StateFixture.phone)
-        state.zoneTokens = [(StateFixture.notes, page.token.encoded())]
+        state.zoneTokens = [(StateFixture.notes, try store.bytes(of: page.token))]
         state.recordChanges = [(RecordID("milk", zone: StateFixture.notes), true)]
         for rank in 1...4 {
             try fixture.save(

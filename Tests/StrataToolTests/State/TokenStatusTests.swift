@@ -65,13 +65,13 @@ import Testing
         let reason = "the console expired all tokens from before commit 6"
         #expect(result.code == 1 && line("served", result)?.contains(reason) == true, "\(result)")
         #expect(!result.output.contains("compacted"), "\(result)")
-        let feed = try fixture.run("feed", fixture.name, "Notes", "--user", "anna", "--since", token.text)
+        let feed = try fixture.run("feed", fixture.name, "Notes", "--user", "anna", "--since", text(token))
         #expect(feed.code == 1 && feed.errors.contains(reason) && !feed.errors.contains("compacted"), "\(feed)")
     }
 
     @Test func `A token may be pasted as a program prints it`() throws {
-        let text = try token(at: 5).text
-        for pasted in ["<CKServerChangeToken: \(text)>", "<CKServerChangeToken: 0x7f00; data=\(text)>"] {
+        let sealed = try text(token(at: 5))
+        for pasted in ["<CKServerChangeToken: \(sealed)>", "<CKServerChangeToken: 0x7f00; data=\(sealed)>"] {
             let result = try fixture.run("token", fixture.name, pasted)
             #expect(result.code == 0 && line("served", result) == "yes", "\(pasted): \(result)")
         }
