@@ -24,10 +24,10 @@ struct ArchiveGraph {
         self.fields = fields
     }
 
-    /// Returns true if everything that a key of the object being decoded refers to can be decoded.
+    /// Returns true if Foundation can decode everything that a key of the object being decoded refers to.
     func isSound(_ key: String) -> Bool {
         var visits = Visits()
-        return fields[key].map { isSound($0, &visits) } ?? true
+        return fields[key].map { content(of: $0, &visits) == .decodable } ?? true
     }
 
     /// Returns the value under a key of the object being decoded: a text, number, data, or the fields of an object.
@@ -44,44 +44,81 @@ struct ArchiveGraph {
         (self.object(object["$class"]) as? [String: Any])?["$classname"] as? String
     }
 
+    /// Returns a text, whether the archive has it inline or as an object.
+    func text(_ reference: Any?) -> String? {
+        let object = object(reference)
+        return object as? String ?? (object as? [String: Any])?["NS.string"] as? String
+    }
+
+    func url(_ reference: Any?) -> URL? {
+        (object(reference) as? [String: Any]).flatMap { text($0["NS.relative"]) }.flatMap { URL(string: $0) }
+    }
+
+    // MARK: Soundness
+
+    /// The content of a reference, the worst last.
+    private enum Content: Int {
+        case decodable
+        /// There is an object of a class that is not expected. An object of this module may refer to it, since such an
+        /// object decodes no keys but those it knows, and checks each of them first. Foundation's collections decode
+        /// all they contain.
+        case opaque
+        case damaged
+    }
+
     private struct Visits {
         var path: Set<Int> = []
-        var done: Set<Int> = []
+        var done: [Int: Content] = [:]
     }
 
     private static let deepest = 100
 
-    private func isSound(_ value: Any, _ visits: inout Visits) -> Bool {
-        if let values = value as? [Any] { return values.allSatisfy { isSound($0, &visits) } }
-        guard let index = Self.index(value) else { return true }
-        if visits.done.contains(index) { return true }
+    private func content(of value: Any, _ visits: inout Visits) -> Content {
+        if let values = value as? [Any] { return worst(of: values, &visits) }
+        guard let index = Self.index(value) else { return .decodable }
+        if let known = visits.done[index] { return known }
         guard objects.indices.contains(index), visits.path.count < Self.deepest,
             visits.path.insert(index).inserted
-        else { return false }
-        if let object = objects[index] as? [String: Any], let reference = object["$class"] {
-            guard isExpected(reference),
-                Self.count(object["NS.keys"]) == nil
-                    || Self.count(object["NS.keys"]) == Self.count(object["NS.objects"])
-            else { return false }
-            // Foundation never decodes the values of a record.
-            for (key, part) in object where !["$class", "ValueStore", "EncryptedValueStore"].contains(key) {
-                guard isSound(part, &visits) else { return false }
-            }
-        }
+        else { return .damaged }
+        let content = (objects[index] as? [String: Any]).map { self.content(ofObject: $0, &visits) } ?? .decodable
         visits.path.remove(index)
-        visits.done.insert(index)
-        return true
+        visits.done[index] = content
+        return content
     }
 
-    private static func count(_ list: Any?) -> Int? { (list as? [Any])?.count }
+    private func content(ofObject object: [String: Any], _ visits: inout Visits) -> Content {
+        guard object["$class"] != nil else { return .decodable }
+        guard let name = className(of: object) else { return .damaged }
+        let type: AnyClass? = unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
+            ?? NSClassFromString(name)
+        guard let type, ArchivedClasses.expected.contains(where: { $0 == type }) else { return .opaque }
+        let isOwn = ArchivedClasses.own.contains { $0 == type }
+        guard isOwn || Self.isWellFormed(object, type) else { return .damaged }
+        let worst = worst(of: object.compactMap { $0.key == "$class" ? nil : $0.value }, &visits)
+        return worst == .opaque && isOwn ? .decodable : worst
+    }
 
-    private func isExpected(_ reference: Any) -> Bool {
-        guard let index = Self.index(reference), objects.indices.contains(index),
-            let name = (objects[index] as? [String: Any])?["$classname"] as? String,
-            let type = unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
-                ?? NSClassFromString(name)
-        else { return false }
-        return ArchivedClasses.expected.contains { $0 == type }
+    /// Returns true if an object of one of Foundation's classes has the values that Foundation takes for granted.
+    private static func isWellFormed(_ object: [String: Any], _ type: AnyClass) -> Bool {
+        switch type {
+        case is NSString.Type: object["NS.string"] is String
+        case is NSData.Type: object["NS.data"] is Data
+        case is NSDate.Type: object["NS.time"] != nil
+        case is NSArray.Type, is NSSet.Type: object["NS.objects"] is [Any]
+        case is NSDictionary.Type:
+            (object["NS.keys"] as? [Any]).map { $0.count == (object["NS.objects"] as? [Any])?.count } ?? false
+        // A number is no object of an archive.
+        default: false
+        }
+    }
+
+    private func worst(of values: [Any], _ visits: inout Visits) -> Content {
+        var worst = Content.decodable
+        for value in values {
+            let content = content(of: value, &visits)
+            if content.rawValue > worst.rawValue { worst = content }
+        }
+        return worst
     }
 
     /// Returns the index of the object that a reference refers to; nil for other values.

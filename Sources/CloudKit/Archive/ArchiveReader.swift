@@ -4,8 +4,11 @@ import Foundation
 ///
 /// With Foundation's default policy, damage traps; with this one it is an error, which ``isIntact`` reports. Archives
 /// that this module writes are an ``ArchiveBlock`` and need none of this.
-struct ArchiveReader {
+final class ArchiveReader {
     private let coder: NSCoder
+    /// The undecoded objects, as the object being decoded refers to them.
+    private lazy var graph = ArchiveGraph(coder)
+    private var isDamaged = false
 
     init(_ coder: NSCoder) {
         self.coder = coder
@@ -27,15 +30,19 @@ struct ArchiveReader {
         return flags.map { $0 & 4 != 0 } ?? true
     }
 
-    /// True if no error has occurred so far.
-    var isIntact: Bool { coder.error == nil }
+    /// True if all requested objects could be decoded so far.
+    var isIntact: Bool { coder.error == nil && !isDamaged }
 
     func contains(_ key: String) -> Bool { isIntact && coder.containsValue(forKey: key) }
 
     /// Decodes an object of a class. Foundation traps on unexpected classes; therefore all classes that a damaged
     /// reference may lead to are expected, and the cast checks the type.
     func object<Object: NSObject & NSCoding>(_ type: Object.Type, _ key: String) -> Object? {
-        guard contains(key), ArchiveGraph(coder)?.isSound(key) ?? true else { return nil }
+        guard contains(key) else { return nil }
+        guard graph?.isSound(key) ?? true else {
+            isDamaged = true
+            return nil
+        }
         return coder.decodeObject(of: [type] + ArchivedClasses.expected, forKey: key) as? Object
     }
 
@@ -44,6 +51,22 @@ struct ArchiveReader {
 
     func date(_ key: String) -> Date? {
         object(NSDate.self, key).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
+    }
+
+    /// Returns a URL, which Foundation need not decode.
+    func url(_ key: String) -> URL? { graph.flatMap { $0.url($0.object(forKey: key)) } }
+
+    /// Returns a text of an object whose class is not decoded, at the end of a path of keys.
+    func text(_ path: String...) -> String? {
+        guard let graph, let first = path.first else { return nil }
+        var value = graph.object(forKey: first)
+        for key in path.dropFirst() { value = graph.object((value as? [String: Any])?[key]) }
+        return graph.text(value)
+    }
+
+    /// Returns the case with a number; nil if there is no number, or no case with it.
+    func value<Value: RawRepresentable<Int>>(_ key: String) -> Value? {
+        integer(key).flatMap { Int(exactly: $0) }.flatMap { Value(rawValue: $0) }
     }
 
     func integer(_ key: String) -> Int64? { contains(key) ? coder.decodeInt64(forKey: key) : nil }

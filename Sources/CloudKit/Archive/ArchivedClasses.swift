@@ -33,13 +33,15 @@ enum ArchivedClasses {
         ("CKShareBlockedIdentity", CKShareBlockedIdentity.self),
     ]
 
-    /// The classes that an archive may contain, whatever the requested class.
+    /// The classes of this module.
+    static let own: [AnyClass] = all.map(\.type) + [FormatPredicate.self, KeySortDescriptor.self]
+
+    /// The classes that are decoded, whatever the requested class. Objects of others are opaque.
     static let expected: [AnyClass] =
-        all.map(\.type) + [
-            FormatPredicate.self, KeySortDescriptor.self,
+        own + [
             NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self, NSDictionary.self, NSSet.self,
             NSMutableString.self, NSMutableData.self, NSMutableArray.self, NSMutableDictionary.self,
-            NSMutableSet.self, NSURL.self, NSUUID.self, NSError.self,
+            NSMutableSet.self,
         ]
 }
 

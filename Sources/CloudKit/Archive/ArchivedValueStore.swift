@@ -18,7 +18,7 @@ struct ArchivedValueStore {
         values = Self.contents(graph, store["RecordValues"])
         originals = Self.contents(graph, store["OriginalValues"])
         let keys = graph.object(store["ChangedKeys"]) as? [String: Any]
-        changedKeys = Set((keys?["NS.objects"] as? [Any] ?? []).compactMap { Self.text(graph, $0) })
+        changedKeys = Set((keys?["NS.objects"] as? [Any] ?? []).compactMap { graph.text($0) })
     }
 
     /// - Parameter isNew: True if the record was never saved, so that all values are edits.
@@ -38,15 +38,10 @@ struct ArchivedValueStore {
         else { return [:] }
         var contents: [String: FieldContent] = [:]
         for (key, value) in zip(keys, values) {
-            guard let key = text(graph, key), let content = content(graph, value) else { continue }
+            guard let key = graph.text(key), let content = content(graph, value) else { continue }
             contents[key] = content
         }
         return contents
-    }
-
-    private static func text(_ graph: ArchiveGraph, _ reference: Any?) -> String? {
-        let object = graph.object(reference)
-        return object as? String ?? (object as? [String: Any])?["NS.string"] as? String
     }
 
     /// Returns the content of a value; nil for kinds that no record has, such as a sealed value.
@@ -63,9 +58,7 @@ struct ArchivedValueStore {
             return contents.count == elements.count ? .list(contents) : nil
         case "CKReference": return self.reference(graph, object).map { .reference($0) }
         case "CKAsset":
-            guard let url = graph.object(object["AssetFileURL"]) as? [String: Any],
-                let text = text(graph, url["NS.relative"]), let url = URL(string: text), url.isFileURL
-            else { return nil }
+            guard let url = graph.url(object["AssetFileURL"]), url.isFileURL else { return nil }
             return .asset(CKAsset(fileURL: url))
         case "CLLocation": return CLLocation(archivedFields: object)?.ownContent
         default: return nil
@@ -73,9 +66,9 @@ struct ArchivedValueStore {
     }
 
     private static func reference(_ graph: ArchiveGraph, _ object: [String: Any]) -> CKReference? {
-        guard let id = graph.object(object["RecordID"]) as? [String: Any], let name = text(graph, id["RecordName"]),
-            let zone = graph.object(id["ZoneID"]) as? [String: Any], let zoneName = text(graph, zone["ZoneName"]),
-            let owner = text(graph, zone["ownerName"])
+        guard let id = graph.object(object["RecordID"]) as? [String: Any], let name = graph.text(id["RecordName"]),
+            let zone = graph.object(id["ZoneID"]) as? [String: Any], let zoneName = graph.text(zone["ZoneName"]),
+            let owner = graph.text(zone["ownerName"])
         else { return nil }
         let number = (object["ReferenceAction"] as? Int).flatMap { UInt(exactly: $0) }
         let action = number.flatMap { CKRecord.ReferenceAction(rawValue: $0) }

@@ -56,7 +56,8 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
     private func url(_ token: String) -> URL? {
         guard !token.isEmpty else { return nil }
-        let base = sharing.withLock { $0.urlBase }
+        let (base, archived) = sharing.withLock { ($0.urlBase, $0.fragment) }
+        if let archived { return URL(string: "\(base)\(token)#\(archived)") }
         let title = (self[SystemFieldKey.title] as String?).map { $0.replacingOccurrences(of: " ", with: "_") }
         let fragment = title?.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["_", "-"]))
         return URL(string: base + token + (fragment.map { "#" + $0 } ?? ""))
@@ -207,10 +208,11 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         encodeSharing(with: coder)
     }
 
-    /// Decodes what ``encode(with:)`` or ``encodeSystemFields(with:)`` encoded; nil if the archive is damaged.
+    /// Decodes what ``encode(with:)`` or ``encodeSystemFields(with:)`` encoded, also on Apple's platforms; nil if the
+    /// archive is damaged.
     public required init?(coder: NSCoder) {
         let kept = ArchiveBlock.read(Self.block, from: coder) { try ShareFields(from: &$0) }
-        guard let kept else { return nil }
+        guard let kept = kept ?? ShareFields(ArchiveReader(coder)) else { return nil }
         sharing = Lock(kept)
         super.init(coder: coder)
         guard recordType == SystemType.share else { return nil }

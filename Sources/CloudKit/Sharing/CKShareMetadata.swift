@@ -41,19 +41,22 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
     @available(*, deprecated, message: "Use hierarchicalRootRecordID.")
     public var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
 
+    /// How the user who asked takes part.
+    typealias Standing = (
+        role: CKShare.ParticipantRole, status: CKShare.ParticipantAcceptanceStatus,
+        permission: CKShare.ParticipantPermission
+    )
+
     init(
-        _ share: CKShare, in container: String, root: CKRecord.ID?, _ rootRecord: CKRecord?,
-        _ standing: (
-            role: CKShare.ParticipantRole, status: CKShare.ParticipantAcceptanceStatus,
-            permission: CKShare.ParticipantPermission
-        ), token: String, user: String
+        _ share: CKShare, in container: String, root: CKRecord.ID?, _ rootRecord: CKRecord?, _ standing: Standing,
+        token: String, user: String, owner: CKUserIdentity? = nil
     ) {
         self.share = share
         containerIdentifier = container
         hierarchicalRootRecordID = root
         self.rootRecord = rootRecord
         (participantRole, participantStatus, participantPermission) = standing
-        ownerIdentity = share.owner.userIdentity
+        ownerIdentity = owner ?? share.owner.userIdentity
         self.token = token
         self.user = user
         super.init()
@@ -95,25 +98,32 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
         if let rootRecord { coder.encode(rootRecord, forKey: Self.rootKey) }
     }
 
-    /// Decodes what ``encode(with:)`` encoded; nil if the archive is damaged.
+    /// Decodes what ``encode(with:)`` encoded, also on Apple's platforms; nil if the archive is damaged.
     public convenience init?(coder: NSCoder) {
         let read = ArchiveBlock.read(Self.block, from: coder) { reader in
             let container = try reader.readText("a container")
             let root = try reader.readOptional { try $0.readRecordID() }
-            let standing:
-                (
-                    CKShare.ParticipantRole, CKShare.ParticipantAcceptanceStatus, CKShare.ParticipantPermission
-                ) = (
-                    try reader.readCase("a role"), try reader.readCase("a status"), try reader.readCase("a permission")
-                )
+            let standing: Standing = (
+                try reader.readCase("a role"), try reader.readCase("a status"), try reader.readCase("a permission")
+            )
             return (container, root, standing, try reader.readText("a token"), try reader.readText("a user"))
         }
         let archive = ArchiveReader(coder)
-        guard let (container, root, standing, token, user) = read,
-            let share = archive.object(CKShare.self, Self.shareKey)
-        else { return nil }
+        guard let share = archive.object(CKShare.self, Self.shareKey) else { return nil }
         let rootRecord = archive.object(CKRecord.self, Self.rootKey)
+        if let (container, root, standing, token, user) = read {
+            self.init(share, in: container, root: root, rootRecord, standing, token: token, user: user)
+        } else {
+            // Apple's archives have no block.
+            guard let container = archive.text("ContainerID", "ContainerIdentifier") else { return nil }
+            let standing: Standing = (
+                archive.value("ParticipantType") ?? .unknown, archive.value("ParticipantStatus") ?? .unknown,
+                archive.value("ParticipantPermission") ?? .unknown
+            )
+            self.init(
+                share, in: container, root: archive.object(CKRecordID.self, "RootRecordID"), rootRecord, standing,
+                token: share.token, user: "", owner: archive.object(CKUserIdentity.self, "OwnerIdentity"))
+        }
         guard archive.isIntact else { return nil }
-        self.init(share, in: container, root: root, rootRecord, standing, token: token, user: user)
     }
 }

@@ -102,9 +102,10 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, CVar
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(values) } }
 
-    /// Decodes what ``encode(with:)`` encoded; nil if the archive is damaged.
+    /// Decodes what ``encode(with:)`` encoded, also on Apple's platforms; nil if the archive is damaged.
     public convenience init?(coder: NSCoder) {
-        guard let values = ArchiveBlock.read(Self.block, from: coder, { try $0.readParticipant() }) else { return nil }
+        let kept = ArchiveBlock.read(Self.block, from: coder) { try $0.readParticipant() }
+        guard let values = kept ?? Values(ArchiveReader(coder)) else { return nil }
         self.init(values)
     }
 }
@@ -117,6 +118,18 @@ extension CKUserIdentity {
 }
 
 extension CKShareParticipant.Values {
+    /// Reads a participant in an archive from Apple's platforms; nil if the archive has none, or a damaged one.
+    init?(_ archive: ArchiveReader) {
+        guard archive.contains("ParticipantID"), archive.contains("AcceptanceStatus") else { return nil }
+        self.init(identity: archive.object(CKUserIdentity.self, "UserIdentity") ?? .unknown)
+        if let id = archive.string("ParticipantID") { self.id = id }
+        role = archive.value("Type") ?? .unknown
+        permission = archive.value("Permission") ?? .unknown
+        status = archive.value("AcceptanceStatus") ?? .unknown
+        isApprovedRequester = archive.bool("isApprovedRequester") ?? false
+        guard archive.isIntact else { return nil }
+    }
+
     func isSamePerson(as other: Self) -> Bool {
         if isSameText(id, other.id) { return true }
         if let user = identity.userRecordID, user == other.identity.userRecordID { return true }

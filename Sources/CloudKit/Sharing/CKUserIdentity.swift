@@ -60,11 +60,26 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, CVarArg,
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }
 
+    /// Decodes what ``encode(with:)`` encoded, also on Apple's platforms; nil if the archive is damaged.
     public convenience init?(coder: NSCoder) {
-        guard let read = ArchiveBlock.read(Self.block, from: coder, { try $0.readUserIdentity() }) else { return nil }
+        if let read = ArchiveBlock.read(Self.block, from: coder, { try $0.readUserIdentity() }) {
+            self.init(
+                lookupInfo: read.lookupInfo, nameComponents: read.nameComponents, userRecordID: read.userRecordID,
+                hasiCloudAccount: read.hasiCloudAccount)
+        } else {
+            self.init(ArchiveReader(coder))
+        }
+    }
+
+    /// Reads an identity in an archive from Apple's platforms; nil if the archive has none, or a damaged one.
+    private convenience init?(_ archive: ArchiveReader) {
+        guard archive.contains("UserRecordID") else { return nil }
+        let userRecordID = archive.object(CKRecordID.self, "UserRecordID")
         self.init(
-            lookupInfo: read.lookupInfo, nameComponents: read.nameComponents, userRecordID: read.userRecordID,
-            hasiCloudAccount: read.hasiCloudAccount)
+            lookupInfo: archive.object(LookupInfo.self, "LookupInfo"),
+            nameComponents: PersonNameComponents(archive, "NameComponents"), userRecordID: userRecordID,
+            hasiCloudAccount: archive.bool("HasICloudAccount") ?? (userRecordID != nil))
+        guard archive.isIntact else { return nil }
     }
 }
 
@@ -106,6 +121,19 @@ extension Person {
 }
 
 extension PersonNameComponents {
+    /// Reads a name in an archive from Apple's platforms; nil if no part of it is known.
+    fileprivate init?(_ archive: ArchiveReader, _ key: String) {
+        func part(_ name: String) -> String? { archive.text(key, "NS.nameComponentsPrivate", "NS.\(name)") }
+        self.init()
+        namePrefix = part("namePrefix")
+        givenName = part("givenName")
+        middleName = part("middleName")
+        familyName = part("familyName")
+        nameSuffix = part("nameSuffix")
+        nickname = part("nickname")
+        if Person(self).nameParts.allSatisfy(\.isEmpty) { return nil }
+    }
+
     /// The name of a person.
     init(_ person: Person) {
         func known(_ part: String) -> String? { part.isEmpty ? nil : part }

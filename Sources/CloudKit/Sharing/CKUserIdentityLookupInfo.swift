@@ -84,9 +84,18 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }
 
+    /// Decodes what ``encode(with:)`` encoded, also on Apple's platforms; nil if the archive is damaged.
     public convenience init?(coder: NSCoder) {
-        guard let read = ArchiveBlock.read(Self.block, from: coder, { try $0.readLookupInfo() }) else { return nil }
-        self.init(email: read.emailAddress, phone: read.phoneNumber, recordID: read.userRecordID)
+        if let read = ArchiveBlock.read(Self.block, from: coder, { try $0.readLookupInfo() }) {
+            self.init(email: read.emailAddress, phone: read.phoneNumber, recordID: read.userRecordID)
+        } else {
+            let archive = ArchiveReader(coder)
+            guard archive.contains("EmailAddress") || archive.contains("PhoneNumber") else { return nil }
+            self.init(
+                email: archive.string("EmailAddress"), phone: archive.string("PhoneNumber"),
+                recordID: archive.object(CKRecordID.self, "RecordID"))
+            guard archive.isIntact else { return nil }
+        }
     }
 
     fileprivate convenience init(from reader: inout ByteReader) throws {

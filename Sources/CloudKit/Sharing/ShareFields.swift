@@ -18,6 +18,8 @@ struct ShareFields: Sendable {
     var urlBase = ""
     /// The token of the URL; empty before the first save.
     var token = ""
+    /// The fragment of the URL in an archive from Apple's platforms; nil if the title is the fragment.
+    var fragment: String?
     var original = Original()
     /// The owner first.
     var participants: [CKShareParticipant] = []
@@ -144,7 +146,7 @@ struct ShareFields: Sendable {
     /// Takes over what the store made of the state that a request sent (B319). What the caller changed since stays
     /// changed.
     mutating func markSaved(_ sent: ShareFields, as saved: ShareFields) {
-        (root, urlBase, token, mistake) = (saved.root, saved.urlBase, saved.token, nil)
+        (root, urlBase, token, fragment, mistake) = (saved.root, saved.urlBase, saved.token, nil, nil)
         if publicPermission == sent.publicPermission { publicPermission = saved.publicPermission }
         if allowsAccessRequests == sent.allowsAccessRequests { allowsAccessRequests = saved.allowsAccessRequests }
         var current = participants
@@ -210,6 +212,7 @@ extension ShareFields {
             for name in names { writer.appendString(name) }
         }
         writer.append(optional: mistake) { $1.appendString($0) }
+        if let fragment { writer.appendString(fragment) }
     }
 
     init(from reader: inout ByteReader) throws {
@@ -228,6 +231,28 @@ extension ShareFields {
         blockedNames = try reader.readItems { try $0.readText("a user") }
         unblocked = try reader.readItems { try $0.readText("a user") }
         mistake = try reader.readOptional { try $0.readText("a mistake") }
+        if reader.remaining > 0 { fragment = try reader.readText("a fragment") }
+    }
+
+    /// Reads the state of a share in an archive from Apple's platforms; nil if the archive has none, or a damaged one.
+    init?(_ archive: ArchiveReader) {
+        guard archive.contains("PublicPermission"),
+            let participants = archive.list(of: CKShareParticipant.self, "Participants")
+        else { return nil }
+        self.init(root: archive.object(CKRecordID.self, "RootRecordID")?.recordName)
+        self.participants = participants.filter { $0.role == .owner } + participants.filter { $0.role != .owner }
+        publicPermission = archive.value("PublicPermission") ?? .unknown
+        allowsAccessRequests = archive.bool("AccessRequestsEnabled") ?? false
+        keepAsOriginal()
+        if let fetched = archive.list(of: CKShareParticipant.self, "LastFetchedParticipants") {
+            original.participants = fetched.map(\.values)
+        }
+        guard archive.isIntact else { return nil }
+        guard let url = archive.url("URL")?.absoluteString else { return }
+        let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let start = parts[0].lastIndex(of: "/").map { parts[0].index(after: $0) } ?? url.startIndex
+        (urlBase, token) = (String(parts[0][..<start]), String(parts[0][start...]))
+        fragment = parts.count == 2 ? String(parts[1]) : nil
     }
 }
 

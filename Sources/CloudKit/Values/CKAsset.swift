@@ -77,9 +77,7 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
     /// exist: saving the asset fails then.
     public init?(coder: NSCoder) {
         let archive = ArchiveReader(coder)
-        guard let url = archive.object(NSURL.self, Self.fileKey), archive.isIntact,
-            let fileURL = URL(string: url.absoluteString)
-        else { return nil }
+        guard let fileURL = archive.url(Self.fileKey), archive.isIntact else { return nil }
         source = .file(fileURL)
         super.init()
     }

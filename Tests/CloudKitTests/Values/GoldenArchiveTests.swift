@@ -11,7 +11,7 @@ struct GoldenArchiveTests {
         return root.joined(separator: "/") + "/Golden"
     }()
 
-    private static func path(_ name: String) -> String { "\(directory)/\(name).archive" }
+    static func path(_ name: String) -> String { "\(directory)/\(name).archive" }
 
     private static let own = [
         "CKRecord", "CKRecordID", "CKRecordZoneID", "CKRecordZone", "CKReference", "CKQuery", "CKDatabaseSubscription",
@@ -21,6 +21,10 @@ struct GoldenArchiveTests {
     private static let apples = [
         "CKRecord-apple", "CKRecordID-apple", "CKRecordZoneID-apple", "CKRecordZone-apple", "CKReference-apple",
         "CKServerChangeToken-apple", "SystemFields-apple", "CKAsset-apple", "CKRecord-values-apple",
+    ]
+    /// Their values are the subject of ``AppleShareArchiveTests``.
+    private static let sharing = [
+        "CKShare-apple", "CKShareParticipant-apple", "CKShareMetadata-apple", "ShareSystemFields-apple",
     ]
 
     private func root<Value: NSObject & NSCoding & _CKArchived>(_ type: Value.Type, _ name: String) throws -> Value {
@@ -38,7 +42,7 @@ struct GoldenArchiveTests {
     @Test("Every file is of a test's list")
     func files() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.directory)
-        #expect(Set(names) == Set((Self.own + Self.apples).map { "\($0).archive" }))
+        #expect(Set(names) == Set((Self.own + Self.apples + Self.sharing).map { "\($0).archive" }))
     }
 
     // MARK: Ours
@@ -142,12 +146,13 @@ struct GoldenArchiveTests {
 
     @Test(
         "Decoded as the first thing that a process does (B259)",
-        arguments: apples.filter { !$0.hasPrefix("SystemFields") } + ["CKRecord", "CKRecordID", "CKQuery"])
+        arguments: (apples + sharing).filter { !$0.contains("SystemFields") } + ["CKRecord", "CKRecordID", "CKQuery"])
     func firstInstruction(name: String) throws {
         let child = try ChildProcess(ChildProcess.product("cloudkit-child"), ["unarchive", Self.path(name)])
         let lines = child.lines()
         let type = name.split(separator: "-").first.map { String($0) } ?? ""
-        #expect(lines.count == 1 && lines.first?.hasPrefix("<\(type)") == true, "\(lines)")
+        let text = type == "CKShare" ? "CKRecord: cloudkit.share" : type
+        #expect(lines.count == 1 && lines.first?.hasPrefix("<\(text)") == true, "\(lines)")
     }
 
     // MARK: Damage
@@ -157,10 +162,17 @@ struct GoldenArchiveTests {
         arguments: own + apples
     )
     func damage(name: String) throws {
+        try damage(name, noticing: 1.0 / 3)
+    }
+
+    @Test("The same for archives of shares, most of which is not decoded", arguments: sharing)
+    func damageOfShares(name: String) throws { try damage(name, noticing: 0.2) }
+
+    private func damage(_ name: String, noticing part: Double) throws {
         let child = try ChildProcess(ChildProcess.product("cloudkit-child"), ["damage", Self.path(name)])
         let numbers = child.lines().last?.split(separator: " ").compactMap { Int($0) } ?? []
         try #require(numbers.count == 2, "the process ended without a result")
         // Damage that nobody notices would make the test worth nothing.
-        #expect(numbers[1] > numbers[0] / 3 && numbers[0] > 1_000)
+        #expect(Double(numbers[1]) > part * Double(numbers[0]) && numbers[0] > 1_000, "\(numbers)")
     }
 }

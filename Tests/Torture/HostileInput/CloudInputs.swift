@@ -34,11 +34,12 @@ struct CloudInputs {
         record["tags"] = ["a", "b"]
         record["link"] = CKRecord.Reference(recordID: CKRecord.ID(recordName: "2", zoneID: zone), action: .deleteSelf)
         record.encryptedValues["secret"] = "hidden"
+        let share = CKShare(rootRecord: record)
         let query = CKQuery(recordType: "Note", predicate: NSPredicate(format: "n > 3"))
         query.sortDescriptors = [NSSortDescriptor(key: "n", ascending: false)]
         return [
             record, record.recordID, zone, CKRecordZone(zoneID: zone), query,
-            CKRecordZoneSubscription(zoneID: zone, subscriptionID: "z"),
+            CKRecordZoneSubscription(zoneID: zone, subscriptionID: "z"), share, share.owner,
         ]
     }
 
@@ -72,12 +73,14 @@ struct CloudInputs {
             (try? NSKeyedUnarchiver.unarchivedObject(ofClass: type, from: data)) ?? nil
         }
         let found =
-            switch generator.next(below: 6) {
+            switch generator.next(below: 8) {
             case 0: object(CKRecord.self)
             case 1: object(CKRecord.ID.self)
             case 2: object(CKRecordZone.ID.self)
             case 3: object(CKRecordZone.self)
             case 4: object(CKQuery.self)
+            case 5: object(CKShare.self)
+            case 6: object(CKShare.Participant.self)
             default: object(CKRecordZoneSubscription.self)
             }
         guard let object = found else { return }
