@@ -11,7 +11,8 @@ import StrataSystem
 ///
 /// `CKContainer.default()` and `CKContainer(identifier:)` open a store in the user's data directory and never fail: if
 /// the store cannot be opened, every call fails with that error. To open stores elsewhere, or for several users and
-/// devices, see ``CloudStore``.
+/// devices, see ``CloudStore``; ``CloudStore/use(_:forContainer:user:device:)`` gives one to code that makes its
+/// containers itself.
 public final class CKContainer: NSObject, NamedContainer, SendableHandlers, CVarArg, Sendable {
     let client: Client
     /// The settings that `configuredWith` gave this object; nil for the container itself.

@@ -41,6 +41,8 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
     }
 
     private let properties = Lock(Properties())
+    /// The containers of the task that created the operation, which runs in none.
+    private let containersOfTask = NamedContainers.ofTask
     let progress = Lock(Progress())
 
     /// A unique identifier, which is recorded with the operation's commit.
@@ -99,7 +101,8 @@ public class CKOperation: Operation, CVarArg, @unchecked Sendable {
 
     /// The container of the configuration, else the one that the operation was added to.
     var effectiveContainer: CKContainer {
-        merged.container ?? properties.withLock { $0.container } ?? CKContainer.default()
+        merged.container ?? properties.withLock { $0.container }
+            ?? NamedContainers.shared.container(NamedContainers.defaultIdentifier, ofTask: containersOfTask)
     }
 
     /// Records the container that the operation was added to; returns false if it was added before.

@@ -23,7 +23,7 @@ extension CloudStore.Console {
     }
 
     private func client(of user: String, _ device: String) -> Client {
-        Client(opened, Actor(user: user, device: device), identifier: opened.options.containerIdentifier)
+        Client(opened, Actor(user: user, device: device))
     }
 
     /// Stands for the system's sharing interface: what it does is reported to each ``CKSystemSharingUIObserver`` of the

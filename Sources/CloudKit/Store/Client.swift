@@ -10,7 +10,8 @@ final class Client: Sendable {
     /// The opened store; a failure is the error of every call (docs/cloudkit.md).
     private let opening: Result<OpenedStore, CKError>
     let actor: Actor
-    let containerIdentifier: String
+    /// The name of a container whose store could not be opened.
+    private let identifier: String
     /// The record name of the user's own record.
     let userRecordName: String
     /// Calls blocks that belong to no operation. Concurrent, so that a slow block does not delay the others.
@@ -20,10 +21,10 @@ final class Client: Sendable {
     private let handedOut = Lock(HandedOut())
     let syncEngines = Lock(SyncEngines())
 
-    init(_ opened: OpenedStore, _ actor: Actor, identifier: String) {
+    init(_ opened: OpenedStore, _ actor: Actor) {
         opening = .success(opened)
         self.actor = actor
-        containerIdentifier = identifier
+        identifier = ""
         userRecordName = UserRecord.name(of: actor.user)
         opened.faults.join(self)
     }
@@ -31,11 +32,16 @@ final class Client: Sendable {
     init(failure: CKError, _ actor: Actor, identifier: String) {
         opening = .failure(failure)
         self.actor = actor
-        containerIdentifier = identifier
+        self.identifier = identifier
         userRecordName = UserRecord.name(of: actor.user)
     }
 
     func opened() throws(CKError) -> OpenedStore { try opening.get() }
+
+    var containerIdentifier: String {
+        guard case .success(let opened) = opening else { return identifier }
+        return opened.containerIdentifier.withLock { $0 }
+    }
 
     /// Returns the zone ID as callers see it: the current user is `__defaultOwner__` under any of their names (B2).
     func canonical(_ zone: CKRecordZone.ID) -> CKRecordZone.ID {

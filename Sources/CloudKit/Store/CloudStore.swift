@@ -71,7 +71,7 @@ public final class CloudStore: Sendable {
         // No client is the service, whatever it calls itself: the service reads everything.
         if actor == .service { actor.device = "default" }
         return clients.container(of: actor) { actor in
-            Client(opened, actor, identifier: options.containerIdentifier)
+            Client(opened, actor)
         }
     }
 

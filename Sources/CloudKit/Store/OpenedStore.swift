@@ -25,10 +25,13 @@ final class OpenedStore: Sendable {
     let longLived: LongLivedOperations
     let stagedAssets: StagedAssets
     let options: CloudStore.Options
+    /// The name of the container, which ``CloudStore/use(_:forContainer:user:device:)`` changes.
+    let containerIdentifier: Lock<String>
     let sharingObservers = Lock<[CKSystemSharingUIObserver.Reference]>([])
 
     init(_ options: CloudStore.Options, at path: String?, _ open: () throws -> Store) throws {
         self.options = options
+        containerIdentifier = Lock(options.containerIdentifier)
         do {
             let store = try open()
             held = HeldStore(store)

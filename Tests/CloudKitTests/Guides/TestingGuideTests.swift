@@ -57,6 +57,23 @@ struct TestingGuideTests {
         #expect(tablet.notes == ["Buy milk"])
     }
 
+    final class NotesApp {
+        let sync = NoteSync(CKContainer(identifier: "iCloud.com.example.notes"))
+    }
+
+    @Test func anAppOnTwoDevices() async throws {
+        let store = try CloudStore.inMemory()
+        func app(on device: String) throws -> NotesApp {
+            try CloudStore.with(store, forContainer: "iCloud.com.example.notes", user: "anna", device: device) {
+                NotesApp()
+            }
+        }
+        let (phone, tablet) = (try app(on: "phone"), try app(on: "tablet"))
+        try await phone.sync.save("Buy milk")
+        try await tablet.sync.pull()
+        #expect(tablet.sync.notes == ["Buy milk"])
+    }
+
     @Test func theSameInEveryRun() async throws {
         var options = CloudStore.Options.service
         let clock = CloudStore.ManualClock()

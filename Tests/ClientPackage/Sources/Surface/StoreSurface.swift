@@ -8,6 +8,7 @@ struct StoreSurface: Section {
 
     func check() async throws {
         try itself()
+        try await containers()
         options()
         limits()
         try clocks()
@@ -29,6 +30,22 @@ struct StoreSurface: Section {
         let _: (Date) throws -> CloudStore = store.asOf
         gives(store, \.console, CloudStore.Console.self)
         gives(store, \.options, CloudStore.Options.self)
+    }
+
+    private func containers() async throws {
+        let name = "iCloud.surface"
+        try CloudStore.use(store, forContainer: name, user: "anna", device: "phone")
+        let phone = store.container(user: "anna", device: "phone")
+        try expect(CKContainer(identifier: name) === phone)
+        try CloudStore.use(store, forContainer: name)
+        try CloudStore.use(nil, forContainer: name)
+        let made: CKContainer = try CloudStore.with(store, forContainer: name, user: "anna", device: "phone") {
+            CKContainer(identifier: name)
+        }
+        try expect(made === phone)
+        try await CloudStore.with(store, user: nil) {
+            try expect(try await CKContainer.default().accountStatus() == .noAccount)
+        }
     }
 
     private func replication() async throws {
