@@ -58,7 +58,8 @@ public protocol KeySortDescriptorMaking {}
 
 extension NSSortDescriptor: KeySortDescriptorMaking {}
 
-extension KeySortDescriptorMaking where Self == NSSortDescriptor {
+// For `Self` rather than for the class itself, so that `Self(key:ascending:)` compiles in clients' extensions.
+extension KeySortDescriptorMaking where Self: NSSortDescriptor {
     /// Creates a descriptor that sorts by the values of a key, like Foundation's initializer on Apple's platforms.
     ///
     /// ```swift
@@ -67,7 +68,10 @@ extension KeySortDescriptorMaking where Self == NSSortDescriptor {
     ///
     /// Records without a value come first in ascending order.
     public init(key: String?, ascending: Bool) {
-        self = KeySortDescriptor(key: key ?? "", ascending: ascending)
+        guard let descriptor = KeySortDescriptor(key: key ?? "", ascending: ascending) as? Self else {
+            preconditionFailure("A descriptor of a key is a NSSortDescriptor, not a \(Self.self).")
+        }
+        self = descriptor
     }
 }
 

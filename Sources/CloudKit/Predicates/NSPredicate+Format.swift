@@ -6,7 +6,8 @@ public protocol FormatPredicateMaking {}
 
 extension NSPredicate: FormatPredicateMaking {}
 
-extension FormatPredicateMaking where Self == NSPredicate {
+// For `Self` rather than for the class itself, so that `Self(format:)` compiles in clients' extensions.
+extension FormatPredicateMaking where Self: NSPredicate {
     /// Creates a predicate from a format, like Foundation's initializer on Apple's platforms.
     ///
     /// ```swift
@@ -21,6 +22,11 @@ extension FormatPredicateMaking where Self == NSPredicate {
 
     /// The same as the other initializer, with the arguments in an array.
     public init(format: String, argumentArray: [Any]?) {
-        self = FormatPredicate(format: format, arguments: (argumentArray ?? []).map(PredicateArgument.init))
+        let predicate = FormatPredicate(format: format, arguments: (argumentArray ?? []).map(PredicateArgument.init))
+        let compound = NSCompoundPredicate(andPredicateWithSubpredicates: [predicate])
+        guard let made = predicate as? Self ?? compound as? Self else {
+            preconditionFailure("A format makes a NSPredicate or a NSCompoundPredicate, not a \(Self.self).")
+        }
+        self = made
     }
 }

@@ -83,6 +83,10 @@ struct ConformanceSurface: Section {
         _ = NSPredicate(format: "a == %d", 1)
         _ = NSPredicate(format: "a == %d", argumentArray: [1])
         _ = NSSortDescriptor(key: "a", ascending: true).key
+        let _: (String) -> CKContainer = CKContainer.make
+        _ = NSPredicate.make("a == 1")
+        _ = NSSortDescriptor.make("a")
+        _ = CKQueryNotification.make([:])
     }
 
     private func rawValues() throws {
@@ -102,4 +106,22 @@ struct ConformanceSurface: Section {
         ]
         try expect(codes.allSatisfy { CKError.Code(rawValue: $0.rawValue) == $0 })
     }
+}
+
+// Factories of clients.
+
+extension CKContainer {
+    static func make(_ name: String) -> Self { Self(identifier: name) }
+}
+
+extension CKNotification {
+    static func make(_ dictionary: [AnyHashable: Any]) -> Self? { Self(fromRemoteNotificationDictionary: dictionary) }
+}
+
+extension NSPredicate {
+    static func make(_ format: String) -> Self { Self(format: format) }
+}
+
+extension NSSortDescriptor {
+    static func make(_ key: String) -> Self { Self(key: key, ascending: true) }
 }
