@@ -9,6 +9,7 @@ struct ArchiveGraph {
     private let objects: [Any]
     private let unarchiver: NSKeyedUnarchiver
     private let fields: [String: Any]
+    let visits: Visits
 
     init?(_ coder: NSCoder) {
         guard let unarchiver = coder as? NSKeyedUnarchiver else { return nil }
@@ -22,12 +23,13 @@ struct ArchiveGraph {
         self.objects = objects
         self.unarchiver = unarchiver
         self.fields = fields
+        let going = Visits.current.flatMap { $0.unarchiver === unarchiver ? $0 : nil }
+        visits = going ?? Visits(unarchiver)
     }
 
     /// Returns true if Foundation can decode everything that a key of the object being decoded refers to.
     func isSound(_ key: String) -> Bool {
-        var visits = Visits()
-        return fields[key].map { content(of: $0, &visits) == .decodable } ?? true
+        fields[key].map { content(of: $0) == .decodable } ?? true
     }
 
     /// Returns the value under a key of the object being decoded: a text, number, data, or the fields of an object.
@@ -57,7 +59,7 @@ struct ArchiveGraph {
     // MARK: Soundness
 
     /// The content of a reference, the worst last.
-    private enum Content: Int {
+    fileprivate enum Content: Int {
         case decodable
         /// There is an object of a class that is not expected. An object of this module may refer to it, since such an
         /// object decodes no keys but those it knows, and checks each of them first. Foundation's collections decode
@@ -66,27 +68,35 @@ struct ArchiveGraph {
         case damaged
     }
 
-    private struct Visits {
-        var path: Set<Int> = []
-        var done: [Int: Content] = [:]
+    /// The objects that were looked at, so that each is looked at once in an archive.
+    // @unchecked: the call stack of one decoding uses it.
+    final class Visits: @unchecked Sendable {
+        /// The visits of the decoding that is going on; objects within others are decoded in its calls.
+        @TaskLocal static var current: Visits?
+
+        fileprivate let unarchiver: NSKeyedUnarchiver
+        fileprivate var path: Set<Int> = []
+        fileprivate var done: [Int: Content] = [:]
+
+        fileprivate init(_ unarchiver: NSKeyedUnarchiver) { self.unarchiver = unarchiver }
     }
 
     private static let deepest = 100
 
-    private func content(of value: Any, _ visits: inout Visits) -> Content {
-        if let values = value as? [Any] { return worst(of: values, &visits) }
+    private func content(of value: Any) -> Content {
+        if let values = value as? [Any] { return worst(of: values) }
         guard let index = Self.index(value) else { return .decodable }
         if let known = visits.done[index] { return known }
         guard objects.indices.contains(index), visits.path.count < Self.deepest,
             visits.path.insert(index).inserted
         else { return .damaged }
-        let content = (objects[index] as? [String: Any]).map { self.content(ofObject: $0, &visits) } ?? .decodable
+        let content = (objects[index] as? [String: Any]).map { self.content(ofObject: $0) } ?? .decodable
         visits.path.remove(index)
         visits.done[index] = content
         return content
     }
 
-    private func content(ofObject object: [String: Any], _ visits: inout Visits) -> Content {
+    private func content(ofObject object: [String: Any]) -> Content {
         guard object["$class"] != nil else { return .decodable }
         guard let name = className(of: object) else { return .damaged }
         let type: AnyClass? = unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
@@ -94,7 +104,7 @@ struct ArchiveGraph {
         guard let type, ArchivedClasses.expected.contains(where: { $0 == type }) else { return .opaque }
         let isOwn = ArchivedClasses.own.contains { $0 == type }
         guard isOwn || Self.isWellFormed(object, type) else { return .damaged }
-        let worst = worst(of: object.compactMap { $0.key == "$class" ? nil : $0.value }, &visits)
+        let worst = worst(of: object.compactMap { $0.key == "$class" ? nil : $0.value })
         return worst == .opaque && isOwn ? .decodable : worst
     }
 
@@ -112,10 +122,10 @@ struct ArchiveGraph {
         }
     }
 
-    private func worst(of values: [Any], _ visits: inout Visits) -> Content {
+    private func worst(of values: [Any]) -> Content {
         var worst = Content.decodable
         for value in values {
-            let content = content(of: value, &visits)
+            let content = content(of: value)
             if content.rawValue > worst.rawValue { worst = content }
         }
         return worst

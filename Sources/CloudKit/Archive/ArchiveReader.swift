@@ -43,7 +43,9 @@ final class ArchiveReader {
             isDamaged = true
             return nil
         }
-        return coder.decodeObject(of: [type] + ArchivedClasses.expected, forKey: key) as? Object
+        return ArchiveGraph.Visits.$current.withValue(graph?.visits) {
+            coder.decodeObject(of: [type] + ArchivedClasses.expected, forKey: key) as? Object
+        }
     }
 
     func string(_ key: String) -> String? { object(NSString.self, key).map { String(describing: $0) } }

@@ -41,7 +41,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
     @available(*, deprecated, message: "Use hierarchicalRootRecordID.")
     public var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
 
-    /// How the user who asked takes part.
+    /// The part in the share of the user who asked.
     typealias Standing = (
         role: CKShare.ParticipantRole, status: CKShare.ParticipantAcceptanceStatus,
         permission: CKShare.ParticipantPermission

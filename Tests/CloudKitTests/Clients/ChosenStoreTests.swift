@@ -188,7 +188,8 @@ struct ChosenStoreTests {
     @Test(
         "A mistyped option says what exists",
         arguments: [
-            ("schemas=open", "schema=…"), ("embeded", "embedded"), ("schema", "schema=…"), ("schema=strict", "enforced"),
+            ("schemas=open", "schema=…"), ("embeded", "embedded"), ("schema", "schema=…"),
+            ("schema=strict", "enforced"),
             ("durability=50", "50ms"), ("durability=-1ms", "50ms"), ("historyDays=x", "number"),
             ("schema=open embedded", "limits=…"),
         ])
