@@ -40,15 +40,16 @@ package struct Rules: Sendable {
         let judging = try Judging(
             request, view, context, limits: limits, touchesParents: touchesParents, schema: schema,
             newSecret: newSecret, checkPredicate: checkPredicate)
-        let decision = switch request.content {
-        case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
-        case .modifyZones(let body): try ZonesJudge(judging, body).decide()
-        case .administer(let body): try AdministerJudge(judging, body).decide()
-        case .declareSchema(let body): try SchemaJudge(judging, body).decide()
-        case .modifySubscriptions(let body): try SubscriptionsJudge(judging, body).decide()
-        case .notify(let body): try NotifyJudge(judging, body).decide()
-        case .joinShares(let body): try JoinSharesJudge(judging, body).decide()
-        }
+        let decision =
+            switch request.content {
+            case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
+            case .modifyZones(let body): try ZonesJudge(judging, body).decide()
+            case .administer(let body): try AdministerJudge(judging, body).decide()
+            case .declareSchema(let body): try SchemaJudge(judging, body).decide()
+            case .modifySubscriptions(let body): try SubscriptionsJudge(judging, body).decide()
+            case .notify(let body): try NotifyJudge(judging, body).decide()
+            case .joinShares(let body): try JoinSharesJudge(judging, body).decide()
+            }
         return try recordingSecret(decision, view)
     }
 

@@ -99,7 +99,8 @@ struct ArchiveGraph {
     private func content(ofObject object: [String: Any]) -> Content {
         guard object["$class"] != nil else { return .decodable }
         guard let name = className(of: object) else { return .damaged }
-        let type: AnyClass? = unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
+        let type: AnyClass? =
+            unarchiver.class(forClassName: name) ?? NSKeyedUnarchiver.class(forClassName: name)
             ?? NSClassFromString(name)
         guard let type, ArchivedClasses.expected.contains(where: { $0 == type }) else { return .opaque }
         let isOwn = ArchivedClasses.own.contains { $0 == type }

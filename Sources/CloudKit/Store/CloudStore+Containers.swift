@@ -78,7 +78,7 @@ extension CloudStore {
         do { _ = try store.account(of: user ?? "") } catch {
             let reported = CKError(engine: error)
             throw CKError(
-                reported.code, message: "The container '\(identifier)' cannot use this store. \(reported.detail ?? "")",
+                reported.code, message: "The container '\(identifier)' cannot use this store. \(reported.localizedDescription)",
                 cause: error)
         }
         opened.containerIdentifier.withLock { $0 = identifier }

@@ -14,17 +14,6 @@ public struct QueryCursor: Sendable, Hashable {
     var place: SortPlace
     /// The value of `now()`, which stays the same on all pages.
     public var now: Double
-
-    init(
-        store: Identifier, database: DatabaseID, query: Query, order: QueryOrder, place: SortPlace, now: Double
-    ) {
-        self.store = store
-        self.database = database
-        self.query = query
-        self.order = order
-        self.place = place
-        self.now = now
-    }
 }
 
 extension QueryCursor: SealedValue {

@@ -14,9 +14,10 @@ enum BlameCommand: Command {
         + "record does not exist, or did not exist at that time."
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
-    static let options: [any OptionDescription] = RecordTimelineTarget.options + [
-        Option.at, QueryCommand.reveal, Option.json,
-    ]
+    static let options: [any OptionDescription] =
+        RecordTimelineTarget.options + [
+            Option.at, QueryCommand.reveal, Option.json,
+        ]
     static let examples = [
         "strata blame Notes.strata note-1", "strata blame Notes.strata note-1 --user anna --zone Notes --at 2h --json",
     ]

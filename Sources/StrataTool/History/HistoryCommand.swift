@@ -16,9 +16,10 @@ enum HistoryCommand: Command {
     static let limit = Option.number("-n", "N", 0...UInt64.max, help: "print only the last N versions")
 
     static let operands = [Operand.store, RecordTimelineTarget.operand]
-    static let options: [any OptionDescription] = RecordTimelineTarget.options + [
-        limit, QueryCommand.reveal, Option.json,
-    ]
+    static let options: [any OptionDescription] =
+        RecordTimelineTarget.options + [
+            limit, QueryCommand.reveal, Option.json,
+        ]
     static let examples = [
         "strata history Notes.strata note-1",
         "strata history Notes.strata note-1 --user anna --zone Notes -n 3 --json | jq .changes",

@@ -76,16 +76,23 @@ struct MessageTests {
         }
         let found: [(String?, String)] = [
             (message(try await database.records(for: [missing])[missing]), "Error fetching record \(missing) from"),
-            (await error { try await database.record(for: missing) }?.localizedDescription,
-                "Error fetching record \(missing) from server: Record not found"),
+            (
+                await error { try await database.record(for: missing) }?.localizedDescription,
+                "Error fetching record \(missing) from server: Record not found"
+            ),
             (message(results.saveResults[stale.recordID]), "Error saving record \(stale.recordID) to server: "),
             (message(results.saveResults[mistaken.recordID]), "Error saving record \(mistaken.recordID) to server: "),
             (message(results.deleteResults[lost]), "Error deleting record \(lost) from server: Zone 'Nowhere' "),
             (message(try await database.recordZones(for: [zone])[zone]), "Error fetching record zone \(zone) from"),
-            (message(try await database.modifyRecordZones(saving: [], deleting: [zone]).deleteResults[zone]),
-                "Error deleting record zone \(zone) from server: "),
-            (await error { try await database.recordZoneChanges(inZoneWith: zone, since: nil) }?.localizedDescription,
-                "Error fetching record zone \(zone) from server: "),
+            (
+                message(try await database.modifyRecordZones(saving: [], deleting: [zone]).deleteResults[zone]),
+                "Error deleting record zone \(zone) from server: "
+            ),
+            (
+                await error { try await database.recordZoneChanges(inZoneWith: zone, since: nil) }?
+                    .localizedDescription,
+                "Error fetching record zone \(zone) from server: "
+            ),
         ]
         for (message, start) in found { #expect(message?.hasPrefix(start) == true, "\(message ?? "no error")") }
         try notes.store.console.failNext(of: .modifyRecords, with: .zoneBusy, scope: .item)

@@ -168,10 +168,12 @@ struct AppleShareArchiveTests {
     @Test("Every class under every other name gives an object or an error, never a trap", arguments: files)
     func renames(file: String) throws {
         let whole = try data(file)
-        let names = Self.needed + [
-            "CKShareMetadata", "CKRecord", "CKAsset", "CKQuery", "NSString", "NSDictionary", "NSError", "NSUUID",
-            "NSSet", "NSURL", "NSObject", "CKContainerID", "NSPersonNameComponents", "_NSPersonNameComponentsData", "",
-        ]
+        let names =
+            Self.needed + [
+                "CKShareMetadata", "CKRecord", "CKAsset", "CKQuery", "NSString", "NSDictionary", "NSError", "NSUUID",
+                "NSSet", "NSURL", "NSObject", "CKContainerID", "NSPersonNameComponents", "_NSPersonNameComponentsData",
+                "",
+            ]
         var (count, refused) = (0, 0)
         for name in names where try renamed(whole, name) != nil {
             for other in names where other != name {

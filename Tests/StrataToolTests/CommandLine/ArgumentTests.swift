@@ -83,10 +83,12 @@ import Testing
         if words.contains(where: { $0.hasPrefix("--from") }) { #expect(arguments[LogCommand.from] == 2) }
     }
 
-    @Test("A file beside the store that cannot be opened is named without the store's terms", arguments: [
-        (["import", "New.strata", "x.jsonl"], "x.jsonl"), (["export", "Notes.strata", "no/x.jsonl"], "no/x.jsonl"),
-        (["report", "Notes.strata", "no/x.html"], "no/x.html"),
-    ])
+    @Test(
+        "A file beside the store that cannot be opened is named without the store's terms",
+        arguments: [
+            (["import", "New.strata", "x.jsonl"], "x.jsonl"), (["export", "Notes.strata", "no/x.jsonl"], "no/x.jsonl"),
+            (["report", "Notes.strata", "no/x.html"], "no/x.html"),
+        ])
     func fileThatIsNotThere(_ words: [String], _ file: String) throws {
         let fixture = try StoreFixture.small()
         let result = try ToolProcess.run(words, in: fixture.directory.path)
@@ -96,10 +98,12 @@ import Testing
         #expect(result.code == 3 && result.output.isEmpty && result.errors == problem + advice, "\(result)")
     }
 
-    @Test("The usage has no brackets around options that a command needs", arguments: [
-        ("feed", "--user NAME"), ("compact", "--before OFFSET"), ("trim", "--before OFFSET"),
-        ("minimize", "--where PREDICATE"),
-    ])
+    @Test(
+        "The usage has no brackets around options that a command needs",
+        arguments: [
+            ("feed", "--user NAME"), ("compact", "--before OFFSET"), ("trim", "--before OFFSET"),
+            ("minimize", "--where PREDICATE"),
+        ])
     func requiredOptions(_ command: String, _ option: String) throws {
         let usage = try CommandRegistry.command(named: command).usage
         #expect(usage.contains(" \(option)") && !usage.contains("[\(option)]"), "\(usage)")

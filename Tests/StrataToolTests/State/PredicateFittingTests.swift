@@ -34,9 +34,12 @@ import Testing
         #expect(bisected.code == 0, "\(predicate): \(bisected)")
     }
 
-    @Test("A comparison that no record meets is still an answer", arguments: [
-        "due > '2026-12-01'", "recordID == 'bread'", "list == 'other'", "rank == 5", "creatorUserRecordID == 'bert'",
-    ])
+    @Test(
+        "A comparison that no record meets is still an answer",
+        arguments: [
+            "due > '2026-12-01'", "recordID == 'bread'", "list == 'other'", "rank == 5",
+            "creatorUserRecordID == 'bert'",
+        ])
     func none(_ predicate: String) throws {
         let result = try query(predicate)
         #expect(result.code == 0 && result.output == "0 records\n" && result.errors.isEmpty, "\(predicate): \(result)")
@@ -69,10 +72,12 @@ import Testing
         #expect(result.errors.contains(one.words), "\(one.predicate): \(result)")
     }
 
-    @Test("Each command with a predicate rejects it", arguments: [
-        ["bisect", "Note", "--where", "rank == 'x'", "--user", "anna"],
-        ["minimize", "Note", "--where", "rank == 'x'", "--user", "anna"], ["log", "--where", "rank == 'x'"],
-    ])
+    @Test(
+        "Each command with a predicate rejects it",
+        arguments: [
+            ["bisect", "Note", "--where", "rank == 'x'", "--user", "anna"],
+            ["minimize", "Note", "--where", "rank == 'x'", "--user", "anna"], ["log", "--where", "rank == 'x'"],
+        ])
     func everywhere(_ words: [String]) throws {
         let result = try fixture.run([words[0], fixture.name] + words.dropFirst())
         #expect(result.code == 2 && result.output.isEmpty, "\(words): \(result)")
@@ -106,11 +111,13 @@ import Testing
         #expect(first.lines.first != second.lines.first)
     }
 
-    @Test("log --where compares with the values that a save sets", arguments: [
-        ("due < '2026-12-01'", [2]), ("rank == 3", [4]), ("parent == 'list'", [2]), ("list == 'list'", [2]),
-        ("recordID == 'milk'", [2, 4]), ("creatorUserRecordID == 'anna' AND rank == 2", [2]),
-        ("lastModifiedUserRecordID == 'anna' AND rank > 2", [4]),
-    ])
+    @Test(
+        "log --where compares with the values that a save sets",
+        arguments: [
+            ("due < '2026-12-01'", [2]), ("rank == 3", [4]), ("parent == 'list'", [2]), ("list == 'list'", [2]),
+            ("recordID == 'milk'", [2, 4]), ("creatorUserRecordID == 'anna' AND rank == 2", [2]),
+            ("lastModifiedUserRecordID == 'anna' AND rank > 2", [4]),
+        ])
     func log(_ predicate: String, _ offsets: [Int]) throws {
         let objects = try fixture.objects("log", fixture.name, "--where", predicate)
         #expect(objects.map { $0["offset"] as? Int } == offsets, "\(predicate)")
