@@ -76,8 +76,9 @@ enum LogCommand: Command {
         } else if let problem = run.unknownName {
             try output.flush()
             return Diagnostics.refuse(problem, by: name)
+        } else if let first = arguments[from], first > run.end + 1 {
+            return Diagnostics.refuse(run.absence(of: first), by: name)
         } else if let emptiness = try run.emptiness {
-            if let from = arguments[from], from > run.end + 1 { return Diagnostics.refuse(emptiness, by: name) }
             try output.flush()
             Diagnostics.note(emptiness, by: name)
         }

@@ -170,6 +170,9 @@ struct LogFilterRun {
     /// The last commit of the store.
     var end: UInt64 { store.reader.end.offset }
 
+    /// The sentence for an offset past the end.
+    func absence(of offset: UInt64) -> String { store.reader.absence(of: offset) }
+
     /// Reports a requested name that nothing has.
     var unknownName: String? { filter.unknownName(printer.names).map { "\($0) up to offset \(last)" } }
 
@@ -180,7 +183,7 @@ struct LogFilterRun {
         get throws {
             guard printer.printedCount == 0, limit != 0 else { return nil }
             try filter.condition?.requireFit()
-            if end == store.reader.floor.offset { return "the store has no commits" }
+            if end == store.reader.floor.offset { return nil }
             if first > last { return "no commit is in that range; this store has \(store.reader.commitsText())" }
             let isOfRefusals = filter.outcome == .refused || filter.kinds == [.requestRefused]
             return "no commit matches"

@@ -75,8 +75,9 @@ struct NamedPlace {
                 // A key after a dot belongs to a record of any type.
                 let fields = (names.isEmpty && !own.isEmpty ? own : types).flatMap(\.fields)
                 var kinds: [FieldKind] = []
-                for field in fields where LogFilter.isSame(field.name, key) && !kinds.contains(field.kind) {
-                    kinds.append(field.kind)
+                // A query with an encrypted field is refused by its own rule.
+                for field in fields where LogFilter.isSame(field.name, key) && !field.isEncrypted {
+                    if !kinds.contains(field.kind) { kinds.append(field.kind) }
                 }
                 return kinds
             },

@@ -58,22 +58,28 @@ import Testing
 
     // MARK: Progress
 
-    @Test func progressIsTakenAway() throws {
-        let fixture = try StoreFixture.segmented()
+    private static let progress = "\r\u{1B}[Kstrata import: "
+
+    /// An import that waits for the end of its input, longer than it takes a line of progress to come.
+    private func stalledImport(of fixture: StoreFixture) throws -> PseudoTerminal {
         let export = try fixture.run("export", fixture.name)
         try Data(export.output.utf8).write(to: URL(fileURLWithPath: fixture.directory.path("export")))
-        // The import waits for the end of its input, longer than a line of progress does.
-        let words = "head -n 200 export; cat pipe"
-        let line = "mkfifo pipe; { \(words); } | '\(try ToolProcess.toolPath)' import Copy.strata -"
-        let terminal = try PseudoTerminal("PAGER= TERM=dumb; \(line)", in: fixture.directory.path)
-        try #require(terminal.waits(for: "\r\u{1B}[Kstrata import: "), "\(terminal.text)")
+        let line = "{ head -n 200 export; cat pipe; } | '\(try ToolProcess.toolPath)' import Copy.strata -"
+        let terminal = try PseudoTerminal("mkfifo pipe; \(line)", in: fixture.directory.path)
+        try #require(terminal.waits(for: Self.progress), "\(terminal.text)")
+        return terminal
+    }
+
+    @Test func progressIsTakenAway() throws {
+        let fixture = try StoreFixture.segmented()
+        let terminal = try stalledImport(of: fixture)
         let rest = try ToolProcess.run(
             ["-c", "tail -n +201 export > pipe"], in: fixture.directory.path, program: "/bin/sh")
         #expect(rest.code == 0 && terminal.finish() == 0, "\(terminal.text)")
         let last = try #require(terminal.text.range(of: "strata import: ", options: .backwards))
         let end = terminal.text[last.upperBound...]
         #expect(end.contains(" s\r\u{1B}[K"), "the line is empty before the result comes: \(end)")
-        #expect(!end.contains("[#"), "there is one style of progress: \(end)")
+        #expect(!terminal.text.contains("[#"), "there is one style of progress: \(terminal.text)")
     }
 
     @Test func progressIsForTerminals() throws {
@@ -253,15 +259,15 @@ import Testing
     }
 
     @Test func interruptedInTheMidstOfLongWork() throws {
-        let fixture = try StoreFixture()
-        try fixture.internNames()
-        try fixture.saveNotes(20_000)
-        try fixture.close()
-        let terminal = try show("verify --deep \(fixture.name)", in: fixture.directory.path)
-        #expect(terminal.waits(for: "\r["))
+        let fixture = try StoreFixture.segmented()
+        let terminal = try stalledImport(of: fixture)
         terminal.type("\u{03}")
         let code = terminal.finish()
-        #expect(code == 128 + SIGINT || code == 0, "\(String(describing: code))")
-        #expect(terminal.isRestored && !terminal.text.contains("strata verify: "))
+        #expect(code == 128 + SIGINT, "\(String(describing: code))")
+        let last = try #require(terminal.text.range(of: "strata import: ", options: .backwards))
+        #expect(terminal.isRestored && terminal.text[last.upperBound...].contains(" s"), "\(terminal.text)")
+        #expect(terminal.text.hasSuffix("\r\u{1B}[K"), "the line is empty at the end: \(terminal.text)")
+        let names = try RealFileSystem().list(fixture.directory.path("."))
+        #expect(!names.contains { $0.hasPrefix("Copy.strata") }, "\(names)")
     }
 }

@@ -201,8 +201,8 @@ import Testing
         try fixture.change { try $0.purgeZone(StateFixture.work, of: "anna") }
         try expect(["Work", "--user", "anna"], "The user deleted zone 'Work'.")
         try fixture.change { try $0.expireTokens(before: 6) }
-        try expect(["Notes", "--user", "anna", "--since", zone], "the history since then has been compacted")
-        try expect(["Notes", "--user", "anna", "--since", "5"], "the history since then has been compacted")
+        try expect(["Notes", "--user", "anna", "--since", zone], "the console expired all tokens from before commit 6")
+        try expect(["Notes", "--user", "anna", "--since", "5"], "the console expired all tokens from before commit 6")
         try fixture.change { try $0.setAccountStatus(.noAccount, of: "anna") }
         try expect(["--user", "anna"], "There is no account on this device.")
         try expect(["--user", "carl"], "The store has no user 'carl'.")

@@ -91,7 +91,7 @@ import Testing
             #expect(result.errors.contains("rank is a number; write numbers"), "\(line): \(result)")
         }
         let found = try fixture.run("debug", fixture.name, "--user", "anna", "-e", "until Note \"parent == 'list'\"")
-        #expect(found.code == 0 && found.output.contains("commit 2"), "\(found)")
+        #expect(found.code == 0 && found.output.contains("\n2 2026-11-21T05:46:42"), "\(found)")
     }
 
     @Test("A mistyped user is not a user without records")

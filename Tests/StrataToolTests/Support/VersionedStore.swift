@@ -140,9 +140,9 @@ struct VersionedStore {
     /// The offsets of the commits that `log` prints.
     func offsets(_ words: [String]) throws -> [UInt64] {
         let result = try run(["log", "Notes.strata", "--oneline"] + words)
-        // An empty list comes with a note, and no other list.
-        let note = result.output.isEmpty ? "strata log: note: no commit " : ""
-        guard result.code == 0, note.isEmpty ? result.errors.isEmpty : result.errors.hasPrefix(note) else {
+        // An empty list may come with a note, and no other list.
+        let isNote = result.output.isEmpty && result.errors.hasPrefix("strata log: note: no commit ")
+        guard result.code == 0, result.errors.isEmpty || isNote else {
             throw StrataError(.invalidArgument, "The tool does not print the log.", .init(found: "\(result)"))
         }
         return result.lines.compactMap { UInt64($0.prefix { $0 != " " }) }

@@ -302,7 +302,7 @@ private struct StoreContent: Equatable {
             try expectRefusal(reason)
         }
         let missing = try run("import", "Copy.strata", "Nothing")
-        #expect(missing.code == 3 && missing.errors.contains("(notFound)"))
+        #expect(missing.code == 3 && missing.errors.contains("cannot open Nothing: no such file or directory"))
         #expect(!missing.errors.contains("Check the path"), "\(missing)")
     }
 
