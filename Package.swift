@@ -159,7 +159,9 @@ let package = Package(
         .testTarget(name: "ReferenceModelTests", dependencies: ["StrataModel", "ReferenceModel"]),
         .testTarget(
             name: "StrataRulesTests",
-            dependencies: ["StrataModel", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "TestSupport"]),
+            dependencies: [
+                "StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "StrataRules", "TestSupport",
+            ]),
         .testTarget(
             name: "StrataQueryTests", dependencies: ["StrataModel", "StrataViews", "StrataQuery", "TestSupport"]),
         .testTarget(

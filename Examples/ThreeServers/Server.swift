@@ -35,15 +35,14 @@ struct Server {
             counter["value"] = value
             do {
                 // Both or neither: the zone is atomic. A ticket that is there already makes this fail.
-                _ = try await database.modifyRecords(
+                let results = try await database.modifyRecords(
                     saving: [counter, CKRecord(recordType: "Ticket", recordID: ticketID)], deleting: [],
                     savePolicy: .ifServerRecordUnchanged, atomically: true)
+                // While there is no zone, each record has an error of its own.
+                _ = try results.saveResults[counterID]?.get()
                 return value
             } catch let error as CKError where error.code == .partialFailure {
                 if (try? await database.record(for: ticketID)) != nil { return value - 1 }
-                if (error.partialErrorsByItemID?[counterID] as? CKError)?.code == .zoneNotFound {
-                    try await database.save(Self.zone)
-                }
             } catch let error as CKError where error.code == .zoneNotFound {
                 try await database.save(Self.zone)
             }

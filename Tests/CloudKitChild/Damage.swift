@@ -6,8 +6,25 @@ struct Damage {
     private(set) var tries = 0
     private(set) var refused = 0
 
-    /// Foundation's own initializer, which clients call for system fields, ends the process at a set.
-    private func isSet(_ byte: UInt8) -> Bool { byte & 0xF0 == 0xC0 }
+    /// Returns true if an object of a binary property list is a set. Foundation's own initializer, which clients call
+    /// for system fields, ends the process at one.
+    private func hasSet(_ data: Data) -> Bool {
+        let bytes = [UInt8](data)
+        guard bytes.count > 32, bytes.starts(with: Array("bplist".utf8)) else { return false }
+        func number(at start: Int, count: Int) -> Int? {
+            guard count > 0, count <= 8, start >= 0, start <= bytes.count - count else { return nil }
+            return Int(exactly: bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        }
+        let trailer = bytes.count - 32
+        let size = Int(bytes[trailer + 6])
+        guard let count = number(at: trailer + 8, count: 8), let table = number(at: trailer + 24, count: 8),
+            count <= bytes.count, table <= bytes.count
+        else { return false }
+        return (0..<count).contains { index in
+            guard let place = number(at: table + index * size, count: size), place < bytes.count else { return false }
+            return bytes[place] & 0xF0 == 0xC0
+        }
+    }
 
     mutating func all(of data: Data, _ read: (Data) -> NSObject?) {
         // Of long archives some bytes for each mask, but not the same.
@@ -16,7 +33,7 @@ struct Damage {
             for index in data.indices where index % step == start % step {
                 var damaged = data
                 damaged[index] ^= mask
-                if !isSet(damaged[index]) { one(damaged, read) }
+                if !hasSet(damaged) { one(damaged, read) }
             }
         }
         for count in data.indices where count % step == 0 { one(data.prefix(count), read) }

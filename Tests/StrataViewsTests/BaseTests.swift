@@ -269,7 +269,8 @@ struct BaseTests {
         // The rest follows from these.
         let derived = [
             ViewTree.ordinals, ViewTree.zoneChanges, ViewTree.references, ViewTree.assets,
-            ViewTree.subscriptionContents, ViewTree.shareTokens, ViewTree.shareChanges, ViewTree.addresses,
+            ViewTree.subscriptionContents, ViewTree.shareTokens, ViewTree.sharedRoots, ViewTree.shareChanges,
+            ViewTree.addresses,
         ]
         #expect(Set(ViewTree.folded) == Set(ViewTree.stated + derived))
     }

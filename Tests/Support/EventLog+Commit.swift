@@ -12,6 +12,8 @@ extension EventLog {
         var commits = payloads.map { NewCommit(id: platform.random.nextIdentifier(), time: 0, payload: $0) }
         var positions: [Position] = []
         while !commits.isEmpty {
+            // Read before the time: what another writer appends in between is a conflict, not a time that goes back.
+            let end = end
             let time = max(platform.time.nowMicroseconds(), endTime ?? .min)
             for index in commits.indices { commits[index].time = time }
             do throws(AppendFailure) {

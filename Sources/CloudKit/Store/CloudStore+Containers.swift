@@ -78,7 +78,8 @@ extension CloudStore {
         do { _ = try store.account(of: user ?? "") } catch {
             let reported = CKError(engine: error)
             throw CKError(
-                reported.code, message: "The container '\(identifier)' cannot use this store. \(reported.localizedDescription)",
+                reported.code,
+                message: "The container '\(identifier)' cannot use this store. \(reported.localizedDescription)",
                 cause: error)
         }
         opened.containerIdentifier.withLock { $0 = identifier }

@@ -5,7 +5,7 @@ import StrataSystem
 
 /// Tokens and cursors as the bytes that clients keep.
 extension Store {
-    /// Returns a token's bytes, which nobody can make without the store's secret (docs/security.md §2).
+    /// Returns a token's bytes, which can only be made with the store's secret (docs/security.md §2).
     ///
     /// ```swift
     /// try Data(store.bytes(of: page.token)).write(to: file)
@@ -33,7 +33,7 @@ extension Store {
         }
     }
 
-    /// Returns a cursor's bytes, which nobody can make without the store's secret.
+    /// Returns a cursor's bytes, which can only be made with the store's secret.
     ///
     /// - Throws: ``StrataError`` if the store has no secret, as for a token.
     public func bytes(of cursor: QueryCursor) throws -> [UInt8] { cursor.sealed(by: try engine.secret()) }

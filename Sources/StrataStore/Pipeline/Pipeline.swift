@@ -47,10 +47,9 @@ final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// The approximate number of bytes of a batch that grows while another one is being written.
     static let maximumBatchBytes = 8 << 20
-    /// The approximate number of request bytes, and the time, after which a batch takes no more requests. A request
-    /// that comes meanwhile waits no longer than that, and has its turn in the next batch.
+    /// The approximate number of request bytes after which a batch takes no more requests; the time is in ``Batch``. A
+    /// request that comes meanwhile waits no longer than that, and has its turn in the next batch.
     static let maximumTurnBytes = 32 << 10
-    static let maximumTurn = Duration.milliseconds(2)
     /// The time after which a batch that waits for another one grows beyond that.
     private static let slowWriteMilliseconds = 2
     /// The maximum time that a batch waits for a checkpoint to make room.

@@ -72,6 +72,9 @@ struct Batch {
         case waiting
     }
 
+    /// The time after which a batch takes no more requests.
+    private static let maximumTurn = Duration.milliseconds(2)
+
     var entries: [Entry] = []
     var commits: [NewCommit] = []
     /// The expected offset of the first commit.
@@ -83,7 +86,7 @@ struct Batch {
     /// True if the batch takes requests for as long as another one is being written.
     var isGrowing = false
     /// The time at which any other batch takes no more requests.
-    let end = ContinuousClock.now + Pipeline.maximumTurn
+    let end = ContinuousClock.now + Self.maximumTurn
     var isLate: Bool { ContinuousClock.now >= end }
     /// The notes in the commits from `auditStart` on.
     var audits: [Audit] = []

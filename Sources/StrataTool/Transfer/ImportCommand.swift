@@ -7,12 +7,12 @@ enum ImportCommand: Command {
     static let summary = "create a store from an export"
     static let details =
         "From commits it creates a store with the same commits: ids, times and payloads at the same offsets, and so "
-        + "the same state; the store's own id is new. It refuses an incomplete export and reports what it lacks; with "
-        + "--partial it accepts one that only ends early. An export of records is saved by --user into a new store, "
-        + "into the public database and the user's own private one; authors, dates and history are not preserved. "
-        + "Shares are made again, and accepted by the users who had accepted them. NEWSTORE is built beside its place "
-        + "and gets its name once it is complete. Exits with 1 and prints the reason if something cannot be imported, "
-        + "or if NEWSTORE already exists."
+        + "the same state; the store's id and secret are new. It refuses an incomplete export and reports what it "
+        + "lacks; with --partial it accepts one that only ends early. An export of records is saved by --user into a "
+        + "new store, into the public database and the user's own private one; authors, dates and history are not "
+        + "preserved. Shares are made again, and accepted by the users who had accepted them. NEWSTORE is built beside "
+        + "its place and gets its name once it is complete. Exits with 1 and prints the reason if something cannot be "
+        + "imported, or if NEWSTORE already exists."
 
     static let partial = Option.flag("--partial", help: "import the commits of an export that ends early")
     static let user = Option.text("--user", "NAME", help: "the user who saves the records of an export of records")

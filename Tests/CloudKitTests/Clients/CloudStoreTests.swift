@@ -53,12 +53,11 @@ struct CloudStoreTests {
         #expect(try Self.openFiles(in: directory) == [])
     }
 
-    /// Files of a directory that this process has open or mapped.
     @Test("A store that is released without closing it is closed, once nothing uses it")
     func releasedOpen() async throws {
         let directory = try TestDirectory()
         let id = CKRecord.ID(recordName: "note")
-        func use() async throws -> (database: CKDatabase, asset: CKAsset?) {
+        func use(_ id: CKRecord.ID) async throws -> (database: CKDatabase, asset: CKAsset?) {
             let store = try CloudStore(at: url(directory))
             let database = store.container(user: "anna").privateCloudDatabase
             let note = CKRecord(recordType: "Note", recordID: id)
@@ -70,7 +69,7 @@ struct CloudStoreTests {
         }
         var database: CKDatabase?
         var asset: CKAsset?
-        (database, asset) = try await use()
+        (database, asset) = try await use(id)
         // A database keeps its store open, and so does an asset whose file was not made yet.
         #expect(try await database?.record(for: id).recordID == id)
         database = nil
@@ -79,7 +78,7 @@ struct CloudStoreTests {
         asset = nil
         #expect(try eventually { try Self.openFiles(in: directory).isEmpty })
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-        for _ in 0..<10 { _ = try await use() }
+        for number in 0..<10 { _ = try await use(CKRecord.ID(recordName: "\(number)")) }
         #expect(try eventually { try Self.openFiles(in: directory).isEmpty })
         #expect(
             try eventually {
@@ -111,6 +110,7 @@ struct CloudStoreTests {
         #expect(clock.nowMicroseconds() == start + 8_000_000)
     }
 
+    /// Files of a directory that this process has open or mapped.
     private static func openFiles(in directory: TestDirectory) throws -> [String] {
         let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
         let mapped = maps.filter { $0.contains(directory.path) }.map { String($0) }

@@ -61,8 +61,10 @@ struct LateAnswerTests {
         let before = store.offset
         let outcome = try await save([new], in: bert.sharedCloudDatabase) {
             guard isRemoved else { return try await leave(bert) }
-            for guest in share.participants where guest.role != .owner { share.removeParticipant(guest) }
-            try await anna.privateCloudDatabase.save(share)
+            // The share has another tag since the user joined it.
+            let newest = try #require(try await anna.privateCloudDatabase.record(for: share.recordID) as? CKShare)
+            for guest in newest.participants where guest.role != .owner { newest.removeParticipant(guest) }
+            try await anna.privateCloudDatabase.save(newest)
         }
         let saved = try outcome.saves[0].result.get()
         let stored = try await anna.privateCloudDatabase.record(

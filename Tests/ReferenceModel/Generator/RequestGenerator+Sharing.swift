@@ -12,8 +12,9 @@ extension RequestGenerator {
         case ..<20: return newZoneShare(store, owner, zone)
         case ..<34: return changedShare(store, owner)
         case ..<46: return [joining(store)]
-        case ..<72: return [memberWriting(store)]
-        case ..<80: return [leaving(store)]
+        case ..<68: return [memberWriting(store)]
+        case ..<74: return [limitedAdministrator(store)]
+        case ..<82: return [leaving(store)]
         case ..<92: return [moving(store, owner, zone)]
         case ..<97: return [ending(store, owner, zone)]
         default: return [(knowingPeople(), .service)]
@@ -101,17 +102,7 @@ extension RequestGenerator {
     private mutating func drawList(
         _ store: ReferenceStore, _ owner: String, _ stored: [ShareParticipant]
     ) -> [ShareChange.Participant] {
-        var list = stored.filter { $0.role != .owner }.map { old in
-            let subject: ShareChange.Participant.Subject
-            if let address = old.address {
-                subject = .address(address)
-            } else if old.oneTimeToken.isEmpty {
-                subject = .user(recordName: store.userRecordName(old.user))
-            } else {
-                subject = .oneTimeURL
-            }
-            return ShareChange.Participant(old.id, subject, role: old.role, permission: old.permission)
-        }
+        var list = entries(of: stored, store)
         if !list.isEmpty, dice.chance(30) { list.remove(at: dice.number(below: list.count)) }
         if !list.isEmpty, dice.chance(40) {
             let index = dice.number(below: list.count)
@@ -125,6 +116,21 @@ extension RequestGenerator {
             if !list.contains(where: { $0.id == new.id }) { list.append(new) }
         }
         return list
+    }
+
+    /// The list that changes nothing.
+    private func entries(of stored: [ShareParticipant], _ store: ReferenceStore) -> [ShareChange.Participant] {
+        stored.filter { $0.role != .owner }.map { old in
+            let subject: ShareChange.Participant.Subject
+            if let address = old.address {
+                subject = .address(address)
+            } else if old.oneTimeToken.isEmpty {
+                subject = .user(recordName: store.userRecordName(old.user))
+            } else {
+                subject = .oneTimeURL
+            }
+            return ShareChange.Participant(old.id, subject, role: old.role, permission: old.permission)
+        }
     }
 
     private mutating func drawParticipant(_ store: ReferenceStore, _ owner: String) -> ShareChange.Participant {
@@ -203,6 +209,48 @@ extension RequestGenerator {
         }
         draft.content.saves = [save]
         return [(request(draft, in: isOwner ? .private : .shared), actor)]
+    }
+
+    private static func isLimited(_ participant: ShareParticipant) -> Bool {
+        participant.role == .administrator && participant.hasAccepted && participant.permission == .readOnly
+    }
+
+    /// What an administrator who may only read gives others; the owner appoints one if there is none.
+    private mutating func limitedAdministrator(_ store: ReferenceStore) -> (Request, Actor) {
+        let all = shares(store).filter { $0.sharing.publicPermission != .readWrite }
+        let limited = all.filter { $0.sharing.participants.contains(where: Self.isLimited) }
+        let joined = all.filter { $0.sharing.participants.contains { $0.role == .privateUser && $0.hasAccepted } }
+        guard !limited.isEmpty || !joined.isEmpty else { return memberWriting(store) }
+        let place = dice.pick(limited.isEmpty ? joined : limited)
+        var list = entries(of: place.sharing.participants, store)
+        var change = ShareChange(root: place.sharing.root)
+        var actor = Actor(user: place.owner, device: dice.pick(Self.devices))
+        if let administrator = place.sharing.participants.first(where: Self.isLimited) {
+            actor.user = administrator.user
+            let permission: SharePermission = dice.chance(75) ? .readWrite : .readOnly
+            if place.sharing.publicPermission != .none || dice.chance(50) {
+                change.publicPermission = permission
+            } else {
+                list.removeAll { $0.id == "p-given" }
+                list.append(.init("p-given", .oneTimeURL, role: .privateUser, permission: permission))
+                change.participants = list
+            }
+        } else if let new = place.sharing.participants.first(where: { $0.role == .privateUser && $0.hasAccepted }),
+            let index = list.firstIndex(where: { $0.id == new.id })
+        {
+            (list[index].role, list[index].permission) = (.administrator, .readOnly)
+            change.participants = list
+        }
+        let isOwner = actor.user == place.owner
+        var draft = draft(store, actor, owner: place.owner)
+        let zone = ZoneID(place.zone, owner: isOwner ? "" : store.userRecordName(place.owner))
+        draft.content.saves = [
+            .init(
+                RecordKey(zone: draft.names.ordinal(of: zone), name: place.share),
+                type: draft.names.ordinal(ofType: "cloudkit.share"),
+                base: draft.stored(place.zone, place.share)?.version, sharing: change)
+        ]
+        return (request(draft, in: isOwner ? .private : .shared), actor)
     }
 
     /// A record with another parent, or none.

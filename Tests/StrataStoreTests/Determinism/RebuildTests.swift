@@ -25,7 +25,7 @@ struct RebuildTests {
             defer { try? first.close() }
             let requests = try RequestRebuilder.requests(of: log)
             #expect(requests.count == log.end.offset)
-            let second = try SecondLife(TwinStore.options(recordsRefusals: false))
+            let second = try SecondLife(TwinStore.options(recordsRefusals: false), secret: first.engine.secret())
             defer { try? second.store.close() }
             try second.live(requests)
             let difference = try SecondLife.difference(log, second.store.log)
@@ -45,7 +45,7 @@ struct RebuildTests {
             changedCount += 1
             var others = requests
             others[index].request = changed
-            let second = try SecondLife(TwinStore.options(recordsRefusals: false))
+            let second = try SecondLife(TwinStore.options(recordsRefusals: false), secret: first.engine.secret())
             defer { try? second.store.close() }
             // What was judged behind it may fail as a whole now.
             do { try second.live(others) } catch is Refusal {}

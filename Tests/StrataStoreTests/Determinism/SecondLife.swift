@@ -11,8 +11,12 @@ struct SecondLife {
     private let clock = ManualTime(microseconds: 0)
     private let random = GivenRandom()
 
-    /// - Parameter files: nil for a store in memory.
-    init(_ options: StoreOptions, files: (any FileSystem)? = nil) throws {
+    /// - Parameters:
+    ///   - files: nil for a store in memory.
+    ///   - secret: the secret that a store in memory draws; nil for that of a plain sequence.
+    init(_ options: StoreOptions, files: (any FileSystem)? = nil, secret: StoreSecret? = nil) throws {
+        // The store draws its ID before its secret.
+        if let secret { random.give(Identifier(high: 1, low: 1), secret.key) }
         let platform = Platform(files: files ?? RealFileSystem(), time: clock, random: random)
         store =
             files == nil
@@ -58,7 +62,13 @@ private final class GivenRandom: RandomSource {
     private let numbers = Lock<[UInt64]>([])
     private let plain = SeededRandom(seed: 5)
 
-    func give(_ identifier: Identifier) { numbers.withLock { $0 = [identifier.high, identifier.low] } }
+    /// - Parameter bytes: what `nextBytes(count:)` gives after the identifier, in whole numbers.
+    func give(_ identifier: Identifier, _ bytes: [UInt8] = []) {
+        let words = stride(from: 0, to: bytes.count, by: 8).map { start in
+            bytes[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        numbers.withLock { $0 = [identifier.high, identifier.low] + words }
+    }
 
     func next() -> UInt64 {
         numbers.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? plain.next()

@@ -295,6 +295,35 @@ struct SharedDoorTests {
         #expect(try found(by: .reader) == nil && found(by: .administrator) == nil)
     }
 
+    @Test("A version goes to the user who saved it, without fields and after the user left; others get nothing")
+    func ownSaves() throws {
+        let world = try SharedStore(.isolation)
+        try world.save([.init("c", parent: "r", fields: ["n": .int64(2)])], as: "ben")
+        let names = ["c", "p", "q", "r", "x"]
+        let versions = try names.map { try world.record($0, as: "anna").version }
+        func found(by person: SharedPerson) -> [Record] {
+            zip(names, versions).compactMap { name, version in
+                try? world.store.snapshot().savedRecord(
+                    RecordID(name, zone: Self.zone), at: version, in: Self.shared, as: person.actor)
+            }
+        }
+        for hasLeft in [false, true] {
+            if hasLeft { try world.save([], deleting: ["Share-1"], as: "ben") }
+            for person in SharedPerson.allCases {
+                let records = found(by: person)
+                let expected: [String]
+                switch person {
+                // The records are her own.
+                case .owner: expected = ["p", "q", "r", "x"]
+                case .writer: expected = ["c"]
+                default: expected = []
+                }
+                #expect(records.map(\.id.name) == expected, "\(person), \(hasLeft)")
+                #expect(records.allSatisfy(\.isHidden), "\(person)")
+            }
+        }
+    }
+
     @Test("Canary: the owner gets every state")
     func ownersPast() throws {
         let world = try SharedStore(.isolation)
@@ -311,7 +340,7 @@ struct SharedDoorTests {
     private static let tested: Set<String> = [
         "zones(in:as:)", "databaseChanges(in:since:limit:as:)", "check(_:in:as:)", "plan(_:in:limit:as:)",
         "shareMetadata(ofToken:desiredKeys:includesRoot:as:)", "listen(as:)", "subscriptions(in:as:)",
-        "subscriptions(_:in:as:)", "fetchSubscriptions(_:in:as:)",
+        "subscriptions(_:in:as:)", "fetchSubscriptions(_:in:as:)", "savedRecord(_:at:in:as:)",
     ]
     /// The methods that show nothing of a database: the first two set or find a number of the actor's own device, the
     /// third is for tools, which have the whole log.

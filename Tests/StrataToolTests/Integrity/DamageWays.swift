@@ -139,7 +139,7 @@ extension StoreFixture {
     /// A closed store of four segments with few commits.
     static func pieces(seed: UInt64 = 1) throws -> StoreFixture {
         let fixture = try StoreFixture(segmentBytes: 64 << 10, seed: seed)
-        try fixture.internNames()
+        try fixture.internNames(drawsSecret: true)
         try fixture.saveNotes(36, noise: 6_000)
         try fixture.close()
         return fixture
@@ -156,7 +156,7 @@ extension StoreFixture {
 
     /// A small store with a base in the place of two commits.
     static func based() throws -> StoreFixture {
-        let fixture = try StoreFixture.small()
+        let fixture = try StoreFixture.small(drawsSecret: true)
         let store = try Store.open(at: fixture.path, options: .service)
         _ = try store.compact(before: 3)
         try store.close()

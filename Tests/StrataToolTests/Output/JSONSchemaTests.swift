@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func tokens() throws {
-        let fixture = try StoreFixture.small()
+        let fixture = try StoreFixture.small(drawsSecret: true)
         let store = try Store.openForReading(at: fixture.directory.path(fixture.name))
         let page = try store.zoneChanges(of: ZoneID("Notes"), in: DatabaseID(.private), as: Actor(user: "anna"))
         let text = Data(try store.bytes(of: page.token)).base64EncodedString()

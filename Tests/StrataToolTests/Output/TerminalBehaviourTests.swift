@@ -106,7 +106,8 @@ import Testing
     @Test func noPagerForOutputThatArrivesOverTime() throws {
         let fixture = try StateFixture()
         let terminal = try show(
-            "what-if \(fixture.name) --drop 4", "PAGER='echo started; cat'", in: fixture.directory.path, isPaged: true)
+            "what-if \(fixture.name) --drop 4", "NO_COLOR=1 PAGER='echo started; cat'", in: fixture.directory.path,
+            isPaged: true)
         #expect(terminal.finish() == 1, "\(terminal.text)")
         #expect(terminal.text.hasPrefix("commit 4  anna: accepted -> dropped"), "\(terminal.text)")
         #expect(!terminal.text.contains("started"), "\(terminal.text)")
@@ -116,7 +117,7 @@ import Testing
         let fixture = try StoreFixture.small()
         for pager in ["no-such-pager -R", "/no/such/pager"] {
             let terminal = try show(
-                "log \(fixture.name)", "PAGER='\(pager)'", in: fixture.directory.path, isPaged: true)
+                "log \(fixture.name)", "NO_COLOR=1 PAGER='\(pager)'", in: fixture.directory.path, isPaged: true)
             #expect(terminal.finish() == 0, "\(terminal.text)")
             #expect(terminal.text.contains("commit 1  "), "\(terminal.text)")
             #expect(terminal.text.contains("the pager '\(pager)' does not exist"), "\(terminal.text)")

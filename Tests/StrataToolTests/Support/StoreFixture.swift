@@ -41,9 +41,9 @@ final class StoreFixture {
     }
 
     /// A store of names and three notes, closed.
-    static func small() throws -> StoreFixture {
+    static func small(drawsSecret: Bool = false) throws -> StoreFixture {
         let fixture = try StoreFixture()
-        try fixture.internNames()
+        try fixture.internNames(drawsSecret: drawsSecret)
         try fixture.saveNotes(3)
         try fixture.close()
         return fixture
@@ -58,15 +58,19 @@ final class StoreFixture {
         return fixture
     }
 
-    func internNames() throws {
+    /// - Parameter drawsSecret: false for a store that was made before stores had a secret, and so has no tokens.
+    func internNames(drawsSecret: Bool = false) throws {
         let names: [InternedName.Name] = [
             .user("anna"), .device(user: 1, "phone"), .database(.private, owner: 1),
             .zone(database: 1, owner: 1, "Notes"),
             .recordType("Note"), .field("title"),
         ]
-        let envelope = Envelope(
+        var envelope = Envelope(
             header: .init(operationKind: .init(rawValue: 2)),
             events: names.map { InternedName(ordinal: 1, name: $0).event } + [try zoneEvent(.zoneSaved)])
+        if drawsSecret {
+            envelope.events.append(try SecretDrawnEvent(number: 1, secret: Array(1...32)).event())
+        }
         try append(envelope.encoded())
     }
 

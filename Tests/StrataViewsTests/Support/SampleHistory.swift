@@ -82,6 +82,7 @@ struct SampleHistory {
             }
         }
         for _ in 0..<1 + generator.next(below: 14) { try appendAny() }
+        try appendSecret()
         envelope.events += names.takePending()
         if envelope.events.isEmpty { envelope.events = [Event(.consoleActed, body: [1, 2, 3])] }
         return envelope
@@ -104,6 +105,14 @@ struct SampleHistory {
     }
 
     mutating func chance(_ percent: Int) -> Bool { generator.next(below: 100) < percent }
+
+    /// Appends the store's secret to the first commit, and others later.
+    private mutating func appendSecret() throws {
+        guard offsets.count.isMultiple(of: 30) else { return }
+        var random = SeededGenerator(seed: UInt64(offsets.count))
+        let secret = random.nextBytes(SecretDrawnEvent.byteCount)
+        _ = append(try SecretDrawnEvent(number: UInt64(offsets.count / 30 + 1), secret: secret).event())
+    }
 
     private mutating func appendAny() throws {
         switch generator.next(below: 100) {
