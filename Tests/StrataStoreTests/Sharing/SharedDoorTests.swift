@@ -319,7 +319,8 @@ struct SharedDoorTests {
                 default: expected = []
                 }
                 #expect(records.map(\.id.name) == expected, "\(person), \(hasLeft)")
-                #expect(records.allSatisfy(\.isHidden), "\(person)")
+                let areHidden = records.allSatisfy { $0.isHidden }
+                #expect(areHidden, "\(person)")
             }
         }
     }
