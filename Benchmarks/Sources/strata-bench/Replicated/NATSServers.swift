@@ -9,10 +9,10 @@ import TestSupport
 final class NATSServers: SequencerServers {
     let carriesRequests = true
     private static let count = 3
-    private static let program = NATSPrograms.all.first
+    private static let program = Programs.natsServer
 
     static var obstacle: String? {
-        if program == nil { return "there is no nats-server: run tools/nats install, or set STRATA_NATS_SERVER" }
+        if program == nil { return "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER" }
         do { _ = try NATSLibrary.shared() } catch { return "\(error)" }
         return nil
     }

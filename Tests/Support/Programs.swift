@@ -1,5 +1,4 @@
 import Glibc
-import TestSupport
 
 /// The programs of this machine.
 package enum Programs {
@@ -15,7 +14,7 @@ package enum Programs {
     /// The first NATS server from version 2.12 on: that of the environment, that of `tools/nats install`, or one of
     /// `PATH`; nil if there is none.
     package static let natsServer: String? = {
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let named = getenv("STRATA_NATS_SERVER").map { String(cString: $0) }
         let installed = [named, "/\(root)/.build/nats/server/bin/nats-server"].compactMap { $0 }
         return (installed.filter { access($0, X_OK) == 0 } + all(named: "nats-server")).first { isRecent($0) }
