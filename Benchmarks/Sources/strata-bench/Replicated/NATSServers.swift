@@ -12,7 +12,9 @@ final class NATSServers: SequencerServers {
     private static let program = Programs.natsServer
 
     static var obstacle: String? {
-        if program == nil { return "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER" }
+        if program == nil {
+            return "there is no nats-server 2.12 or later: run tools/nats install, or set STRATA_NATS_SERVER"
+        }
         do { _ = try NATSLibrary.shared() } catch { return "\(error)" }
         return nil
     }
