@@ -45,7 +45,7 @@ struct ActorBootstrap {
             }
             if home.scope == sparing { continue }
             try commit.append(
-                RecordSavedEvent(.create, RecordKey(zone: home.zone, name: actor.recordName), type: usersType))
+                RecordSavedEvent(.create, RecordKey(zone: home.zone, name: try actor.recordName), type: usersType))
         }
     }
 }

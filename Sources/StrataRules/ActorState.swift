@@ -11,7 +11,7 @@ struct ActorState {
     private let view: RulesView
 
     /// The name of the user's own record.
-    var recordName: String { view.recordName(of: actor.user) }
+    var recordName: String { get throws { try view.recordName(of: actor.user) } }
 
     init(_ actor: Actor, _ view: RulesView) throws {
         self.actor = actor

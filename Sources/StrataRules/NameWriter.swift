@@ -7,6 +7,8 @@ struct NameWriter {
     private var known: [InternedName.Name: UInt64] = [:]
     /// The next ordinal of each namespace, once a name is new; 0 if not yet known.
     private var next: [UInt64] = []
+    /// The record names that a request gives to new users.
+    private var recordNames: [ExactName: String] = [:]
 
     init(_ view: RulesView) { self.view = view }
 
@@ -21,5 +23,20 @@ struct NameWriter {
         known[name] = ordinal
         new.append(InternedName(ordinal: ordinal, name: name))
         return ordinal
+    }
+
+    /// Names the record of a user, unless the user is known by then.
+    mutating func nameRecord(of user: String, _ recordName: String) { recordNames[ExactName(text: user)] = recordName }
+
+    /// Appends the new names, and then the names of new users' records (docs/rules.md §1).
+    func append(to commit: inout CommitBuilder) throws {
+        for name in new { try commit.append(name) }
+        for interned in new {
+            guard case .user(let user) = interned.name else { continue }
+            guard let recordName = try recordNames[ExactName(text: user)] ?? view.nameOfNewRecord(of: user) else {
+                continue
+            }
+            try commit.append(UserRecordNamedEvent(user: interned.ordinal, recordName: recordName))
+        }
     }
 }

@@ -55,8 +55,8 @@ final class RecordsWriter {
         let first = try ActorBootstrap(judge.actor, judge.view, &names)
         (user, device) = (first.user, first.device)
         try internItems()
-        for name in names.new { try commit.append(name) }
-        try first.append(to: &commit, sparing: ownUserRecordIsSaved ? judge.resolved.scope : nil)
+        try names.append(to: &commit)
+        try first.append(to: &commit, sparing: try ownUserRecordIsSaved ? judge.resolved.scope : nil)
         try appendSchema()
         let firstItemEvent = commit.count
         try prepareShares()
@@ -70,9 +70,11 @@ final class RecordsWriter {
     }
 
     private var ownUserRecordIsSaved: Bool {
-        judge.saves.indices.contains { index in
-            judge.saves[index].refusal == nil && judge.saves[index].stored == nil
-                && judge.isOwnUserRecord(judge.body.saves[index].record.name, judge.saves[index].zoneIndex)
+        get throws {
+            try judge.saves.indices.contains { index in
+                try judge.saves[index].refusal == nil && judge.saves[index].stored == nil
+                    && judge.isOwnUserRecord(judge.body.saves[index].record.name, judge.saves[index].zoneIndex)
+            }
         }
     }
 

@@ -19,13 +19,13 @@ package struct ResolvedRequest {
     init(_ request: Request, _ actor: ActorState, _ view: RulesView) throws {
         scope = request.database.scope
         let isService = actor.actor == .service
-        func means(_ name: String) -> Bool {
-            ZoneLookup.isOwner(
+        func means(_ name: String) throws -> Bool {
+            try ZoneLookup.isOwner(
                 name, recordName: isService ? view.recordName(of: request.database.owner) : actor.recordName)
         }
         let named = request.database.owner
         isElsewhere =
-            scope != .public && !isService && !means(named) && !isSameText(named, actor.actor.user)
+            try scope != .public && !isService && !means(named) && !isSameText(named, actor.actor.user)
         owner = scope == .public ? "" : isService ? request.database.owner : actor.actor.user
         ownerOrdinal =
             owner.isEmpty ? 0 : isService ? try view.ordinal(of: .user(owner)) ?? 0 : actor.user
@@ -34,7 +34,7 @@ package struct ResolvedRequest {
         // The same zone may have several spellings.
         var canonical = RequestNames()
         for id in request.names.zones {
-            let isOwn = !isElsewhere && means(id.owner)
+            let isOwn = try !isElsewhere && means(id.owner)
             let index = Int(canonical.ordinal(of: ZoneID(id.name, owner: isOwn ? "" : id.owner))) - 1
             if index == zones.count { zones.append(try state(of: id, isOwn, view)) }
             zoneIndices.append(index)

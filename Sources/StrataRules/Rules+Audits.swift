@@ -5,6 +5,7 @@ extension Rules {
     package func note(
         _ audit: Event, of kind: EnvelopeHeader.OperationKind, _ view: RulesView, _ context: RequestContext
     ) throws -> Decision {
+        view.secrets = secrets
         var names = NameWriter(view)
         var commit = CommitBuilder()
         var (user, device): (UInt64, UInt64) = (0, 0)
@@ -13,7 +14,7 @@ extension Rules {
             user = try names.ordinal(of: .user(actor.user))
             device = try names.ordinal(of: .device(user: user, actor.device))
         }
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         // Otherwise the first write of the device would not know that this event is missing.
         if names.new.contains(where: { $0.name.namespace == .device }) {
             try commit.append(DeviceSeenEvent(device: device))

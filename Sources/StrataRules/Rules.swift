@@ -12,11 +12,7 @@ package struct Rules: Sendable {
     /// True if saving a child gives its parent a new change tag (B61).
     package var touchesParents: Bool
     package var schema: SchemaMode
-    /// The secret of a store whose state has none yet.
-    package var newSecret: StoreSecret?
-    /// True if the next commit records the new secret, as the first one of a store does. Otherwise
-    /// ``AdministerRequest/drawSecret(from:before:)`` records it.
-    package var recordsSecret = false
+    package var secrets = SecretSource()
     /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
     package var checkPredicate: @Sendable (String) throws -> Void
 
@@ -34,12 +30,13 @@ package struct Rules: Sendable {
     ///
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func decide(_ request: Request, _ view: RulesView, _ context: RequestContext) throws -> Decision {
+        view.secrets = secrets
         try context.actor.requireSignedIn()
         if context.actor != .service { try view.account(of: context.actor.user).status.requireAvailable() }
         try checkActor(request, context.actor)
         let judging = try Judging(
             request, view, context, limits: limits, touchesParents: touchesParents, schema: schema,
-            newSecret: newSecret, checkPredicate: checkPredicate)
+            checkPredicate: checkPredicate)
         let decision =
             switch request.content {
             case .modifyRecords(let body): try RecordsJudge(judging, body).decide()
@@ -55,7 +52,9 @@ package struct Rules: Sendable {
 
     /// Returns a decision whose commit records the secret if it is the first of a store.
     func recordingSecret(_ decision: Decision, _ view: RulesView) throws -> Decision {
-        guard recordsSecret, let newSecret, case .commit(let payload) = decision.outcome, !view.hasSecret else {
+        guard secrets.recordsSecret, let newSecret = secrets.newSecret, case .commit(let payload) = decision.outcome,
+            !view.hasSecret
+        else {
             return decision
         }
         var envelope = try Envelope(decoding: payload[...])

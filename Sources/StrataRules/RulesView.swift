@@ -14,16 +14,19 @@ import StrataViews
 /// ```
 package final class RulesView {
     package let fold: Fold
+    /// The secret that the rules draw for a state without one.
+    var secrets = SecretSource()
     private var ordinals: [InternedName.Name: UInt64] = [:]
     private var schemas: [UInt64: [UInt32: SchemaField]] = [:]
     private var grants: [UInt64: [SchemaGrant]] = [:]
     private var accounts: [UInt64: Account] = [:]
+    /// The names of the records of users that the state knows.
+    private var recordNames: [UInt64: String] = [:]
     /// The bytes in use in the databases of users with a quota.
     private var usages: [UInt64: UInt64] = [:]
     /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
     private var secret: StoreSecret?
-    private var recordNames: [ExactName: String] = [:]
     /// The bindings of the last requests: clients use the same types and keys again and again.
     private var cachedBindings: [SchemaBindings] = []
     /// The next ordinal of each namespace; 0 if not yet known.
@@ -77,24 +80,33 @@ package final class RulesView {
     /// True if the state has the store's secret.
     package var hasSecret: Bool { secret != nil || !fold.fork.isEmpty(ViewTree.secrets) }
 
-    /// The store's secret.
+    /// The store's secret; the new one if the state has none yet.
     ///
-    /// - Parameter new: the secret of a store whose state has none yet.
     /// - Throws: ``StrataError`` if there is none.
-    func secret(else new: StoreSecret?) throws -> StoreSecret {
+    func storeSecret() throws -> StoreSecret {
         if let secret { return secret }
         secret = try fold.fork.secret()
-        guard let found = secret ?? new else { throw StoreSecret.missing }
+        guard let found = secret ?? secrets.newSecret else { throw StoreSecret.missing }
         return found
     }
 
-    /// The name of a user's own record.
-    func recordName(of user: String) -> String {
-        if let known = recordNames[ExactName(text: user)] { return known }
+    /// The name of a user's own record, which is derived from the store's secret until it is recorded.
+    func recordName(of user: String) throws -> String {
+        guard let ordinal = try ordinal(of: .user(user)) else {
+            return try nameOfNewRecord(of: user) ?? UserRecord.earlierName(of: user)
+        }
+        if let known = recordNames[ordinal] { return known }
         if recordNames.count >= Self.cachedNames { recordNames.removeAll() }
-        let name = UserRecord.name(of: user)
-        recordNames[ExactName(text: user)] = name
+        let name = try fold.fork.recordedName(ofUser: ordinal) ?? UserRecord.earlierName(of: user)
+        recordNames[ordinal] = name
         return name
+    }
+
+    /// The name that the next commit records for a new user; nil as long as commits record none.
+    func nameOfNewRecord(of user: String) throws -> String? {
+        guard hasSecret || secrets.recordsSecret else { return nil }
+        if let name = try secrets.recordedName(user), try userName(ofRecord: name) == nil { return name }
+        return try fold.fork.nameOfNewRecord(of: user, secret: storeSecret())
     }
 
     /// The stored account of a user; costs nothing as long as no account is stored.

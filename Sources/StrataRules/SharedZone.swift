@@ -27,11 +27,11 @@ package struct SharedZone: Sendable {
     ///   - ordinal: looks up a name.
     /// - Throws: ``Refusal`` for a zone that does not belong to the user's shared database (B30, B358).
     package init(
-        _ id: ZoneID, of user: UInt64, recordName: @autoclosure () -> String, in trees: some TreeReading,
+        _ id: ZoneID, of user: UInt64, recordName: @autoclosure () throws -> String, in trees: some TreeReading,
         ordinal: (InternedName.Name) throws -> UInt64?
     ) throws {
         if id.isDefault { throw Refusal.missingZone(id.name) }
-        guard !ZoneLookup.isOwner(id.owner, recordName: recordName()),
+        guard try !ZoneLookup.isOwner(id.owner, recordName: recordName()),
             let owner = try trees.user(at: UserAddress(.recordName, id.owner)),
             let database = try ordinal(.database(.private, owner: owner)),
             let zone = try ordinal(.zone(database: database, owner: owner, id.name))

@@ -14,13 +14,15 @@ package struct ZoneLookup: Sendable {
     }
 
     /// Returns true if the name of a zone's owner means the user whose record has the given name (docs/rules.md §1).
-    package static func isOwner(_ name: String, recordName: @autoclosure () -> String) -> Bool {
-        name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
+    package static func isOwner(_ name: String, recordName: @autoclosure () throws -> String) rethrows -> Bool {
+        try name.isEmpty || isSameText(name, "__defaultOwner__") || isSameText(name, recordName())
     }
 
     /// Returns true if the owner in a database ID is the given user.
-    package static func isOwn(_ database: DatabaseID, of user: String, recordName: @autoclosure () -> String) -> Bool {
-        isOwner(database.owner, recordName: recordName()) || isSameText(database.owner, user)
+    package static func isOwn(
+        _ database: DatabaseID, of user: String, recordName: @autoclosure () throws -> String
+    ) rethrows -> Bool {
+        try isOwner(database.owner, recordName: recordName()) || isSameText(database.owner, user)
     }
 
     /// Returns the zone's ordinal, or 0 if it has none, and the refusal for a zone that does not exist. A default zone

@@ -66,7 +66,7 @@ extension ReferenceStore {
             }
         case .setQuota(let bytes, let user): return try setAccount(of: user) { $0.quota = bytes }
         case .note(let note): return try keepNote(note)
-        case .setPerson(let person, let user): return try setPerson(person, of: user)
+        case .setPerson(let person, let user, _): return try setPerson(person, of: user)
         case .addAddress(let address, let user): return try addAddress(address, to: user)
         case .setRole(let role, let users): return try setRole(role, of: users)
         case .setDiscoverability(let answer, let user):

@@ -19,7 +19,7 @@ package struct ReferenceStore: Sendable {
     package let limits: ReferenceLimits
     package let mutation: Mutation?
     let touchesParents: Bool
-    let userRecordName: @Sendable (String) -> String
+    package let userRecordName: @Sendable (String) -> String
     private var eventCount: UInt32 = 0
     /// When records of earlier lives were made: only a mutation looks.
     var earlierCreations: [DatabaseID: [ReferencePlace: Int64]] = [:]

@@ -15,8 +15,9 @@ OPERATIONS = ["none", "modify records", "modify zones", "modify subscriptions", 
 QUALITIES = ["default", "background", "utility", "user-initiated", "user-interactive"]
 KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "record deleted", 18: "record erased",
          24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted",
-         40: "schema changed", 48: "user changed", 49: "device seen", 56: "client token kept",
-         57: "long-lived operation", 64: "share saved", 65: "member changed", 66: "shared record", 72: "key changed",
+         40: "schema changed", 48: "user changed", 49: "device seen", 50: "user record named",
+         56: "client token kept", 57: "long-lived operation", 64: "share saved",
+         65: "member changed", 66: "shared record", 72: "key changed",
          80: "base marker", 81: "continuation", 82: "tokens expired", 83: "secret drawn",
          128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
          132: "nothing to delete"}
@@ -301,6 +302,10 @@ def event_fields(kind, body, names):
         event.update(interned(body, names))
     elif kind in (64, 65, 66):
         event.update(sharing(kind, body, names))
+    elif kind == 50:
+        event["user"], at = varint(body, 0)
+        event["recordName"], at = string(body, at)
+        check(keyed(body, at)[1] == len(body), "bytes behind the name of a user's record")
     elif kind == 83:
         # The secret itself is not for printing.
         event["secret"], at = varint(body, 0)

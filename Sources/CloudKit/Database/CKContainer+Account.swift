@@ -16,7 +16,9 @@ extension CKContainer {
     @discardableResult
     public func userRecordID() async throws -> CKRecord.ID {
         try client.requireAccount()
-        return CKRecord.ID(recordName: client.userRecordName)
+        let name = client.userRecordName
+        guard !name.isEmpty else { throw CKError(.serviceUnavailable, message: "The store was closed.") }
+        return CKRecord.ID(recordName: name)
     }
 }
 

@@ -12,14 +12,14 @@ struct PushPayload {
 
     let dictionary: [AnyHashable: Any]
 
-    init(_ push: Push, container: String) {
+    init(_ push: Push, container: String, userRecordName: String) {
         var details = Self.details(push)
         var alert = push.notification.map { Self.alert($0, push.fields) } ?? [:]
         var shown = Self.shown(push)
         var isPruned = false
         func make() -> [AnyHashable: Any] {
             var cloud: [AnyHashable: Any] = [
-                "ce": 2, "cid": container, "nid": push.id, "ckuserid": UserRecord.name(of: push.user),
+                "ce": 2, "cid": container, "nid": push.id, "ckuserid": userRecordName,
                 Self.kind(push.subject): details,
             ]
             if isPruned { cloud["p"] = 1 }

@@ -32,8 +32,8 @@ public struct RemoteNotification: @unchecked Sendable {
     /// The ID of the subscription that fired.
     public let subscriptionID: CKSubscription.ID
 
-    init(_ push: Push, container: String) {
-        let payload = PushPayload(push, container: container)
+    init(_ push: Push, container: String, userRecordName: String) {
+        let payload = PushPayload(push, container: container, userRecordName: userRecordName)
         userInfo = payload.dictionary
         priority = push.notification?.showsSomething == true ? .immediate : .background
         collapseID = push.notification?.collapseIDKey
@@ -79,7 +79,7 @@ extension CKContainer {
             await awaitReach()
             guard let push = await listener.box.next() else { return nil }
             await awaitReach()
-            return RemoteNotification(push, container: container)
+            return RemoteNotification(push, container: container, userRecordName: client.userRecordName)
         }
     }
 }

@@ -13,7 +13,7 @@ extension DatabaseCall {
             return try Self.unique(infos).compactMap { info in
                 let found = try snapshot.user(at: info.address(for: client.userRecordName))
                 guard let found, found.person.discoverability == .granted else { return nil }
-                return (info, CKUserIdentity(found.person, of: found.name, lookupInfo: info))
+                return (info, try CKUserIdentity(found.person, of: found.name, in: snapshot, lookupInfo: info))
             }
         }
     }
@@ -50,10 +50,12 @@ extension DatabaseCall {
 
 extension CKUserIdentity {
     /// The identity of a user with an account.
-    convenience init(_ person: Person, of user: String, lookupInfo: LookupInfo?) {
+    convenience init(
+        _ person: Person, of user: String, in snapshot: StoreSnapshot, lookupInfo: LookupInfo?
+    ) throws {
         let hasName = person.nameParts.contains { !$0.isEmpty }
         self.init(
             lookupInfo: lookupInfo, nameComponents: hasName ? PersonNameComponents(person) : nil,
-            userRecordID: CKRecord.ID(recordName: UserRecord.name(of: user)), hasiCloudAccount: true)
+            userRecordID: CKRecord.ID(recordName: try snapshot.recordName(of: user)), hasiCloudAccount: true)
     }
 }

@@ -157,7 +157,8 @@ extension DatabaseCall {
     ) throws -> CKShare.Participant {
         let identity: CKUserIdentity
         if let found = try snapshot.user(at: info.address(for: client.userRecordName)) {
-            identity = CKUserIdentity(found.person, of: found.name, lookupInfo: info, for: client)
+            identity = try CKUserIdentity(
+                found.person, of: found.name, in: snapshot, lookupInfo: info, for: client)
         } else if let id = info.userRecordID {
             throw CKError(.unknownItem, message: "No user has the record \(id.recordName).")
         } else {

@@ -71,13 +71,14 @@ struct ShareFields: Sendable {
                 } else if let phone = person.phones.first {
                     .init(phoneNumber: phone)
                 } else {
-                    .init(userRecordID: CKRecordID(recordName: UserRecord.name(of: user)))
+                    .init(userRecordID: CKRecordID(recordName: try snapshot.recordName(of: user)))
                 }
-            return CKShareAccessRequester(CKUserIdentity(person, of: user, lookupInfo: info))
+            return CKShareAccessRequester(try CKUserIdentity(person, of: user, in: snapshot, lookupInfo: info))
         }
         blocked = try state.blockedUsers.map { user in
             CKShareBlockedIdentity(
-                CKUserIdentity(try snapshot.person(of: user) ?? Person(), of: user, lookupInfo: nil))
+                try CKUserIdentity(
+                    snapshot.person(of: user) ?? Person(), of: user, in: snapshot, lookupInfo: nil))
         }
         keepAsOriginal()
     }
@@ -93,11 +94,11 @@ struct ShareFields: Sendable {
             }
         if !participant.user.isEmpty {
             let person = try snapshot.person(of: participant.user) ?? Person()
-            return CKUserIdentity(person, of: participant.user, lookupInfo: info, for: client)
+            return try CKUserIdentity(person, of: participant.user, in: snapshot, lookupInfo: info, for: client)
         }
         // An address may have become a user's after the invitation.
         if let info, let found = try snapshot.user(at: info.address(for: client.userRecordName)) {
-            return CKUserIdentity(found.person, of: found.name, lookupInfo: info, for: client)
+            return try CKUserIdentity(found.person, of: found.name, in: snapshot, lookupInfo: info, for: client)
         }
         return CKUserIdentity(lookupInfo: info, nameComponents: nil, userRecordID: nil, hasiCloudAccount: false)
     }
@@ -182,8 +183,10 @@ struct ShareFields: Sendable {
 
 extension CKUserIdentity {
     /// The identity of a user as a client gets it: the current user's record is named `__defaultOwner__` (B386).
-    convenience init(_ person: Person, of user: String, lookupInfo: LookupInfo?, for client: Client) {
-        let identity = CKUserIdentity(person, of: user, lookupInfo: lookupInfo)
+    convenience init(
+        _ person: Person, of user: String, in snapshot: StoreSnapshot, lookupInfo: LookupInfo?, for client: Client
+    ) throws {
+        let identity = try CKUserIdentity(person, of: user, in: snapshot, lookupInfo: lookupInfo)
         let isMe = isSameText(user, client.actor.user)
         self.init(
             lookupInfo: lookupInfo, nameComponents: identity.nameComponents,

@@ -12,8 +12,7 @@ final class Client: Sendable {
     let actor: Actor
     /// The name of a container whose store could not be opened.
     private let identifier: String
-    /// The record name of the user's own record.
-    let userRecordName: String
+    private let recordedName = Lock<String?>(nil)
     /// Calls blocks that belong to no operation. Concurrent, so that a slow block does not delay the others.
     let callbacks = DispatchQueue(label: "CloudKit.callbacks", attributes: .concurrent)
     /// Runs the operations that are added to a container or to its databases.
@@ -25,7 +24,6 @@ final class Client: Sendable {
         opening = .success(opened)
         self.actor = actor
         identifier = ""
-        userRecordName = UserRecord.name(of: actor.user)
         opened.faults.join(self)
     }
 
@@ -33,7 +31,16 @@ final class Client: Sendable {
         opening = .failure(failure)
         self.actor = actor
         self.identifier = identifier
-        userRecordName = UserRecord.name(of: actor.user)
+    }
+
+    /// The record name of the user's own record; empty without a store that can be read.
+    var userRecordName: String {
+        if let known = recordedName.withLock(\.self) { return known }
+        guard let snapshot = try? opening.get().store.snapshot(), let name = try? snapshot.recordName(of: actor.user)
+        else { return "" }
+        // Until a commit records the name, another process may draw the store's secret first.
+        if (try? snapshot.person(of: actor.user)) != nil { recordedName.withLock { $0 = name } }
+        return name
     }
 
     func opened() throws(CKError) -> OpenedStore { try opening.get() }

@@ -18,21 +18,24 @@ extension CloudStore.Console {
     ///   - nameComponents: The name, without its phonetic representation; nil if it is not known.
     ///   - emails: E-mail addresses, compared regardless of the case of A to Z.
     ///   - phones: Phone numbers, of which only the digits are compared.
+    ///   - recordName: The name of the record of a user who is new to the store, beginning with one `_`; nil for a name
+    ///     that nobody can guess.
     /// - Throws: `invalidArguments` for an address that another user has, for an invalid address, and beyond 100
     ///   addresses of a kind.
     public func addUser(
-        _ user: String, nameComponents: PersonNameComponents? = nil, emails: [String] = [], phones: [String] = []
+        _ user: String, nameComponents: PersonNameComponents? = nil, emails: [String] = [], phones: [String] = [],
+        recordName: String? = nil
     ) throws {
         try doing {
             var person = nameComponents.map { Person($0) } ?? Person()
             (person.emails, person.phones) = (emails, phones)
-            try store.setPerson(person, of: user)
+            try store.setPerson(person, of: user, recordName: recordName)
         }
     }
 
     /// Adds an e-mail address to a user, or, without `@`, a phone number.
     ///
-    /// - Throws: `invalidArguments` as ``addUser(_:nameComponents:emails:phones:)``.
+    /// - Throws: `invalidArguments` as ``addUser(_:nameComponents:emails:phones:recordName:)``.
     public func addAddress(_ address: String, to user: String) throws {
         try doing { try store.addAddress(address, to: user) }
     }

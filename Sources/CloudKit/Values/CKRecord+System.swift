@@ -31,7 +31,7 @@ extension CKRecord {
     public var creatorUserRecordID: CKRecordID? {
         switch metadata {
         case .new: nil
-        case .stored(let record, let me): (try? record.createdBy).map { CKRecordID(user: $0, me: me) }
+        case .stored(let record, let me): try? CKRecordID(user: record.createdBy, of: record, me: me)
         case .archived(let record): record.createdBy
         }
     }
@@ -40,7 +40,7 @@ extension CKRecord {
     public var lastModifiedUserRecordID: CKRecordID? {
         switch metadata {
         case .new: nil
-        case .stored(let record, let me): (try? record.modifiedBy).map { CKRecordID(user: $0, me: me) }
+        case .stored(let record, let me): try? CKRecordID(user: record.modifiedBy, of: record, me: me)
         case .archived(let record): record.modifiedBy
         }
     }
@@ -95,7 +95,7 @@ extension CKRecord {
 extension CKRecordID {
     /// Creates the ID of a user's record: ``CKCurrentUserDefaultName`` for the current user, else the name of the user
     /// record.
-    fileprivate convenience init(user: String, me: String) {
-        self.init(recordName: isSameText(user, me) ? CKCurrentUserDefaultName : UserRecord.name(of: user))
+    fileprivate convenience init(user: String, of record: Record, me: String) throws {
+        self.init(recordName: isSameText(user, me) ? CKCurrentUserDefaultName : try record.recordName(of: user))
     }
 }

@@ -34,7 +34,9 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     var model: RecordID { RecordID(recordName, zone: zoneID.model) }
 
     /// Returns the ID for a store whose current user is named `me`; an ID may use that name for the owner.
-    func model(for me: String) -> RecordID { RecordID(recordName, zone: zoneID.model(for: me)) }
+    func model(for me: @autoclosure () throws -> String) rethrows -> RecordID {
+        RecordID(recordName, zone: try zoneID.model(for: try me()))
+    }
 
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? CKRecordID).map(isSame) ?? false

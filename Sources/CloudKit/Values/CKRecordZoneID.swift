@@ -46,7 +46,10 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     public var ownerName: String { model.owner.isEmpty ? CKCurrentUserDefaultName : model.owner }
 
     /// Returns the ID for a store whose current user is named `me`; an ID may use that name for the owner.
-    func model(for me: String) -> ZoneID { isSameText(model.owner, me) ? ZoneID(model.name) : model }
+    func model(for me: @autoclosure () throws -> String) rethrows -> ZoneID {
+        // Most zone IDs leave the owner out.
+        try model.owner.isEmpty || !isSameText(model.owner, me()) ? model : ZoneID(model.name)
+    }
 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }
     public override var hash: Int { model.hashValue }

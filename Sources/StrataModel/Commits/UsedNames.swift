@@ -75,7 +75,7 @@ package struct UsedNames {
             _ = try next()
             insert(.zone, try next())
         case .databaseCreated: insert(.database, try next())
-        case .userChanged: insert(.user, try next())
+        case .userChanged, .userRecordNamed: insert(.user, try next())
         case .deviceSeen, .notificationDelivered: insert(.device, try next())
         case .clientTokenKept:
             insert(.zone, try next())

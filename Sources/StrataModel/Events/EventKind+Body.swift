@@ -5,7 +5,8 @@ extension EventKind {
     private static let bodies: [any EventBody.Type] = [
         DatabaseCreatedEvent.self, RecordSavedEvent.self, RecordDeletedEvent.self, RecordErasedEvent.self,
         ZoneSavedEvent.self, ZoneDeletedEvent.self, SubscriptionSavedEvent.self, SubscriptionDeletedEvent.self,
-        SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, ClientTokenEvent.self,
+        SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, UserRecordNamedEvent.self,
+        ClientTokenEvent.self,
         ShareSavedEvent.self, MemberChangedEvent.self, SharedRecordEvent.self, BaseMarkerEvent.self,
         TokensExpiredEvent.self, SecretDrawnEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
         ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,

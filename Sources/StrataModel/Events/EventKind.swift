@@ -15,6 +15,7 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     package static let schemaChanged = EventKind(rawValue: 40)
     package static let userChanged = EventKind(rawValue: 48)
     package static let deviceSeen = EventKind(rawValue: 49)
+    package static let userRecordNamed = EventKind(rawValue: 50)
     package static let clientTokenKept = EventKind(rawValue: 56)
     // Reserved: no release writes it.
     package static let longLivedOperation = EventKind(rawValue: 57)
@@ -40,7 +41,8 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
         (.recordDeleted, "record deleted"), (.recordErased, "record erased"), (.zoneSaved, "zone saved"),
         (.zoneDeleted, "zone deleted"), (.subscriptionSaved, "subscription saved"),
         (.subscriptionDeleted, "subscription deleted"), (.schemaChanged, "schema changed"),
-        (.userChanged, "user changed"), (.deviceSeen, "device seen"), (.clientTokenKept, "client token kept"),
+        (.userChanged, "user changed"), (.deviceSeen, "device seen"),
+        (.userRecordNamed, "user record named"), (.clientTokenKept, "client token kept"),
         (.longLivedOperation, "long-lived operation"), (.shareSaved, "share saved"),
         (.memberChanged, "member changed"), (.sharedRecord, "shared record"), (.keyChanged, "key changed"),
         (.baseMarker, "base marker"),
@@ -52,6 +54,9 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// True for audit events, which a reader that does not know them may skip. Other kinds may not be skipped.
     package var isAudit: Bool { rawValue >= 128 }
+
+    /// True for events that accompany the first use of a name, a device or the store, in commits of every kind.
+    package var isIncidental: Bool { [.nameInterned, .deviceSeen, .userRecordNamed, .secretDrawn].contains(self) }
 
     package var description: String {
         Self.known.first { $0.kind == self }?.name ?? "unknown event \(rawValue)"

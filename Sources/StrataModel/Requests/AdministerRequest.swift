@@ -14,7 +14,8 @@ package enum AdministerRequest: Sendable, Hashable {
     /// Erases the values of records from the entire history.
     case eraseRecords([RecordToErase], reason: String)
     /// Sets the names and the addresses of a user, who need not have written anything; other parts of the person stay.
-    case setPerson(Person, user: String)
+    /// A user whom no commit has named gets the record name, if there is one.
+    case setPerson(Person, user: String, recordName: String? = nil)
     /// Adds an e-mail address, or, without `@`, a phone number.
     case addAddress(String, user: String)
     /// Gives a role of the public database to these users alone.
@@ -28,6 +29,8 @@ package enum AdministerRequest: Sendable, Hashable {
         case purgeZone = 1, resetEncryptedData, setAccountStatus, setQuota, expireTokens, note, eraseRecords
         case setPerson, addAddress, setRole, setDiscoverability, drawSecret
     }
+
+    private static let recordName: UInt64 = 2
 
     func encode(into writer: inout ByteWriter) throws {
         func begin(_ number: Number) { writer.append(number.rawValue) }
@@ -59,10 +62,12 @@ package enum AdministerRequest: Sendable, Hashable {
                     "a reason's bytes", limit: RecordErasedEvent.maximumReasonBytes, found: reason.utf8.count)
             }
             writer.appendString(reason)
-        case .setPerson(let person, let user):
+        case .setPerson(let person, let user, let recordName):
             begin(.setPerson)
             try writer.append(name: user)
             try writer.appendMeasured { try person.encode(into: &$0) }
+            writer.appendMeasured { $0.appendField(Self.recordName, text: recordName) }
+            return
         case .addAddress(let address, let user):
             begin(.addAddress)
             try writer.append(name: user)
@@ -111,7 +116,18 @@ package enum AdministerRequest: Sendable, Hashable {
         case .setPerson:
             let user = try reader.readName("a user")
             let length = try reader.readVarint("the length of a person")
-            self = .setPerson(try Person(from: try reader.readReader(count: length, "a person")), user: user)
+            let person = try Person(from: try reader.readReader(count: length, "a person"))
+            var fields = try KeyedFields(from: &reader, "the fields of a request")
+            var recordName: String?
+            while var field = try fields.next() {
+                guard field.key == Self.recordName else {
+                    try field.skip()
+                    continue
+                }
+                recordName = try field.text("the name of a user's record", atMost: Envelope.maximumNameBytes)
+            }
+            self = .setPerson(person, user: user, recordName: recordName)
+            return
         case .addAddress:
             let user = try reader.readName("a user")
             self = .addAddress(try reader.readName("an address"), user: user)

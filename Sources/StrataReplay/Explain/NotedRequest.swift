@@ -34,7 +34,7 @@ extension NotedRequest {
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
                 // Only the names of the refused user and device come before it, and the secret of a new store.
-                if [.nameInterned, .deviceSeen, .secretDrawn].contains(event.kind) { continue }
+                if event.kind.isIncidental { continue }
                 return event.kind == .requestRefused || event.kind == .nothingToDelete
             }
             return false

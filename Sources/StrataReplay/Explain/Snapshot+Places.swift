@@ -24,7 +24,8 @@ extension Snapshot {
     func sharedZone(_ id: ZoneID, with actor: Actor) throws -> SharedZone? {
         do {
             return try SharedZone(
-                id, of: ordinal(of: .user(actor.user)) ?? 0, recordName: UserRecord.name(of: actor.user), in: self,
+                id, of: ordinal(of: .user(actor.user)) ?? 0, recordName: recordName(of: actor.user, secret: secret()),
+                in: self,
                 ordinal: { try ordinal(of: $0) })
         } catch is Refusal { return nil }
     }

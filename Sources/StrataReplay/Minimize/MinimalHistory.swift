@@ -59,6 +59,8 @@ public struct MinimalHistory: Sendable {
     public let floor: UInt64
     let startTime: Int64
     let rules: Rules
+    /// The names of the records of the users who made the requests.
+    var recordNames: [ExactName: String] = [:]
     /// The number of histories tried.
     public let trialCount: Int
     /// True if nothing more can be left out; false if the search was stopped.
@@ -79,7 +81,9 @@ public struct MinimalHistory: Sendable {
         let pages = try base?.pages ?? PageStore.inMemory()
         // The history is handed on, so without the store's base it has a secret of its own.
         var (rules, tokens) = (rules, [String: String]())
-        if base == nil { rules.newSecret = StoreSecret(from: SystemRandom()) }
+        if base == nil { rules.secrets.newSecret = StoreSecret(from: SystemRandom()) }
+        let names = store.snapshot()
+        rules.secrets.recordedName = { try names.recordName(of: $0) }
         let timeline = AlternateTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
             let judged = try timeline.judge(

@@ -101,6 +101,8 @@ struct MinimalTestWriter {
             add("options.clock = clock")
         }
         add("let store = try CloudStore.inMemory(options: options)")
+        let start = lines.count
+        defer { declareUsers(at: start) }
         var time = history.requests.first?.time ?? 0
         for (index, request) in history.requests.enumerated() {
             lines.append("")
@@ -110,6 +112,20 @@ struct MinimalTestWriter {
             try write(request, index)
             fetchWhatIsNeeded(of: request)
         }
+    }
+
+    /// Declares the users whose records the test names, since every store has other names for them.
+    private mutating func declareUsers(at start: Int) {
+        var calls: [String] = []
+        for (user, recordName) in history.recordNames.sorted(by: { $0.key.text < $1.key.text }) {
+            let literal = SwiftText.literal(recordName)
+            let isNamed = predicate.contains(recordName) || lines[start...].contains { $0.contains(literal) }
+            guard isNamed else { continue }
+            calls += SwiftText.call(
+                "try store.console.addUser", [SwiftText.literal(user.text), "recordName: \(literal)"],
+                Self.indentation, suffix: "")
+        }
+        lines.insert(contentsOf: calls, at: start)
     }
 
     private mutating func write(_ request: MinimalRequest, _ index: Int) throws {
@@ -279,7 +295,7 @@ struct MinimalTestWriter {
         case .setRole(let role, let users):
             let names = users.map(SwiftText.literal).joined(separator: ", ")
             add("try store.console.setRole(\(SwiftText.literal(role)), of: [\(names)])")
-        case .setPerson(let person, let user): writePerson(person, user)
+        case .setPerson(let person, let user, _): writePerson(person, user)
         case .setAccountStatus, .expireTokens, .note, .eraseRecords, .setDiscoverability, .drawSecret:
             leaveOut("the action of the service in commit \(request.offset)")
         }

@@ -103,7 +103,7 @@ extension MinimalTestWriter {
 
     /// Returns the variable of the ID of a user's record.
     private mutating func userID(_ recordName: String) -> String {
-        let user = history.requests.map(\.actor.user).first { UserRecord.name(of: $0) == recordName }
+        let user = history.recordNames.first { isSameText($0.value, recordName) }?.key.text
         return record(recordName, in: ZoneID(ZoneID.defaultName), named: user ?? recordName)
     }
 

@@ -247,8 +247,20 @@ final class MinimizationRun {
                 request.asked, judgedAs: judged, answer, whole: request.wholeCounts,
                 shares: try trial.shares(of: judged))
         }
+        let names = store.snapshot()
+        var recordNames: [ExactName: String] = [:]
+        let people = replayed.compactMap { request -> String? in
+            guard case .administer(let body) = request.request.content else { return nil }
+            return switch body {
+            case .setPerson(_, let user, _), .addAddress(_, let user): user
+            default: nil
+            }
+        }
+        for user in replayed.map(\.actor.user) + people where !user.isEmpty {
+            recordNames[ExactName(text: user)] = try names.recordName(of: user)
+        }
         return MinimalHistory(
             requests: replayed, question: search.question, floor: store.log.floor.offset, startTime: startTime,
-            rules: search.rules, trialCount: trialCount, isComplete: isComplete)
+            rules: search.rules, recordNames: recordNames, trialCount: trialCount, isComplete: isComplete)
     }
 }

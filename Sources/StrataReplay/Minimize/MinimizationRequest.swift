@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataStore
+import StrataTree
 import StrataViews
 
 /// A request of the log that a smaller history may include, whole or in part.
@@ -13,10 +14,20 @@ struct MinimizationRequest {
     /// The counts of the whole request: its saves and deletes, and the keys that saves send.
     let wholeCounts: (items: Int, fields: Int)
 
+    /// The users who own the zones of a request for the shared database, by the names of their records.
+    private let zoneOwners: [ExactName: String]
+
     init(
-        _ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)], _ shares: [ShareSavedEvent]
-    ) {
+        _ asked: RebuiltRequest, _ versions: [(key: SavedVersions.Key, version: Version)], _ shares: [ShareSavedEvent],
+        in state: Fork
+    ) throws {
         (self.asked, self.versions, self.shares) = (asked, versions, shares)
+        var owners: [ExactName: String] = [:]
+        for zone in asked.request.names.zones where asked.request.database.scope == .shared {
+            guard let user = try state.user(at: UserAddress(.recordName, zone.owner)) else { continue }
+            owners[ExactName(text: zone.owner)] = try state.user(user)
+        }
+        zoneOwners = owners
         wholeCounts = (asked.request.itemCount, asked.request.fieldCount)
     }
 
@@ -106,7 +117,9 @@ struct MinimizationRequest {
 
     private func name(_ record: RecordKey) -> RecordName? {
         asked.request.names.zone(record.zone).map {
-            RecordName(asked.request.database.named(for: asked.actor.user), zone: $0, record.name)
+            let database = asked.request.database.named(for: asked.actor.user)
+            let owner = database.scope == .shared ? zoneOwners[ExactName(text: $0.owner)] ?? "" : database.owner
+            return RecordName(DatabaseID(database.scope, owner: owner), zone: $0, record.name)
         }
     }
 
@@ -125,16 +138,15 @@ struct MinimizationRequest {
 /// A record by names that are the same in every timeline, and for every user who may see it.
 struct RecordName: Hashable {
     let isPublic: Bool
-    /// The name of the record of the database's owner; empty for the public database.
+    /// The user who owns the zone; empty for the public database.
     let owner: ExactName
     let zone: ExactName
     let name: ExactName
 
-    /// - Parameter zone: of the shared database with its owner, of any other database with or without.
+    /// - Parameter database: with the user who owns the zone, even if it is a shared database.
     init(_ database: DatabaseID, zone: ZoneID, _ name: String) {
         isPublic = database.scope == .public
-        let owner = database.scope == .shared ? zone.owner : UserRecord.name(of: database.owner)
-        self.owner = ExactName(text: isPublic ? "" : owner)
+        owner = ExactName(text: isPublic ? "" : database.owner)
         self.zone = ExactName(text: zone.name)
         self.name = ExactName(text: name)
     }

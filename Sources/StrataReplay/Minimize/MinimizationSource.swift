@@ -64,7 +64,8 @@ final class MinimizationSource {
         let versions = try SavedVersions.saves(of: commit.payload).map { save in
             (key: try SavedVersions.Key(save, state), version: Version(offset: commit.offset, eventIndex: save.index))
         }
-        let request = MinimizationRequest(asked, versions, try SavedVersions.shares(of: commit.payload))
+        let request = try MinimizationRequest(
+            asked, versions, SavedVersions.shares(of: commit.payload), in: state)
         return records.map { request.about($0) } ?? request
     }
 

@@ -43,7 +43,7 @@ extension Envelope {
 
     /// The audit of a commit that has nothing else but names; nil if it has more.
     var plainAudit: Event? {
-        let isPlain = events.dropLast().allSatisfy { [.nameInterned, .deviceSeen, .secretDrawn].contains($0.kind) }
+        let isPlain = events.dropLast().allSatisfy { $0.kind.isIncidental }
         guard let last = events.last, last.kind.isAudit, isPlain else { return nil }
         return last
     }

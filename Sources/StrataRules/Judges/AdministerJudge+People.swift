@@ -3,7 +3,8 @@ import StrataViews
 
 /// Judges changes to the names, addresses and roles of users (docs/rules.md §13).
 extension AdministerJudge {
-    mutating func setPerson(_ person: Person, of user: String) throws -> Decision {
+    mutating func setPerson(_ person: Person, of user: String, recordName: String?) throws -> Decision {
+        if let recordName { try nameRecord(of: user, recordName) }
         for part in person.nameParts where part.utf8.count > Person.maximumNameBytes {
             throw Self.refusal("A part of a name has \(part.utf8.count) bytes, more than \(Person.maximumNameBytes).")
         }
@@ -14,6 +15,27 @@ extension AdministerJudge {
             account.person.emails = emails
             account.person.phones = phones
         }
+    }
+
+    /// - Throws: ``Refusal`` for a name that another user's record has, or that differs from the user's present one.
+    private mutating func nameRecord(of user: String, _ recordName: String) throws {
+        guard NameRules.isName(recordName), recordName.hasPrefix("_"), !recordName.hasPrefix("__") else {
+            throw Self.refusal(
+                "'\(recordName)' cannot be the name of a user's record: it must begin with one '_', and have at most "
+                    + "255 characters, without control characters.")
+        }
+        guard try view.ordinal(of: .user(user)) == nil else {
+            let known = try view.recordName(of: user)
+            if isSameText(known, recordName) { return }
+            throw Self.refusal("The record of the user '\(user)' is named '\(known)' already.")
+        }
+        guard try view.nameOfNewRecord(of: user) != nil else {
+            throw Self.refusal("The store has no secret yet, so no name of a record can be chosen; open it again.")
+        }
+        if let other = try view.userName(ofRecord: recordName) {
+            throw Self.refusal("The record of the user '\(other)' is named '\(recordName)'.")
+        }
+        names.nameRecord(of: user, recordName)
     }
 
     mutating func addAddress(_ address: String, to user: String) throws -> Decision {

@@ -23,7 +23,8 @@ struct AdministerJudge: RequestJudge {
         case .expireTokens(let offset, let isInAll): try expireTokens(before: offset, inAll: isInAll)
         case .note(let note): try keep(note)
         case .eraseRecords(let records, let reason): try erase(records, reason: reason)
-        case .setPerson(let person, let user): try setPerson(person, of: user)
+        case .setPerson(let person, let user, let recordName):
+            try setPerson(person, of: user, recordName: recordName)
         case .addAddress(let address, let user): try addAddress(address, to: user)
         case .setRole(let role, let users): try setRole(role, of: users)
         case .setDiscoverability(let discoverability, let user):
@@ -116,7 +117,7 @@ struct AdministerJudge: RequestJudge {
 
     private func commit(_ events: [some EventBody]) throws -> Decision {
         var commit = CommitBuilder()
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         let first = commit.count
         for event in events { try commit.append(event) }
         return try finish(commit, firstItemEvent: first)

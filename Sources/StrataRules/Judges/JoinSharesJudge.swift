@@ -114,7 +114,7 @@ struct JoinSharesJudge: RequestJudge {
         var names = NameWriter(view)
         let first = try ActorBootstrap(judging.actor, view, &names)
         var commit = CommitBuilder()
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         try first.append(to: &commit, sparing: nil)
         let firstItemEvent = commit.count
         for number in changed {

@@ -7,7 +7,6 @@ struct Judging {
     let limits: Limits
     let touchesParents: Bool
     let schema: SchemaMode
-    let newSecret: StoreSecret?
     let checkPredicate: @Sendable (String) throws -> Void
     let request: Request
     let view: RulesView
@@ -17,12 +16,11 @@ struct Judging {
 
     init(
         _ request: Request, _ view: RulesView, _ context: RequestContext, limits: Limits, touchesParents: Bool,
-        schema: SchemaMode, newSecret: StoreSecret?, checkPredicate: @escaping @Sendable (String) throws -> Void
+        schema: SchemaMode, checkPredicate: @escaping @Sendable (String) throws -> Void
     ) throws {
         self.limits = limits
         self.touchesParents = touchesParents
         self.schema = schema
-        self.newSecret = newSecret
         self.checkPredicate = checkPredicate
         self.request = request
         self.view = view
@@ -35,7 +33,7 @@ struct Judging {
     ///
     /// - Throws: ``StrataError`` if the store has no secret.
     func shareToken() throws -> ShareToken {
-        ShareToken(secret: try view.secret(else: newSecret), commit: context.commitID)
+        ShareToken(secret: try view.storeSecret(), commit: context.commitID)
     }
 
     /// Returns the share that the commit saved when it was judged first, if the store had no secret then.

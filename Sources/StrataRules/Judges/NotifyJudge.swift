@@ -42,7 +42,7 @@ struct NotifyJudge: RequestJudge {
         let deleted = try fired(of: user)
         guard !delivered.isEmpty || !deleted.isEmpty else { return Decision(.nothing, RequestResult(), trace: trace) }
         var commit = CommitBuilder()
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         for event in seen { try commit.append(event) }
         let shape = RequestShape(.notify, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
         for event in delivered { try commit.append(event) }

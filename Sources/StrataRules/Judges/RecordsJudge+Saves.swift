@@ -8,7 +8,7 @@ extension RecordsJudge {
         let save = body.saves[index]
         let zoneIndex = saves[index].zoneIndex
         if let refusal = resolved.zones[zoneIndex].refusal { throw refusal }
-        let isOwnUserRecord = isOwnUserRecord(save.record.name, zoneIndex)
+        let isOwnUserRecord = try isOwnUserRecord(save.record.name, zoneIndex)
         var stored = saves[index].found
         let isStored = stored != nil
         let right = try resolved.scope == .shared ? rightToSave(save, &stored, zoneIndex) : nil

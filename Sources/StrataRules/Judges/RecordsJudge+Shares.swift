@@ -60,7 +60,7 @@ extension RecordsJudge {
             before = state
             editing = ShareEditing(state, judging)
         } else {
-            editing = ShareEditing(new: try newShare(index, root: sharing.root), judging)
+            editing = try ShareEditing(new: try newShare(index, root: sharing.root), judging)
         }
         try editing.apply(sharing)
         saves[index].share = ShareEffect(before: before, after: editing.state)

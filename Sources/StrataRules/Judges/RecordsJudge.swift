@@ -285,8 +285,11 @@ final class RecordsJudge {
         return .grows(database: database, bytes: growth)
     }
 
-    func isOwnUserRecord(_ name: String, _ zoneIndex: Int) -> Bool {
-        resolved.zones[zoneIndex].isDefault && resolved.zones[zoneIndex].isOwn && isSameText(name, actor.recordName)
+    func isOwnUserRecord(_ name: String, _ zoneIndex: Int) throws -> Bool {
+        // No other record's name begins so.
+        guard name.utf8.first == UInt8(ascii: "_") else { return false }
+        return try resolved.zones[zoneIndex].isDefault && resolved.zones[zoneIndex].isOwn
+            && isSameText(name, actor.recordName)
     }
 }
 

@@ -195,7 +195,7 @@ struct SchemaJudge: RequestJudge {
             events.append(SchemaChangedEvent(type: type, fields: fields, grants: change.grants))
         }
         var commit = CommitBuilder()
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         let shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
         for event in events { try commit.append(event) }
         let header = try judging.context.header(.schema, user: 0, device: 0, shape)

@@ -305,7 +305,7 @@ struct SubscriptionsJudge: RequestJudge {
                 saves[index].recordType = try names.ordinal(of: .recordType(type))
             }
         }
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         try first.append(to: &commit, sparing: nil)
         if isNewShared { try commit.append(DatabaseCreatedEvent(database: database)) }
         var shape = RequestShape(

@@ -45,7 +45,7 @@ extension ZonesJudge {
     private consuming func commitLeaving(_ zones: [SharedZone]) throws -> Decision {
         var commit = CommitBuilder()
         let first = try ActorBootstrap(judging.actor, view, &names)
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         try first.append(to: &commit, sparing: nil)
         var shape = RequestShape(
             .modifyZones, firstItemEvent: commit.count, saveCount: result.saves.count,

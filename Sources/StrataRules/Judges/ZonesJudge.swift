@@ -135,7 +135,7 @@ struct ZonesJudge: RequestJudge {
             ordinals.append(
                 try names.ordinal(of: .zone(database: database, owner: first.user, resolved.zones[zoneIndex].name)))
         }
-        for name in names.new { try commit.append(name) }
+        try names.append(to: &commit)
         try first.append(to: &commit, sparing: nil)
         var shape = RequestShape(
             .modifyZones, firstItemEvent: commit.count, saveCount: result.saves.count,

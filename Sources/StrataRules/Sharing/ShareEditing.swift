@@ -23,11 +23,11 @@ struct ShareEditing {
     }
 
     /// Creates the state of a new share (B316).
-    init(new state: ShareState, _ judging: Judging) {
+    init(new state: ShareState, _ judging: Judging) throws {
         self.init(state, judging)
         self.state.participants = [
             ShareParticipant(
-                id: judging.actor.recordName, user: actor, role: .owner, permission: .readWrite, hasAccepted: true,
+                id: try judging.actor.recordName, user: actor, role: .owner, permission: .readWrite, hasAccepted: true,
                 added: time)
         ]
     }

@@ -42,7 +42,7 @@ struct ShareJoining {
         guard state.participants.count < ShareState.maximumParticipants else { throw Refusal.tooManyParticipants }
         state.participants.append(
             ShareParticipant(
-                id: view.recordName(of: user), role: .publicUser, permission: state.publicPermission, added: time))
+                id: try view.recordName(of: user), role: .publicUser, permission: state.publicPermission, added: time))
         enter(at: state.participants.count - 1)
         return true
     }

@@ -131,7 +131,7 @@ extension StoreEngine {
             let owner = database.owner.isEmpty ? 0 : try names.ordinal(of: .user(database.owner), in: trees) ?? 0
             return RecordEraser.Target(
                 record, zone: zone, in: database, ownerOrdinal: owner,
-                ownerNames: [UserRecord.name(of: database.owner)], through: offset)
+                ownerNames: [try names.recordName(of: database.owner, in: trees)], through: offset)
         }
     }
 }

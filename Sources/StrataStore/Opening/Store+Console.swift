@@ -47,9 +47,10 @@ extension Store {
 
     /// Sets the names and the addresses of a user, who need not have written anything; roles and discoverability stay.
     ///
+    /// - Parameter recordName: the name of the record of a user whom the store has not met; nil to derive it.
     /// - Throws: ``Refusal`` `invalidArguments` for an address of another user, and for an invalid address.
-    package func setPerson(_ person: Person, of user: String) throws {
-        try administer(.setPerson(person, user: user))
+    package func setPerson(_ person: Person, of user: String, recordName: String? = nil) throws {
+        try administer(.setPerson(person, user: user, recordName: recordName))
     }
 
     /// Adds an e-mail address to a user, or, without `@`, a phone number.

@@ -58,12 +58,15 @@ final class StoreEngine: Sendable {
             ?? platform.random.nextIdentifier()
         newSecret = try origin.map { try? $0.secret() } ?? Self.newSecret(log, working.views, platform)
         var rules = options.rules
-        rules.newSecret = newSecret
-        rules.recordsSecret = log.end.offset == 0
+        rules.secrets.newSecret = newSecret
+        rules.secrets.recordsSecret = log.end.offset == 0
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
-        reader = SnapshotBuilder(context: SnapshotContext(RecordHistory(log), replacements, keys), gate: StoreGate())
+        reader = SnapshotBuilder(
+            context: SnapshotContext(
+                RecordHistory(log), replacements, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
+            gate: StoreGate())
         reader.newestReaders.take(working.views.pages.snapshot())
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,

@@ -137,8 +137,7 @@ struct RecordsRequestBuilder {
 
     private mutating func placed(_ zone: UInt64) throws -> UInt64 {
         guard isShared else { return request.names.ordinal(of: ZoneID(try names.text(.zone, zone))) }
-        let (database, name) = try names.requiredZone(zone)
-        return request.names.ordinal(of: ZoneID(name, owner: UserRecord.name(of: database.owner)))
+        return request.names.ordinal(of: try names.sharedZone(zone))
     }
 
     // MARK: Items that were left out

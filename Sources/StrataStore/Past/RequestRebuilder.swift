@@ -20,7 +20,7 @@ package struct RequestRebuilder {
     /// Starts from a state.
     package init(_ fold: Fold) {
         self.fold = fold
-        names = OrdinalNames { try fold.fork.name($0, $1) }
+        names = OrdinalNames { fold.fork }
     }
 
     /// Returns all requests of a log, or those after its base.

@@ -7,11 +7,14 @@ import StrataViews
 
 /// Judging by the rules, without writing.
 extension Store {
-    /// The rules of this handle's store, for judging its history again: the secret is the one that its log records.
+    /// The rules of this handle's store, for judging its history again: the secret and the names of users' records are
+    /// those that its log records.
     package var rules: Rules {
         var rules = pipeline.rules
-        rules.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
-        if let drawn = try? views.pages.snapshot().firstSecretVersion() { rules.recordsSecret = drawn.offset == 1 }
+        rules.secrets.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
+        let names = snapshot()
+        rules.secrets.recordedName = { try names.recordedName(of: $0) }
+        if let drawn = try? views.pages.snapshot().firstSecretVersion() { rules.secrets.recordsSecret = drawn.offset == 1 }
         return rules
     }
 

@@ -19,6 +19,8 @@ final class ItemEvents {
     private(set) var schemaChanges: [SchemaChangedEvent] = []
     private(set) var deliveries: [NotificationDeliveredEvent] = []
     private(set) var userChanges: [UserChangedEvent] = []
+    /// The names of the records of users whom the commit meets.
+    private var recordNames: [UInt64: String] = [:]
     private(set) var expiry: TokensExpiredEvent?
     private(set) var secret: SecretDrawnEvent?
     private(set) var shareNumbers: [UInt64] = []
@@ -41,7 +43,9 @@ final class ItemEvents {
             while let event = try walker.next() {
                 var body = ByteReader(UnsafeRawBufferPointer(rebasing: payload[event.body]))
                 let isOfItem = index >= Int(events.shape.firstItemEvent)
-                if isOfItem || event.kind == .nameInterned { try events.add(event.kind, &body) }
+                if isOfItem || [.nameInterned, .userRecordNamed].contains(event.kind) {
+                    try events.add(event.kind, &body)
+                }
                 index += 1
             }
             try events.dropConsequences()
@@ -82,6 +86,9 @@ final class ItemEvents {
         case .schemaChanged: schemaChanges.append(try read(SchemaChangedEvent.self))
         case .notificationDelivered: deliveries.append(try read(NotificationDeliveredEvent.self))
         case .userChanged: userChanges.append(try read(UserChangedEvent.self))
+        case .userRecordNamed:
+            let named = try read(UserRecordNamedEvent.self)
+            recordNames[named.user] = named.recordName
         case .tokensExpired: expiry = try read(TokensExpiredEvent.self)
         case .secretDrawn: secret = try read(SecretDrawnEvent.self)
         case .shareSaved: shareNumbers.append(try read(ShareSavedEvent.self).share)
@@ -171,6 +178,8 @@ final class ItemEvents {
             let users = usersInRole.filter { !changed.contains($0) } + added
             return .setRole(role, users: try users.map { try names.text(.user, $0) })
         }
+        // The name was derived from the secret, or chosen by this request.
+        if let recordName = recordNames[change.user] { return .setPerson(after, user: user, recordName: recordName) }
         var appended = before
         if after.emails.count == before.emails.count + 1 {
             appended.emails = after.emails

@@ -10,6 +10,8 @@ final class NameDirectory: Sendable {
         var ordinals: [InternedName.Name: UInt64] = [:]
         var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
         var count = 0
+        /// The names of the records of users that have ordinals.
+        var recordNames: [UInt64: String] = [:]
         var texts = KnownTexts()
         /// The databases that were looked up, newest first.
         var places: [KnownPlace] = []
@@ -36,9 +38,13 @@ final class NameDirectory: Sendable {
     private static let maximumCount = 1 << 17
 
     private let state = Lock(State())
+    /// The secret of a store whose log has none yet.
+    private let newSecret: StoreSecret?
     let sharedZones = MemberZoneDirectory()
     /// The number of texts that were ever added to ``knownTexts``.
     private let addedTexts = Atomic(0)
+
+    init(newSecret: StoreSecret?) { self.newSecret = newSecret }
 
     /// Returns the database as the actor reads it. Once the database has been written to, the result never changes.
     /// Before that, which is always the case for most shared databases, it holds as long as no name gets an ordinal.
@@ -51,7 +57,9 @@ final class NameDirectory: Sendable {
             return known.place
         }
         let place = try ResolvedDatabase(database, as: actor, self, in: snapshot)
-        let ordinals = try place.ordinal == 0 ? snapshot.identity(of: ViewTree.ordinals) : nil
+        // The name of the record of an actor whom the state does not have may still be chosen.
+        let isFinal = try place.ordinal != 0 && (actor.user.isEmpty || snapshot.ordinal(of: .user(actor.user)) != nil)
+        let ordinals = try isFinal ? nil : snapshot.identity(of: ViewTree.ordinals)
         state.withLock { state in
             state.places.removeAll { $0.serves(database, actor) }
             if state.places.count >= Self.keptPlaces { state.places.removeLast() }
@@ -117,10 +125,29 @@ final class NameDirectory: Sendable {
         ordinal == 0 ? "" : try resolver(in: snapshot).user(ordinal) ?? ""
     }
 
+    /// Returns the name of a user's own record. A user whom the store has not met gets it with the first commit.
+    func recordName(of user: String, in snapshot: Snapshot) throws -> String {
+        guard let ordinal = try ordinal(of: .user(user), in: snapshot) else {
+            return try snapshot.recordName(of: user, secret: snapshot.secret() ?? newSecret)
+        }
+        if let known = state.withLock({ $0.recordNames[ordinal] }) { return known }
+        let recorded = try snapshot.recordedName(ofUser: ordinal)
+        // The ordinal may come from a newer state than the snapshot.
+        guard try recorded != nil || snapshot.ordinal(of: .user(user)) != nil else {
+            return try snapshot.recordName(of: user, secret: snapshot.secret() ?? newSecret)
+        }
+        let name = recorded ?? UserRecord.earlierName(of: user)
+        state.withLock { state in
+            if state.recordNames.count >= Self.maximumCount { state.recordNames = [:] }
+            state.recordNames[ordinal] = name
+        }
+        return name
+    }
+
     /// Returns the ID that a zone has in the shared databases of other users.
     func sharedZone(_ zone: UInt64, in snapshot: Snapshot) throws -> ZoneID {
         let (database, name) = try resolver(in: snapshot).requiredZone(zone)
-        return ZoneID(name, owner: UserRecord.name(of: database.owner))
+        return ZoneID(name, owner: try recordName(of: database.owner, in: snapshot))
     }
 
     func text(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> String {

@@ -6,7 +6,7 @@ import StrataViews
 /// Looks up a database and its zones in the names and trees of a state.
 extension ResolvedDatabase {
     init(_ database: DatabaseID, as actor: Actor, _ names: NameDirectory, in trees: Snapshot) throws {
-        let database = try Self.database(database, as: actor)
+        let database = try Self.database(database, as: actor, recordName: names.recordName(of: actor.user, in: trees))
         let owner = database.owner
         let user = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
         let isKnown = owner.isEmpty || user != 0
@@ -14,7 +14,7 @@ extension ResolvedDatabase {
         self.init(
             database: database, ordinal: ordinal,
             lookup: ZoneLookup(scope: database.scope, database: ordinal, owner: user),
-            recordName: UserRecord.name(of: owner.isEmpty ? actor.user : owner))
+            recordName: try names.recordName(of: owner.isEmpty ? actor.user : owner, in: trees))
     }
 
     /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.

@@ -1,5 +1,6 @@
 import StrataModel
 import StrataRules
+import StrataTree
 import StrataViews
 
 /// A database as an actor reads it.
@@ -13,9 +14,12 @@ struct ResolvedDatabase: Sendable {
     /// Returns the database with the name of its owner, which is empty for the public database.
     ///
     /// - Throws: ``Refusal`` if the actor cannot read it.
-    static func database(_ database: DatabaseID, as actor: Actor) throws -> DatabaseID {
+    /// - Parameter recordName: the name of the actor's own record.
+    static func database(
+        _ database: DatabaseID, as actor: Actor, recordName: @autoclosure () throws -> String
+    ) throws -> DatabaseID {
         if database.scope != .public { try actor.requireSignedIn() }
-        let isOwn = ZoneLookup.isOwn(database, of: actor.user, recordName: UserRecord.name(of: actor.user))
+        let isOwn = try ZoneLookup.isOwn(database, of: actor.user, recordName: try recordName())
         let owner = database.scope == .public ? "" : isOwn ? actor.user : database.owner
         guard database.scope == .public || isOwn || actor == .service else {
             throw Refusal(.permissionFailure, "The database of another user cannot be read.")

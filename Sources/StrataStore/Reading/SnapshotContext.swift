@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 import StrataTree
 import StrataViews
 
@@ -7,7 +8,7 @@ final class SnapshotContext: Sendable {
     /// The number of damaged pages that one read recovers from.
     private static let patience = 2
 
-    let names = NameDirectory()
+    let names: NameDirectory
     let grants = GrantDirectory()
     let history: RecordHistory
     /// Nil if the trees are not in a file.
@@ -15,7 +16,10 @@ final class SnapshotContext: Sendable {
     /// The keys that open encrypted values.
     let keys: KeyRing
 
-    init(_ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing) {
+    init(
+        _ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing, newSecret: StoreSecret?
+    ) {
+        names = NameDirectory(newSecret: newSecret)
         self.history = history
         self.keys = keys
         self.replacements = replacements

@@ -29,14 +29,16 @@ struct StoreQueryNames: QueryNames {
         try names.resolver(in: trees).databaseOrdinal(ofZone: ordinal) ?? 0
     }
 
-    func userRecordName(_ ordinal: UInt64) throws -> String { UserRecord.name(of: try names.user(ordinal, in: trees)) }
+    func userRecordName(_ ordinal: UInt64) throws -> String {
+        try names.recordName(of: names.user(ordinal, in: trees), in: trees)
+    }
 
     func userRecordName(named name: String) throws -> String {
-        ZoneLookup.isOwner(name, recordName: "") ? UserRecord.name(of: actor.user) : name
+        ZoneLookup.isOwner(name, recordName: "") ? try names.recordName(of: actor.user, in: trees) : name
     }
 
     func userOrdinal(ofRecordName name: String) throws -> UInt64? {
-        if isSameText(name, UserRecord.name(of: actor.user)) {
+        if try isSameText(name, names.recordName(of: actor.user, in: trees)) {
             return try names.ordinal(of: .user(actor.user), in: trees)
         }
         return try trees.user(at: UserAddress(.recordName, name))

@@ -41,7 +41,8 @@ extension StoreSnapshot {
         _ id: RecordID, at version: Version, in database: DatabaseID, as actor: Actor
     ) throws -> Record? {
         try reading { trees in
-            let home = try ResolvedDatabase.database(database, as: actor)
+            let home = try ResolvedDatabase.database(
+                database, as: actor, recordName: names.recordName(of: actor.user, in: trees))
             let author = try names.ordinal(of: .user(actor.user), in: trees)
             let owner =
                 switch home.scope {

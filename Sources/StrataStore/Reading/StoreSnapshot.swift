@@ -196,8 +196,11 @@ public struct StoreSnapshot: Sendable {
 
     /// Returns the database that has a zone, and whose owner's key seals its encrypted values.
     func home(of zone: ZoneID, in database: DatabaseID, as actor: Actor) throws -> DatabaseID {
-        guard database.scope == .shared else { return try ResolvedDatabase.database(database, as: actor) }
-        return try reading { trees in
+        try reading { trees in
+            guard database.scope == .shared else {
+                return try ResolvedDatabase.database(
+                    database, as: actor, recordName: names.recordName(of: actor.user, in: trees))
+            }
             let shared = try names.place(database, actor, in: trees).sharedZone(zone, trees, names)
             return DatabaseID(.private, owner: try names.user(shared.zone.owner, in: trees))
         }

@@ -68,6 +68,9 @@ public struct Record: Sendable {
     public var modified: Int64 { header.modified }
     public var createdBy: String { get throws { try naming { try $0.user(header.createdBy, in: $1) } } }
     public var modifiedBy: String { get throws { try naming { try $0.user(header.modifiedBy, in: $1) } } }
+    /// Returns the name of the record of a user, such as ``createdBy``.
+    package func recordName(of user: String) throws -> String { try naming { try $0.recordName(of: user, in: $1) } }
+
     /// The name of the device that last saved the record; empty if it is not known.
     public var modifiedWith: String {
         get throws { header.modifiedWith == 0 ? "" : try naming { try $0.text(.device, header.modifiedWith, in: $1) } }

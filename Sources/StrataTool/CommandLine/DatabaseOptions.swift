@@ -1,5 +1,5 @@
 import StrataModel
-import StrataViews
+import StrataStore
 
 /// The database, the zone and the actor of a command line.
 struct DatabaseOptions {
@@ -31,9 +31,11 @@ struct DatabaseOptions {
     let database: DatabaseID
     let actor: Actor
     /// Nil if none is named.
-    let zone: ZoneID?
+    private(set) var zone: ZoneID?
     /// The user who shares the zones to read; empty for zones of the database's user, and for the zones of all others.
     private(set) var zoneOwner = ""
+    /// The name of the record of ``zoneOwner``, once the options are placed in a store; empty for the same zones.
+    private(set) var zoneRecord = ""
 
     init(_ arguments: Arguments) throws(UsageError) {
         let user = arguments[Self.user]
@@ -59,18 +61,23 @@ struct DatabaseOptions {
             }
             (database, actor) = (DatabaseID(.shared), Actor(user: user))
             zoneOwner = owner
-            self.zone = zone.map { ZoneID($0, owner: UserRecord.name(of: owner)) }
+            self.zone = zone.map { ZoneID($0) }
             return
         }
         actor = user.map { Actor(user: $0) } ?? (owner == nil ? Actor(user: "") : .service)
-        let isOwn =
-            user.map { LogFilter.isSame(owner, $0) || LogFilter.isSame(owner, UserRecord.name(of: $0)) } ?? false
+        let isOwn = user.map { LogFilter.isSame(owner, $0) } ?? false
         database = DatabaseID(scope, owner: isOwn ? "" : owner ?? "")
         self.zone = zone.map { ZoneID($0) }
     }
 
-    /// The name of the record of the user who shares the zones; empty as ``zoneOwner``.
-    var zoneRecord: String { zoneOwner.isEmpty ? "" : UserRecord.name(of: zoneOwner) }
+    /// Returns the options with the owner of the zone as the store names the owner's record.
+    func placed(in snapshot: StoreSnapshot) throws -> DatabaseOptions {
+        guard !zoneOwner.isEmpty else { return self }
+        var options = self
+        options.zoneRecord = try snapshot.recordName(of: zoneOwner)
+        options.zone = zone.map { ZoneID($0.name, owner: options.zoneRecord) }
+        return options
+    }
 
     /// The private database of the acting user.
     init(of user: String, zone: ZoneID?) {

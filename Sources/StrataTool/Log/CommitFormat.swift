@@ -149,6 +149,8 @@ struct CommitText: CommitFormat {
         case .shareSaved(let share): output.write("  \(text(of: share, names))")
         case .memberChanged(let member): output.write("  \(text(of: member, names))")
         case .sharedRecord(let shared): output.write("  \(text(of: shared, names))")
+        case .userRecordNamed(let named):
+            output.write("  \(Printable.escaped(named.recordName)) of \(names.shownUser(named.user))")
         case .secretDrawn(let drawn): output.write("  secret \(drawn.number)")
         case .opaque: break
         case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")

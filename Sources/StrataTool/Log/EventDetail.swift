@@ -20,6 +20,7 @@ enum EventDetail {
     case shareSaved(ShareSavedEvent)
     case memberChanged(MemberChangedEvent)
     case sharedRecord(SharedRecordEvent)
+    case userRecordNamed(UserRecordNamedEvent)
     case secretDrawn(SecretDrawnEvent)
     /// A kind whose body is not shown.
     case opaque
@@ -82,6 +83,7 @@ enum EventDetail {
         case .shareSaved: return .shareSaved(try ShareSavedEvent(decoding: event.body))
         case .memberChanged: return .memberChanged(try MemberChangedEvent(decoding: event.body))
         case .sharedRecord: return .sharedRecord(try SharedRecordEvent(decoding: event.body))
+        case .userRecordNamed: return .userRecordNamed(try UserRecordNamedEvent(decoding: event.body))
         case .secretDrawn: return .secretDrawn(try SecretDrawnEvent(decoding: event.body))
         default: return .opaque
         }

@@ -55,7 +55,8 @@ enum EventJSON {
         subscriptionDeleted.description, userChanged.description, notificationDelivered.description,
         refused.description,
         nothingToDelete.description, fetched.description, consoleActed.description, shareSaved.description,
-        memberChanged.description, sharedRecord.description, secretDrawn.description, malformed.description,
+        memberChanged.description, sharedRecord.description, userRecordNamed.description, secretDrawn.description,
+        malformed.description,
     ]
 
     /// Writes the keys of an event's body.
@@ -79,6 +80,7 @@ enum EventJSON {
         case .shareSaved(let share): try json.fields(of: (share, names), as: shareSaved)
         case .memberChanged(let member): try json.fields(of: (member, names), as: memberChanged)
         case .sharedRecord(let shared): try json.fields(of: (shared, names), as: sharedRecord)
+        case .userRecordNamed(let named): try json.fields(of: (named, names), as: userRecordNamed)
         case .secretDrawn(let drawn): try json.fields(of: drawn, as: secretDrawn)
         case .opaque: break
         case .malformed(let error): try json.fields(of: error, as: malformed)
@@ -359,9 +361,16 @@ extension EventJSON {
     }
 }
 
-// MARK: Secrets
+// MARK: Names of users' records, and secrets
 
 extension EventJSON {
+    fileprivate static let userRecordNamed = Shape<(event: UserRecordNamedEvent, names: SharedNames)>(
+        "user record named"
+    ) {
+        Key("user", name: "userName", "ordinal") { ($0.event.user, $0.names.user($0.event.user)) }
+        Key("recordName", "name of the user's record") { $0.event.recordName }
+    }
+
     fileprivate static let secretDrawn = Shape<SecretDrawnEvent>("secret drawn") {
         Key("secret", "its number; its bytes are never printed") { $0.number }
     }

@@ -67,20 +67,14 @@ private struct LogFilterFields: PredicateSubject {
                 return value(forKey: key).map { [$0.kind] } ?? []
             },
             targets: { name, key in
-                let user = names.names(in: .user).first {
-                    LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name)
-                }
+                let user = names.names(in: .user).first { LogFilter.isSame($0, name) }
                 if SystemField(key)?.isUser == true {
                     return [.init(recordName: user ?? name, zoneName: ZoneID.defaultName, ownerName: "")]
                 }
                 let value = predicateValue(forKey: key)
                 var zones = Set((value?.elements ?? [value].compactMap(\.self)).compactMap(\.target?.zoneName))
                 if zones.isEmpty { zones.insert(names.zone(saved.record.zone) ?? "") }
-                var targets = zones.sorted().map {
-                    PredicateValue.Target(recordName: name, zoneName: $0, ownerName: "")
-                }
-                if let user { targets.append(.user(user)) }
-                return targets
+                return zones.sorted().map { PredicateValue.Target(recordName: name, zoneName: $0, ownerName: "") }
             },
             argument: LogFilterCondition.argument)
     }

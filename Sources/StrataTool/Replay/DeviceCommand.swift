@@ -51,16 +51,16 @@ enum DeviceCommand: Command {
             throw UsageError(
                 "--database shared needs --owner NAME, the user who shares the zone, and nothing else does")
         }
-        let zoneOwner = arguments[owner].map { UserRecord.name(of: $0) } ?? ""
         let actor = Actor(user: arguments.operands[1], device: arguments.operands[2])
-        let asked = name.map { name in
-            (
-                id: RecordID(name, zone: ZoneID(arguments[zone] ?? ZoneID.defaultName, owner: zoneOwner)),
-                database: DatabaseID(arguments[database] ?? .private)
-            )
-        }
         return try StateAccess.read(arguments, by: self.name, output) { access in
             if let owner = arguments[owner] { try NamedPlace(access.store).requireUser(owner) }
+            let zoneOwner = try arguments[owner].map { try access.store.snapshot().recordName(of: $0) } ?? ""
+            let asked = name.map { name in
+                (
+                    id: RecordID(name, zone: ZoneID(arguments[zone] ?? ZoneID.defaultName, owner: zoneOwner)),
+                    database: DatabaseID(arguments[database] ?? .private)
+                )
+            }
             let view = try DeviceView.of(actor, in: access.store, record: asked)
             try arguments[Option.json] ? output.writeJSON(view) : DeviceReport(view).write(to: output)
             guard let record = view.record else { return .success }

@@ -64,12 +64,13 @@ enum WhatIfCommand: Command {
     static func isPaged(_ arguments: Arguments) -> Bool { false }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        let changes = try changes(arguments)
+        let given = try changes(arguments)
         var options = arguments[rules] ?? .service
         for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
         do {
             return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
+                let changes = try given + insertions(arguments, access.store)
                 rerun.changes = changes
                 try requireCommits(of: changes, in: access.store)
                 rerun.progress = { Progress.note($0, of: $1) }
@@ -142,30 +143,37 @@ enum WhatIfCommand: Command {
     private static func changes(_ arguments: Arguments) throws -> [RerunChange] {
         var changes = arguments.all(drop) + arguments.all(edit)
         for case .request(let change) in arguments.all(policy) { changes.append(change) }
-        guard let file = arguments[insert] else {
+        guard arguments.has(insert) else {
             if arguments.has(at) { throw UsageError("--at is for --insert FILE") }
             if arguments.has(ImportCommand.user) { throw UsageError("--user is for --insert FILE") }
             return changes
         }
-        guard let place = arguments[at] else {
-            throw UsageError("--insert needs --at OFFSET, the commit after which to save")
-        }
+        guard arguments.has(at) else { throw UsageError("--insert needs --at OFFSET, the commit after which to save") }
         guard let user = arguments[ImportCommand.user], !user.isEmpty else {
             throw UsageError("--insert needs --user NAME, who saves the records")
         }
-        let actor = Actor(user: user)
-        return changes + [.insert(try requests(in: file, as: actor), by: actor, after: place)]
+        return changes
     }
 
-    private static func requests(in file: String, as actor: Actor) throws -> [Request] {
+    private static func insertions(_ arguments: Arguments, _ store: Store) throws -> [RerunChange] {
+        guard let file = arguments[insert], let place = arguments[at], let user = arguments[ImportCommand.user] else {
+            return []
+        }
+        let actor = Actor(user: user)
+        return [.insert(try requests(in: file, as: actor, store), by: actor, after: place)]
+    }
+
+    private static func requests(in file: String, as actor: Actor, _ store: Store) throws -> [Request] {
         let lines = try LineReader(file)
         var requests: [Request] = []
         do {
             guard let header = try lines.next({ try ExportHeader(reading: $0) }), header.content == .records else {
                 throw UsageError("--insert takes an export of records (strata export --records), and FILE is not one")
             }
-            var records = RecordImport(header, lines, as: actor) { request in
-                requests.append(request)
+            var records = RecordImport(
+                header, lines, as: actor, named: { try store.snapshot().recordName(of: actor.user) }
+            ) {
+                requests.append($0)
                 return RequestResult()
             }
             _ = try records.run()

@@ -105,7 +105,7 @@ struct ContainerState {
                 ?? (options.zoneOwner.isEmpty || isSameText(options.zoneRecord, zone.id.owner))
             guard isWanted else { return nil }
             let place = try SharedZone(
-                zone.id, of: member, recordName: UserRecord.name(of: actor.user), in: trees,
+                zone.id, of: member, recordName: snapshot.recordName(of: actor.user), in: trees,
                 ordinal: { try trees.ordinal(of: $0) })
             guard let row = try trees.zoneRow(place.database, place.zone) else { return nil }
             let entry = ZoneEntry(ordinal: place.zone, name: zone.id.name, row: row)

@@ -70,10 +70,11 @@ enum FeedCommand: Command {
         guard (owner != nil) == (scope == .shared && zoneName != nil) else {
             throw UsageError("a zone of the shared database is named with --owner NAME, and no other zone is")
         }
-        let zone = zoneName.map { ZoneID($0, owner: owner.map { UserRecord.name(of: $0) } ?? "") }
         let actor = arguments[device].map { Actor(user: user, device: $0) } ?? Actor(user: user)
         return try StateAccess.read(arguments, by: name, output) { access in
             for user in [user, owner ?? user] { try NamedPlace(access.store).requireUser(user) }
+            let ownerRecord = try owner.map { try access.store.snapshot().recordName(of: $0) } ?? ""
+            let zone = zoneName.map { ZoneID($0, owner: ownerRecord) }
             let feed = FeedReading(
                 store: access.store, database: DatabaseID(scope), zone: zone, actor: actor,
                 limit: Int(arguments[limit] ?? 0))

@@ -34,7 +34,7 @@ struct NamedPlace {
     func resolve(
         _ arguments: Arguments, type: String? = nil, fields: [String] = [], by command: String
     ) throws -> DatabaseOptions {
-        let named = try DatabaseOptions(arguments)
+        let named = try DatabaseOptions(arguments).placed(in: state.snapshot)
         try requireUsers(named)
         if let zone = named.zone, try !state.hasHadZone(named: zone.name) {
             throw unknown(Refusal.missingZone(zone.name).message, zone.name, try zoneNames())
@@ -83,12 +83,14 @@ struct NamedPlace {
             },
             targets: { name, path in
                 let key = path.split(separator: ".").last.map(String.init) ?? path
-                if SystemField(key)?.isUser == true { return [.user(try requireUser(name))] }
+                if SystemField(key)?.isUser == true { return [try target(ofUser: requireUser(name))] }
                 guard zones.count <= Self.maximumZones else {
                     throw UsageError("\(argument): there are \(zones.count) zones; choose one with --zone")
                 }
                 var targets = zones.map { PredicateValue.Target(recordName: name, zoneName: $0, ownerName: "") }
-                if SystemField(key) == nil, let user = try? requireUser(name) { targets.append(.user(user)) }
+                if SystemField(key) == nil, let user = try? requireUser(name) {
+                    targets.append(try target(ofUser: user))
+                }
                 return targets
             },
             argument: argument)
@@ -110,9 +112,9 @@ struct NamedPlace {
     func requireUser(_ name: String) throws -> String {
         var names: [String] = []
         try state.forEachUser { names.append($1) }
-        let user = names.first { LogFilter.isSame($0, name) || LogFilter.isSame(UserRecord.name(of: $0), name) }
-        guard let user else { throw unknown("The store has no user '\(name)'.", name, names) }
-        return user
+        if let user = names.first(where: { LogFilter.isSame($0, name) }) { return user }
+        if let found = try state.snapshot.user(at: UserAddress(.recordName, name)) { return found.name }
+        throw unknown("The store has no user '\(name)'.", name, names)
     }
 
     /// - Throws: ``Refusal`` if a database has no zone or record of that name.
@@ -156,6 +158,11 @@ struct NamedPlace {
             if SystemField(field) != nil || known.contains(where: { LogFilter.isSame($0, field) }) { continue }
             throw unknown("No field of \(type) is named '\(field)'.", field, known)
         }
+    }
+
+    /// Returns the record of a user as a value of predicates.
+    private func target(ofUser name: String) throws -> PredicateValue.Target {
+        .init(recordName: try state.snapshot.recordName(of: name), zoneName: ZoneID.defaultName, ownerName: "")
     }
 
     private func names(of namespace: Namespace) throws -> [String] {
@@ -232,11 +239,4 @@ struct NamedPlace {
 extension SystemField {
     var kind: FieldKind { [.creationDate, .modificationDate].contains(self) ? .date : .reference }
     var isUser: Bool { [.creatorUserRecordID, .lastModifiedUserRecordID].contains(self) }
-}
-
-extension PredicateValue.Target {
-    /// The record of a user.
-    static func user(_ name: String) -> Self {
-        .init(recordName: UserRecord.name(of: name), zoneName: ZoneID.defaultName, ownerName: "")
-    }
 }

@@ -33,7 +33,7 @@ struct QueryRequest {
     mutating func resolve(_ arguments: Arguments, in store: Store, by command: String) throws {
         let fields = query.predicate.namedKeys + query.order.map(\.name)
         let place = try NamedPlace(store).resolve(arguments, type: query.recordType, fields: fields, by: command)
-        (database, actor) = (place.database, place.actor)
+        (database, actor, query.zone) = (place.database, place.actor, place.zone)
         if database.scope == .shared, place.zone == nil {
             throw UsageError("a query of the shared database needs --zone NAME and --owner NAME")
         }

@@ -47,6 +47,7 @@ struct UserDetail {
 
     private let ordinal: UInt64
     private let name: String
+    private let recordName: String
     private let account: Account
     private var usedBytes: UInt64 = 0
     private var zoneCount: UInt64 = 0
@@ -57,6 +58,7 @@ struct UserDetail {
 
     init(_ ordinal: UInt64, _ name: String, in state: ContainerState, _ log: LogReader) throws {
         (self.ordinal, self.name) = (ordinal, name)
+        recordName = try state.snapshot.recordName(of: name)
         account = try state.trees.account(of: ordinal)
         if let database = try state.database(.private, of: name) {
             for zone in try state.zones(of: database) {
@@ -84,7 +86,7 @@ struct UserDetail {
 
     func write(to output: Output) throws {
         let quota = account.quota == 0 ? "no quota" : "quota \(account.quota)"
-        var lines = [("record", UserRecord.name(of: name)), ("account", account.status.name)]
+        var lines = [("record", recordName), ("account", account.status.name)]
         lines += account.person.lines
         lines.append(("in use", "\(usedBytes.counted("byte")), \(quota)"))
         lines.append(("private", privateText))
@@ -115,7 +117,7 @@ extension UserDetail: Shaped {
     static let shape = Shape<Self>("A user") {
         Key("user", "name") { $0.name }
         Key("ordinal", "its ordinal") { $0.ordinal }
-        Key("record", "name of the user's record") { UserRecord.name(of: $0.name) }
+        Key("record", "name of the user's record") { $0.recordName }
         Key(
             "status",
             "of the account: `available`, `restricted`, `no account`, `temporarily unavailable` or "

@@ -39,7 +39,7 @@ enum ZonesCommand: Command {
                 }
             }
             if let options, options.database.scope == .shared {
-                let lines = try sharedLines(options, in: state)
+                let lines = try sharedLines(options.placed(in: state.snapshot), in: state)
                 count += lines.count
                 try writeShared(lines, of: options.actor.user, asJSON: arguments[Option.json], to: output)
             } else if let options {

@@ -79,7 +79,8 @@ struct SyncStateReport {
         guard let made = state.store else { return "it was made without a store" }
         if made != store { return "it is of the store \(made), and this one is \(store)" }
         guard let user = state.user else { return "no one was signed in when it was made" }
-        return user == UserRecord.name(of: actor.user) ? nil : "it is of the user \(user), and not of \(actor.user)"
+        return try user == access.store.snapshot().recordName(of: actor.user)
+            ? nil : "it is of the user \(user), and not of \(actor.user)"
     }
 
     private static func zones(of state: SyncState, _ feeds: Feeds) throws -> [Zone] {
@@ -114,9 +115,11 @@ struct SyncStateReport {
         private let actor: Actor
         private let database: DatabaseID
         private let present: Set<ZoneID>
+        private let recordName: String
 
         init(_ access: StateAccess, _ actor: Actor, _ database: DatabaseID) throws {
             (self.access, self.actor, self.database) = (access, actor, database)
+            recordName = try access.store.snapshot().recordName(of: actor.user)
             var present: Set<ZoneID> = []
             if database.scope != .public {
                 try FeedReading(store: access.store, database: database, zone: nil, actor: actor).forEachPage(
@@ -131,7 +134,7 @@ struct SyncStateReport {
 
         /// Returns a zone as feeds name it: without its owner if that is the user.
         func named(_ zone: ZoneID) -> ZoneID {
-            zone.owner == UserRecord.name(of: actor.user) ? ZoneID(zone.name) : zone
+            zone.owner == recordName ? ZoneID(zone.name) : zone
         }
 
         /// The default zone is always there, though no feed names it.

@@ -101,6 +101,10 @@ struct ExportedEvent: JSONValue {
             try json.field("offset", expired.offset)
             try json.field("database", expired.database)
             try json.field("original", version: expired.original)
+        case let named as UserRecordNamedEvent:
+            try json.user(named.user, names)
+            try json.field("recordName", named.recordName)
+            try json.field("original", version: named.original)
         case let drawn as SecretDrawnEvent:
             try json.field("secret", drawn.number)
             try json.field("original", version: drawn.original)

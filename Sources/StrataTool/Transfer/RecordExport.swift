@@ -43,6 +43,8 @@ struct RecordExport {
         var zoneCount = 0
         var databases: [ContainerState.Database] = []
         try state.forEachDatabase { databases.append($0) }
+        // Private databases name the records of their owners, which an import has to know first.
+        databases = databases.filter { $0.id.scope != .public } + databases.filter { $0.id.scope == .public }
         for database in databases {
             for entry in try state.zones(of: database) where entry.row.status == .alive {
                 guard zone.map({ isSameText(entry.name, $0) }) ?? true else { continue }
@@ -51,7 +53,8 @@ struct RecordExport {
             }
         }
         for user in people.map(\.text).sorted() {
-            try output.writeJSON((user, try state.person(user)), as: Self.person)
+            try output.writeJSON(
+                (user, try state.person(user), try state.snapshot.recordName(of: user)), as: Self.person)
         }
         try output.writeJSON(ExportEnd(count: count, last: Position(offset: header.last, chain: chain)))
         if let zone, zoneCount == 0 { throw Refusal(.zoneNotFound, "there is no zone '\(zone)'") }
@@ -60,7 +63,8 @@ struct RecordExport {
     private mutating func write(
         _ zone: ContainerState.ZoneEntry, of database: DatabaseID, to output: Output
     ) throws {
-        try output.writeJSON((zone, database), as: Self.zone)
+        let ownerRecord = database.owner.isEmpty ? nil : try state.snapshot.recordName(of: database.owner)
+        try output.writeJSON((zone, database, ownerRecord), as: Self.zone)
         try state.trees.forEachRecord(of: zone.ordinal) { name, bytes in
             let record = try RecordState(decoding: ArraySlice(bytes))
             try write(String(decoding: name, as: UTF8.self), record, zone, to: output)
@@ -94,11 +98,12 @@ struct RecordExport {
         try output.writeJSON(line, as: Self.record)
     }
 
-    static let zone = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID)>(
+    static let zone = Shape<(zone: ContainerState.ZoneEntry, database: DatabaseID, ownerRecord: String?)>(
         "A zone of an export", "The records that follow are in it."
     ) {
         Key("zone", "its name") { $0.zone.name }
         Key(of: DatabaseID.shape) { $0.database }
+        Key("ownerRecord", "the name of the owner's record", if: "in a private database") { $0.ownerRecord }
         Key("encryptionScope", "`record` or `zone`") { $0.zone.row.encryptionScope.name }
     }
 
@@ -129,10 +134,11 @@ struct RecordExport {
         Key("fields", "its values") { $0.fields }
     }
 
-    static let person = Shape<(name: String, person: Person)>(
+    static let person = Shape<(name: String, person: Person, recordName: String)>(
         "A user of an export", "Present if a share names the user."
     ) {
         Key("user", "the name of the user") { $0.name }
+        Key("recordName", "the name of the user's record") { $0.recordName }
         Key("nameParts", "the parts of the person's name", as: Person.nameParts) { $0.person }
         Key("emails", "the e-mail addresses") { $0.person.emails }
         Key("phones", "the phone numbers") { $0.person.phones }

@@ -12,6 +12,7 @@ struct RecordImport {
     private let header: ExportHeader
     private let lines: LineReader
     private let actor: Actor
+    private let recordName: () throws -> String
     private let modify: (Request) throws -> RequestResult
     /// Nil if shares cannot be made.
     private var shares: ShareImport?
@@ -20,8 +21,8 @@ struct RecordImport {
     private var place: (database: DatabaseID, zone: ZoneID) = (DatabaseID(.public), ZoneID(""))
     /// The owner of the private database with records in the export; nil until one is read.
     private var owner: String?
-    /// The owner of the current private zone.
-    private var zoneOwner: String?
+    /// The owner of the current private zone, and the name of the owner's record.
+    private var zoneOwner: (name: String, recordName: String?)?
     private var batch: [Pending] = []
     private var batchedBytes = 0
     /// The names saved in the current zone, and the records that wait for their parent, by its name.
@@ -42,16 +43,21 @@ struct RecordImport {
     private static let zoneOrdinal: UInt64 = 1
 
     init(_ header: ExportHeader, _ lines: LineReader, into store: Store, as actor: Actor) {
-        self.init(header, lines, as: actor) { try store.modify($0, as: actor).result }
+        self.init(header, lines, as: actor, named: { try store.snapshot().recordName(of: actor.user) }) {
+            try store.modify($0, as: actor).result
+        }
         shares = ShareImport(into: store, as: actor)
     }
 
-    /// - Parameter modify: saves the records of one request.
+    /// - Parameters:
+    ///   - recordName: returns the name of the actor's own record.
+    ///   - modify: saves the records of one request.
     init(
-        _ header: ExportHeader, _ lines: LineReader, as actor: Actor,
+        _ header: ExportHeader, _ lines: LineReader, as actor: Actor, named recordName: @escaping () throws -> String,
         modify: @escaping (Request) throws -> RequestResult
     ) {
-        (self.header, self.lines, self.actor, self.modify) = (header, lines, actor, modify)
+        (self.header, self.lines, self.actor) = (header, lines, actor)
+        (self.recordName, self.modify) = (recordName, modify)
     }
 
     /// - Throws: ``Refusal`` for records that cannot be saved.
@@ -103,18 +109,21 @@ struct RecordImport {
     private mutating func beginZone(_ line: UnsafeRawBufferPointer) throws {
         try endZone()
         var (zone, database, owner, scope) = ("", "", "", "record")
+        var ownerRecord: String?
         var reader = JSONReader(line)
         try reader.readObject { key, reader in
             switch key {
             case "zone": zone = try reader.readString()
             case "database": database = try reader.readString()
             case "owner": owner = try reader.readString()
+            case "ownerRecord": ownerRecord = try reader.readString()
             case "encryptionScope": scope = try reader.readString()
             default: try reader.skip()
             }
         }
         guard ["public", "private"].contains(database) else { throw reader.error("a public or private database") }
-        zoneOwner = database == "private" ? owner : nil
+        zoneOwner = database == "private" ? (owner, ownerRecord) : nil
+        if let ownerRecord, isSameText(owner, actor.user) { try shares?.nameOwner(ownerRecord) }
         place = (DatabaseID(database == "public" ? .public : .private), ZoneID(zone))
         guard !place.zone.isDefault else { return }
         try requireOneOwner()
@@ -126,16 +135,17 @@ struct RecordImport {
     /// The default zones of participants, who own no records, are not saved.
     private mutating func requireOneOwner() throws {
         guard let owner = zoneOwner else { return }
-        if let known = self.owner, !isSameText(known, owner) {
+        if let known = self.owner, !isSameText(known, owner.name) {
             throw Refusal(
                 .invalidArguments,
-                "the export has private records of \(known) and of \(owner); they cannot all be \(actor.user)'s")
+                "the export has private records of \(known) and of \(owner.name); they cannot all be \(actor.user)'s")
         }
-        self.owner = owner
+        if self.owner == nil, let recordName = owner.recordName { try shares?.nameOwner(recordName) }
+        self.owner = owner.name
     }
 
     private mutating func add(_ line: UnsafeRawBufferPointer) throws {
-        var (name, type, parent): (String?, String?, String?) = (nil, nil, nil)
+        var (name, type, parent, creator): (String?, String?, String?, String?) = (nil, nil, nil, nil)
         var (share, sharing): (String?, ShareState?) = (nil, nil)
         var fields: [(key: String, value: FieldValue)] = []
         var reader = JSONReader(line)
@@ -145,6 +155,7 @@ struct RecordImport {
                 case "record": name = try reader.readString()
                 case "type": type = try reader.readString()
                 case "parent": parent = try reader.readString()
+                case "createdBy": creator = try reader.readString()
                 case "share": share = try reader.readString()
                 case "sharing": sharing = try ShareState(reading: &reader)
                 case "fields":
@@ -174,8 +185,9 @@ struct RecordImport {
             return
         }
         if let share { shares?.add(linkOf: id, to: share) }
-        let isOwn = type == UserRecord.type && isSameText(name, UserRecord.name(of: owner ?? actor.user))
-        let newName = isOwn ? UserRecord.name(of: actor.user) : name
+        // Every user creates the user's own record.
+        let isOwn = type == UserRecord.type && creator.map { isSameText($0, owner ?? actor.user) } ?? false
+        let newName = isOwn ? try recordName() : name
         try add(Pending(name: newName, type: type, parent: parent, fields: fields, byteCount: line.count))
     }
 
@@ -200,11 +212,13 @@ struct RecordImport {
 
     private mutating func addPerson(_ line: UnsafeRawBufferPointer) throws {
         var user = ""
+        var recordName: String?
         var person = Person()
         var reader = JSONReader(line)
         try reader.readObject { key, reader in
             switch key {
             case "user": user = try reader.readString()
+            case "recordName": recordName = try reader.readString()
             case "emails": try reader.readArray { person.emails.append(try $0.readString()) }
             case "phones": try reader.readArray { person.phones.append(try $0.readString()) }
             case "nameParts":
@@ -215,7 +229,7 @@ struct RecordImport {
             default: try reader.skip()
             }
         }
-        shares?.add(person, named: user)
+        shares?.add(person, named: user, recordName)
     }
 
     private static let nameParts: [String: WritableKeyPath<Person, String> & Sendable] = [

@@ -20,14 +20,24 @@ struct ShareImport {
     private let store: Store
     private let owner: Actor
     private var shares: [Pending] = []
-    private var people: [ExactName: Person] = [:]
+    private var people: [ExactName: (person: Person, recordName: String?)] = [:]
     /// The links of records to shares.
     private var links: [(record: RecordID, share: String)] = []
 
     init(into store: Store, as owner: Actor) { (self.store, self.owner) = (store, owner) }
 
     mutating func add(_ share: Pending) { shares.append(share) }
-    mutating func add(_ person: Person, named user: String) { people[ExactName(text: user)] = person }
+    mutating func add(_ person: Person, named user: String, _ recordName: String?) {
+        people[ExactName(text: user)] = (person, recordName)
+    }
+
+    /// Gives the owner the record name of the export, so that references to the owner's record stay valid. A user whom
+    /// the store has met keeps the present one.
+    func nameOwner(_ recordName: String) throws {
+        guard try store.snapshot().person(of: owner.user) == nil else { return }
+        try store.setPerson(Person(), of: owner.user, recordName: recordName)
+    }
+
     mutating func add(linkOf record: RecordID, to share: String) { links.append((record, share)) }
 
     /// - Parameter oldOwner: the name that the owner has in the export.
@@ -44,9 +54,11 @@ struct ShareImport {
         }
         guard !shares.isEmpty else { return }
         for share in shares { try check(share, oldOwner) }
-        for (name, person) in people.sorted(by: { $0.key.text < $1.key.text }) {
+        for (name, known) in people.sorted(by: { $0.key.text < $1.key.text }) {
             let isOwner = oldOwner.map { isSameText($0, name.text) } ?? false
-            try store.setPerson(person, of: isOwner ? owner.user : name.text)
+            let user = isOwner ? owner.user : name.text
+            let isNew = try store.snapshot().person(of: user) == nil
+            try store.setPerson(known.person, of: user, recordName: isNew ? known.recordName : nil)
         }
         for share in shares { try make(share) }
     }
@@ -73,12 +85,12 @@ struct ShareImport {
         let invited = old.participants.filter { $0.role == .privateUser || $0.role == .administrator }
         // Those who had asked for access ask before they are invited.
         let asking = invited.filter(\.isApprovedRequester).map(\.user)
-        var first = ShareChange(root: old.root, participants: asking.isEmpty ? invited.map(Self.change) : [])
+        var first = ShareChange(root: old.root, participants: asking.isEmpty ? try invited.map(change) : [])
         first.allowsAccessRequests = old.allowsAccessRequests || !asking.isEmpty || !old.requesters.isEmpty
         try save(share, first, isNew: true)
         if !asking.isEmpty {
             for user in asking { try join(share, .requestAccess, as: user) }
-            try save(share, ShareChange(participants: invited.map(Self.change)))
+            try save(share, ShareChange(participants: try invited.map(change)))
         }
         for entry in invited where entry.hasAccepted { try join(share, .accept, as: entry.user, entry) }
         if old.publicPermission != .none {
@@ -90,7 +102,8 @@ struct ShareImport {
         if old.allowsAccessRequests != first.allowsAccessRequests {
             last.allowsAccessRequests = old.allowsAccessRequests
         }
-        last.blocked = old.blockedUsers.map { UserRecord.name(of: $0) }
+        let snapshot = store.snapshot()
+        last.blocked = try old.blockedUsers.map { try snapshot.recordName(of: $0) }
         if last.changesParticipation { try save(share, last) }
         let (wanted, made) = (Self.compared(old), Self.compared(try state(of: share)))
         guard wanted != made else { return }
@@ -107,21 +120,23 @@ struct ShareImport {
         state.participants.removeAll { $0.role == .owner }
         for index in state.participants.indices {
             state.participants[index].added = 0
+            // The name of the user's record, which exports of earlier releases lack.
+            if state.participants[index].role == .publicUser { state.participants[index].id = "" }
             if !state.participants[index].oneTimeToken.isEmpty { state.participants[index].oneTimeToken = "-" }
             // An address may have a user by now.
             let isOpen = !state.participants[index].hasAccepted && state.participants[index].address != nil
             if isOpen { state.participants[index].user = "" }
         }
-        state.participants.sort { $0.id < $1.id }
+        state.participants.sort { ($0.id, $0.user) < ($1.id, $1.user) }
         return state
     }
 
-    private static func change(_ entry: ShareParticipant) -> ShareChange.Participant {
+    private func change(_ entry: ShareParticipant) throws -> ShareChange.Participant {
         let subject: ShareChange.Participant.Subject =
             if let address = entry.address {
                 .address(address)
             } else if entry.oneTimeToken.isEmpty {
-                .user(recordName: UserRecord.name(of: entry.user))
+                .user(recordName: try store.snapshot().recordName(of: entry.user))
             } else {
                 .oneTimeURL
             }

@@ -74,10 +74,10 @@ final class BaseReading {
 
     /// The order of events in a base (docs/compaction.md §2).
     static let ranks: [EventKind: Int] = [
-        .nameInterned: 1, .databaseCreated: 2, .userChanged: 3, .deviceSeen: 4, .schemaChanged: 5, .zoneSaved: 6,
-        .zoneDeleted: 6, .subscriptionSaved: 7, .subscriptionDeleted: 7, .clientTokenKept: 8, .tokensExpired: 9,
-        .secretDrawn: 10, .notificationDelivered: 11, .shareSaved: 12, .memberChanged: 13, .sharedRecord: 14,
-        .recordSaved: 15, .baseMarker: 16,
+        .nameInterned: 1, .userRecordNamed: 2, .databaseCreated: 3, .userChanged: 4, .deviceSeen: 5,
+        .schemaChanged: 6, .zoneSaved: 7, .zoneDeleted: 7, .subscriptionSaved: 8, .subscriptionDeleted: 8,
+        .clientTokenKept: 9, .tokensExpired: 10, .secretDrawn: 11, .notificationDelivered: 12, .shareSaved: 13,
+        .memberChanged: 14, .sharedRecord: 15, .recordSaved: 16, .baseMarker: 17,
     ]
 
     private func checkOrder(of kind: EventKind) throws {

@@ -38,7 +38,7 @@ enum NamesMaintainer: ViewMaintainer {
         ordinal.appendVarint(interned.ordinal)
         try fork.put(ViewTree.ordinals, key: ViewKeys.ordinal(of: interned.name), row: ordinal.bytes)
         guard case .user(let text) = interned.name else { return }
-        try AddressesMaintainer.add(UserAddress(.recordName, UserRecord.name(of: text)), of: interned.ordinal, to: fork)
+        try RecordNamesMaintainer.addEarlierName(ofUser: interned.ordinal, text, to: fork)
     }
 
     private static func doubleName(expected: String, found: String) -> StrataError {

@@ -5,7 +5,8 @@ import StrataTree
 package enum ViewTree {
     /// The maintainers of all trees. A base states their rows in this order.
     static let maintainers: [any ViewMaintainer.Type] = [
-        NamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self, DevicesMaintainer.self,
+        NamesMaintainer.self, RecordNamesMaintainer.self, DatabasesMaintainer.self, UsersMaintainer.self,
+        DevicesMaintainer.self,
         SchemaMaintainer.self, ZonesMaintainer.self, SubscriptionsMaintainer.self, FiredSubscriptionsMaintainer.self,
         ClientTokensMaintainer.self, ExpiredTokensMaintainer.self, SecretsMaintainer.self, DeliveriesMaintainer.self,
         SharesMaintainer.self, MembershipsMaintainer.self, SharedRecordsMaintainer.self, RecordsMaintainer.self,

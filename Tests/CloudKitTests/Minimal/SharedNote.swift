@@ -8,6 +8,8 @@ import Testing
         var options = CloudStore.Options.service
         options.predicates = .extended
         let store = try CloudStore.inMemory(options: options)
+        try store.console.addUser("anna", recordName: "_2872f0bbe514de98ae951c23fade08d4")
+        try store.console.addUser("ben", recordName: "_0dc07744eba02febe077ce16dd4a0e86")
 
         // Commit 1
         let annaPhone = store.container(user: "anna", device: "phone").privateCloudDatabase
@@ -36,7 +38,7 @@ import Testing
         // Commit 6
         let share1ID = CKRecord.ID(recordName: "Share-1", zoneID: notes)
         let share16 = CKShare(rootRecord: list6, shareID: share1ID)
-        let benID = CKRecord.ID(recordName: "_9bb4755e110bc786b852bc6654652485", zoneID: CKRecordZone.ID.default)
+        let benID = CKRecord.ID(recordName: "_0dc07744eba02febe077ce16dd4a0e86", zoneID: CKRecordZone.ID.default)
         let guest6 = try await store.container(user: "anna", device: "phone").shareParticipant(forUserRecordID: benID)
         guest6.permission = .readOnly
         share16.addParticipant(guest6)
@@ -57,7 +59,7 @@ import Testing
 
         // Commit 9
         let benMacShared = store.container(user: "ben", device: "mac").sharedCloudDatabase
-        let sharedNotes = CKRecordZone.ID(zoneName: "Notes", ownerName: "_7498092db0bec7647f50400136c0de68")
+        let sharedNotes = CKRecordZone.ID(zoneName: "Notes", ownerName: "_2872f0bbe514de98ae951c23fade08d4")
         let sharedMilkID = CKRecord.ID(recordName: "milk", zoneID: sharedNotes)
         let milk9 = CKRecord(recordType: "Note", recordID: sharedMilkID)
         milk9["rank"] = 8

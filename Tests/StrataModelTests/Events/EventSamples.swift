@@ -98,7 +98,8 @@ enum EventSamples {
                 UserChangedEvent(user: 1, person: person),
                 "01 23 040101 081e 0403 416e6e 1007 01 05 6140622e63 1206 02 0131 023132 1403 01 0152 160102"
             ),
-            (DeviceSeenEvent(device: 2), "02 00"),
+            (DeviceSeenEvent(device: 2), "02 00"), (UserRecordNamedEvent(user: 2, recordName: "_a"), "02 02 5f61 00"),
+            (UserRecordNamedEvent(user: 300, recordName: "_b", original: life), "ac02 02 5f62 06 0204 81808002"),
             (ClientTokenEvent(zone: 5, device: 2, token: [1, 0xFF]), "05 02 02 01ff 00"),
             (
                 BaseMarkerEvent(
@@ -211,6 +212,12 @@ enum EventSamples {
                 ]).request,
                 "01 05 01 00 00 01 044e6f7465 02 057469746c65 06736563726574 00 01 01 02 010105 02c100"
                     + "01 07 075f69636c6f7564 00"
+            ),
+            (
+                Request(
+                    database: DatabaseID(.private, owner: "bo"),
+                    .administer(.setPerson(Person(), user: "bo", recordName: "_a"))),
+                "01 04 02 02626f 00 00 00 08 02626f 00 04 0202 5f61"
             ),
         ] + administering
     }

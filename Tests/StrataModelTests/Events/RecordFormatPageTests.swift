@@ -114,6 +114,7 @@ struct RecordFormatPageTests {
         case is SharedRecordEvent: hex("01 01 01 61 01")
         case is ClientTokenEvent, is NotificationDeliveredEvent: hex("01 01 00")
         case is SubscriptionDeletedEvent: hex("01 01 01 61")
+        case is UserRecordNamedEvent: hex("01 01 61")
         case is ZoneSavedEvent: hex("01 01 00 00")
         case is ZoneDeletedEvent: hex("01 01 00 01")
         case is FetchedEvent: hex("01 01 00 00 00")

@@ -139,8 +139,9 @@ struct MinimalTestTests {
         try fixture.modify(.zones(saving: [ZoneID("Own")]), as: ben)
         try fixture.save("list", ["rank": .int64(0)])
         try fixture.save("milk", ["rank": .int64(1)], parent: .set("list"))
+        let user = ShareChange.Participant.Subject.user(
+            recordName: try fixture.store.snapshot().recordName(of: "ben"))
         func guests(_ permission: SharePermission) -> [ShareChange.Participant] {
-            let user = ShareChange.Participant.Subject.user(recordName: UserRecord.name(of: "ben"))
             let cleo = ShareChange.Participant.Subject.address(.email("cleo@example.com"))
             return [
                 .init("ben", user, role: .privateUser, permission: permission),
@@ -153,7 +154,7 @@ struct MinimalTestTests {
         try fixture.modify(Request(database: shared, .joinShares(.init(.accept, tokens: [token]))), as: ben)
         try save(ShareChange(participants: guests(.readWrite)), in: fixture)
         var builder = RequestBuilder(shared, policy: .changedKeys)
-        let zone = ZoneID("Notes", owner: UserRecord.name(of: "anna"))
+        let zone = ZoneID("Notes", owner: try fixture.store.snapshot().recordName(of: "anna"))
         builder.save(RecordID("milk", zone: zone), type: "Note", fields: ["rank": .int64(8)])
         _ = try #require(try fixture.modify(builder.request, as: ben)?.saves.first).get()
         let test = try expect("SharedNote", fixture, "rank == 8")

@@ -128,7 +128,7 @@ struct MemberWriteTests {
             builder.save(RecordID("x", zone: zone), type: "Note")
             return try store.modify(builder.request, as: user).saves[0].code
         }
-        let anna = UserRecord.name(of: "anna")
+        let anna = UserRecord.earlierName(of: "anna")
         #expect(try code(ZoneID("Notes"), as: "anna") == .invalidArguments)
         #expect(try code(ZoneID("Notes", owner: anna), as: "dora") == .invalidArguments)
         #expect(try code(ZoneID("Nothing", owner: anna), as: "ben") == .invalidArguments)
@@ -139,7 +139,7 @@ struct MemberWriteTests {
 
     @Test("B367, B368 Zones of the shared database: a save writes nothing, a delete leaves all shares")
     func zoneRequests() throws {
-        let zone = ZoneID("Notes", owner: UserRecord.name(of: "anna"))
+        let zone = ZoneID("Notes", owner: UserRecord.earlierName(of: "anna"))
         let offset = store.offset
         let saved = try store.modify(.zones(saving: [zone, ZoneID("New")], in: DatabaseID(.shared)), as: "ben")
         #expect(saved.saves.map(\.code) == [nil, .badDatabase])

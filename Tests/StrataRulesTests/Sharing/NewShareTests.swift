@@ -125,7 +125,7 @@ struct NewShareTests {
         ])
         #expect(try store.state("Share-2").urlToken == token && store.state("Share-3").urlToken != token)
         let other = try ShareFixture()
-        other.rules.newSecret = StoreSecret(from: SeededRandom(seed: 2))
+        other.rules.secrets.newSecret = StoreSecret(from: SeededRandom(seed: 2))
         try other.shareList()
         #expect(try other.state().urlToken != token)
     }

@@ -186,21 +186,21 @@ struct ParticipantTests {
         #expect(try store.state().requesters == ["ben", "cleo"])
         #expect(try store.record("Share-1").header.modifiedBy == modifier)
         var answer = ShareChange()
-        answer.denied = [UserRecord.name(of: "ben")]
-        answer.blocked = [UserRecord.name(of: "cleo")]
+        answer.denied = [UserRecord.earlierName(of: "ben")]
+        answer.blocked = [UserRecord.earlierName(of: "cleo")]
         #expect(try store.edit(answer) == nil)
         #expect(try store.state().requesters.isEmpty && store.state().blockedUsers == ["cleo"])
         #expect(try store.join(.requestAccess, [token, "nothing"], as: "cleo") == [nil, nil])
         #expect(try store.state().requesters.isEmpty)
         answer = ShareChange()
-        answer.unblocked = [UserRecord.name(of: "cleo")]
+        answer.unblocked = [UserRecord.earlierName(of: "cleo")]
         #expect(try store.edit(answer) == nil)
         #expect(try store.join(.requestAccess, [token], as: "cleo") == [nil])
         #expect(try invite(.user("cleo"), .user("ben")) == nil)
         #expect(try store.state().participants.map(\.isApprovedRequester) == [false, true, false])
         #expect(try store.state().requesters.isEmpty)
         answer = ShareChange()
-        answer.blocked = [UserRecord.name(of: "anna")]
+        answer.blocked = [UserRecord.earlierName(of: "anna")]
         #expect(try store.edit(answer) == .invalidArguments)
         answer.blocked = ["_0"]
         #expect(try store.edit(answer) == .unknownItem)
@@ -212,7 +212,7 @@ struct ParticipantTests {
         let token = try store.state().urlToken
         try store.join([token], as: "ben")
         var change = ShareChange()
-        change.blocked = [UserRecord.name(of: "ben")]
+        change.blocked = [UserRecord.earlierName(of: "ben")]
         #expect(try store.edit(change) == nil)
         #expect(try store.memberships(of: "ben").map(\.isGone) == [true])
         #expect(try store.join([token], as: "ben") == [.permissionFailure])

@@ -40,7 +40,7 @@ final class ShareFixture {
     let view: RulesView
     var rules = {
         var rules = Rules()
-        rules.newSecret = StoreSecret(from: SeededRandom(seed: 1))
+        rules.secrets.newSecret = StoreSecret(from: SeededRandom(seed: 1))
         return rules
     }()
     private(set) var offset: UInt64 = 0
@@ -88,7 +88,7 @@ final class ShareFixture {
     ) throws -> RequestResult {
         var names = RequestNames()
         let place = names.ordinal(
-            of: ZoneID(zone, owner: scope == .shared ? UserRecord.name(of: Self.owner) : ""))
+            of: ZoneID(zone, owner: scope == .shared ? UserRecord.earlierName(of: Self.owner) : ""))
         var body = ModifyRecordsRequest(policy: policy, isAtomic: isAtomic)
         for item in items {
             var save = ModifyRecordsRequest.Save(
@@ -176,7 +176,8 @@ extension ShareChange.Participant {
     static func user(
         _ name: String, _ permission: SharePermission = .readOnly, role: ShareRole = .privateUser, id: String? = nil
     ) -> Self {
-        Self(id ?? "id-\(name)", .user(recordName: UserRecord.name(of: name)), role: role, permission: permission)
+        Self(
+            id ?? "id-\(name)", .user(recordName: UserRecord.earlierName(of: name)), role: role, permission: permission)
     }
 
     static func email(_ address: String, _ permission: SharePermission = .readOnly, id: String? = nil) -> Self {

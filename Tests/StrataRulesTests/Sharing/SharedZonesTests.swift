@@ -28,7 +28,7 @@ struct SharedZonesTests {
         try #require(result.saves.allSatisfy { $0.code == nil }, "\(result)")
     }
 
-    private func zone(of owner: String) -> ZoneID { ZoneID("Notes", owner: UserRecord.name(of: owner)) }
+    private func zone(of owner: String) -> ZoneID { ZoneID("Notes", owner: UserRecord.earlierName(of: owner)) }
 
     private func ordinal(ofZoneOf owner: String) throws -> UInt64 {
         let user = try #require(try store.view.ordinal(of: .user(owner)))

@@ -15,23 +15,21 @@ struct SharedComparison {
         Divergence(description: "\(user), as a member, \(what)")
     }
 
-    static func zone(_ zone: ReferenceSharedView.Zone) -> ZoneID {
-        ZoneID(zone.name.text, owner: UserRecord.name(of: zone.owner))
-    }
+    private func zone(_ zone: ReferenceSharedView.Zone) -> ZoneID { expected.zone(zone) }
 
     func run(_ versions: inout VersionTable, _ shares: inout ShareTable) throws {
         for user in RequestGenerator.users where expected.state.accounts[user]?.status ?? .available == .available {
             let view = ReferenceSharedView(expected.state, user: user)
             let actor = Actor(user: user)
             let zones = try found.zones(in: DatabaseID(.shared), as: actor)
-            guard Set(zones.map(\.id)) == Set(view.zones.keys.map(Self.zone)), zones.count == view.zones.count else {
+            guard Set(zones.map(\.id)) == Set(view.zones.keys.map(zone)), zones.count == view.zones.count else {
                 throw divergence(user, "finds the zones \(zones.map(\.id)), not \(view.zones.keys)")
             }
             for owner in RequestGenerator.users {
                 let database = expected.state.databases[DatabaseID(.private, owner: owner)]
                 for zone in database?.zones.values.filter(\.isAlive) ?? [] {
                     let id = ReferenceSharedView.Zone(owner: owner, name: zone.name)
-                    try compare(view.zones[id], zone, Self.zone(id), actor, &versions, &shares)
+                    try compare(view.zones[id], zone, self.zone(id), actor, &versions, &shares)
                 }
             }
         }
@@ -74,7 +72,7 @@ struct SharedComparison {
             for (zone, records) in ReferenceSharedView(expected.state, user: user).zones {
                 for type in ["Note", "Task", "cloudkit.share"] {
                     let wanted = records.filter { $0.value.type == ReferenceName(type) }.keys.sorted()
-                    let names = try queried(type, Self.zone(zone), store, Actor(user: user))
+                    let names = try queried(type, self.zone(zone), store, Actor(user: user))
                     guard names == wanted else {
                         throw divergence(user, "queries \(names) of \(type) in \(zone), not \(wanted)")
                     }
@@ -94,6 +92,13 @@ struct SharedComparison {
                 question = .continued(cursor)
             }
         } catch let error as Refusal where error.code == .unknownItem { return [] }
+    }
+}
+
+extension ReferenceStore {
+    /// Returns the ID of a zone for members of its shares.
+    fileprivate func zone(_ zone: ReferenceSharedView.Zone) -> ZoneID {
+        ZoneID(zone.name.text, owner: userRecordName(zone.owner))
     }
 }
 
@@ -122,14 +127,14 @@ struct SharedFollowers {
             for old in databases.suffix(6) + databases.prefix(2) { try check(old, expected, store, pageSize) }
             let page = try databaseChanges(user, nil, store, pageSize)
             let view = ReferenceSharedView(expected.state, user: user)
-            guard Set(page.changed) == Set(view.zones.keys.map(SharedComparison.zone)), page.deleted.isEmpty else {
+            guard Set(page.changed) == Set(view.zones.keys.map(expected.zone)), page.deleted.isEmpty else {
                 throw Divergence(description: "\(user) has \(page), not \(view.zones.keys), from nil")
             }
             databaseTokens.append(.init(user: user, token: page.token, commit: now))
             let zones = zoneTokens.filter { $0.user == user && $0.commit <= now }
             for old in zones.suffix(8) + zones.prefix(3) { try check(old, expected, store, pageSize) }
             for (zone, records) in view.zones {
-                let page = try zoneChanges(user, zone, nil, store, pageSize)
+                let page = try zoneChanges(user, zone, nil, expected, store, pageSize)
                 guard page.changed == Set(records.keys), page.deleted.isEmpty else {
                     throw Divergence(description: "\(user) has \(page) in \(zone), not \(records.keys), from nil")
                 }
@@ -166,9 +171,11 @@ struct SharedFollowers {
     }
 
     private func zoneChanges(
-        _ user: String, _ zone: ReferenceSharedView.Zone, _ token: FeedToken?, _ store: Store, _ size: Int
+        _ user: String, _ zone: ReferenceSharedView.Zone, _ token: FeedToken?, _ expected: ReferenceStore,
+        _ store: Store,
+        _ size: Int
     ) throws -> ZonePage {
-        let id = SharedComparison.zone(zone)
+        let id = expected.zone(zone)
         var next = token
         var all: ZonePage?
         while true {
@@ -193,9 +200,9 @@ struct SharedFollowers {
             return
         }
         let deleted = Set(page.deleted)
-        let allowed = Set(wanted.gone.map(SharedComparison.zone))
-        guard Set(page.changed) == Set(wanted.modified.map(SharedComparison.zone)),
-            deleted.isSuperset(of: wanted.deleted.map(SharedComparison.zone)), deleted.isSubset(of: allowed)
+        let allowed = Set(wanted.gone.map(expected.zone))
+        guard Set(page.changed) == Set(wanted.modified.map(expected.zone)),
+            deleted.isSuperset(of: wanted.deleted.map(expected.zone)), deleted.isSubset(of: allowed)
         else {
             throw Divergence(
                 description: "\(old.user) has \(page) since commit \(old.commit) of the model, not \(wanted)")
@@ -210,7 +217,7 @@ struct SharedFollowers {
         let isThere = ReferenceSharedView(expected.state, user: old.user).zones[old.zone] != nil
         let wanted = expected.expectedFeed(of: old.zone, to: old.user, since: old.commit)
         do {
-            let page = try zoneChanges(old.user, old.zone, old.token, store, size)
+            let page = try zoneChanges(old.user, old.zone, old.token, expected, store, size)
             guard isThere, let wanted else {
                 throw Divergence(
                     description: "\(old.user) has \(page) of \(old.zone) since commit \(old.commit), which has expired")

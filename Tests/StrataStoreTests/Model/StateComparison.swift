@@ -41,7 +41,7 @@ struct StateComparison {
         guard wanted.status == account.status, wanted.quota == account.quota, wanted.person == account.person else {
             throw Divergence(description: "account of \(user): \(wanted) and \(account)")
         }
-        let own = ordinal == nil ? [] : [UserAddress(.recordName, UserRecord.name(of: user))]
+        let own = ordinal == nil ? [] : [UserAddress(.recordName, try found.recordName(of: user))]
         for address in wanted.person.addresses + own {
             let holder = try found.user(at: address)
             guard holder?.name == user, holder?.person == wanted.person else {

@@ -36,7 +36,11 @@ struct TwinStore {
     private let clock = ManualTime(microseconds: 0)
     private var disk = SimulatedDisk()
     private var memory: HostileLog?
-    private(set) var store: Store
+    private(set) var store: Store {
+        didSet { if copies.isEmpty || reference.commitCount == 0 { secret.learn(from: store) } }
+    }
+    /// The secret from which users' record names are derived.
+    private let secret = LearnedSecret()
     /// All stores of the same log; empty if there is only one.
     private var copies: [Store] = []
     private var versions = VersionTable()
@@ -66,7 +70,7 @@ struct TwinStore {
         let limits = hasShares ? ReferenceLimits.ofShares : .small
         options = Self.options(limits, recordsRefusals: recordsRefusals)
         reference = ReferenceStore(
-            limits: limits, mutation: mutation, userRecordName: { UserRecord.name(of: $0) })
+            limits: limits, mutation: mutation, userRecordName: { [secret] user in secret.recordName(of: user) })
         generator = RequestGenerator(seed: seed, limits: limits, hasRoles: hasRoles, hasShares: hasShares)
         dice = SeededGenerator(seed: seed &+ 99)
         switch ground {
@@ -89,9 +93,11 @@ struct TwinStore {
                 copies.append(try Self.replicated(by: sequencer, clock, options, disk, confirmsEnd: confirmsEnd))
             }
             store = copies[0]
+            secret.learn(from: store)
             return
         }
         store = try Self.open(memory, disk, clock, options)
+        secret.learn(from: store)
     }
 
     private static func replicated(
@@ -151,9 +157,9 @@ struct TwinStore {
 
     /// Asks both one thing, and compares what they answer and what they are then.
     mutating func step() throws {
+        if !copies.isEmpty { store = copies[dice.next(below: copies.count)] }
         let step = generator.next(for: reference)
         requestCount += 1
-        if !copies.isEmpty { store = copies[dice.next(below: copies.count)] }
         clock.advance(byMicroseconds: step.time - clock.nowMicroseconds())
         let request = shares.translated(versions.translated(step.request))
         let before = reference

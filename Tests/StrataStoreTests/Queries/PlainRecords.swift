@@ -20,12 +20,17 @@ struct PlainRecords {
 
     private(set) var records: [PlainRecord] = []
     private var places: [RecordID: Int] = [:]
+    /// The names of the records of the users who made or changed records.
+    fileprivate var userRecordNames: [String: String] = [:]
 
     /// - Parameter zones: in the order in which they were made.
     init(_ ids: [RecordID], _ client: Client, _ zones: [String]) throws {
         for id in ids {
             let record = try client.store.snapshot().record(id, in: client.database, as: client.actor)
             places[id] = records.count
+            for user in try [record.createdBy, record.modifiedBy] where userRecordNames[user] == nil {
+                userRecordNames[user] = client.store.recordName(of: user)
+            }
             records.append(
                 PlainRecord(
                     id: id, zone: zones.firstIndex(of: id.zone.name) ?? 0, type: try record.type,
@@ -146,15 +151,15 @@ private struct PlainSubject: PredicateSubject {
         case "recordID", "___recordID": Self.reference(record.id.name, record.id.zone.name)
         case "creationDate", "___createTime": .date(Double(record.created) / 1_000_000 - 978_307_200)
         case "modificationDate", "___modTime": .date(Double(record.modified) / 1_000_000 - 978_307_200)
-        case "creatorUserRecordID", "___createdBy": Self.user(record.createdBy)
-        case "lastModifiedUserRecordID", "___modifiedBy": Self.user(record.modifiedBy)
+        case "creatorUserRecordID", "___createdBy": user(record.createdBy)
+        case "lastModifiedUserRecordID", "___modifiedBy": user(record.modifiedBy)
         case "parent", "___parent": record.parent.map { Self.reference($0, record.id.zone.name) }
         default: record.values[key].map(converted)
         }
     }
 
-    private static func user(_ name: String) -> PredicateValue? {
-        name.isEmpty ? nil : reference(UserRecord.name(of: name), "_defaultZone")
+    private func user(_ name: String) -> PredicateValue? {
+        name.isEmpty ? nil : Self.reference(all.userRecordNames[name] ?? "", "_defaultZone")
     }
 
     static func reference(_ name: String, _ zone: String) -> PredicateValue {

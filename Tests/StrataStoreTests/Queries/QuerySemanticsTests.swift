@@ -28,7 +28,8 @@ struct QuerySemanticsTests {
         let times = records.flatMap { [$0.created, $0.modified] }.map { Double($0) / 1_000_000 - 978_307_200 }
         return QuestionGenerator(
             random: SeededGenerator(seed: world.random.next()), times: Array(Set(times)).sorted(),
-            zones: world.zones(place), isPlain: isPlain)
+            zones: world.zones(place), userRecordNames: ["anna", "ben", "carl"].map { world.store.recordName(of: $0) },
+            isPlain: isPlain)
     }
 
     private func same(_ found: [RecordID], _ expected: [RecordID], _ query: Query) -> Bool {

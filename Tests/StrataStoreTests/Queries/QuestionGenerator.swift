@@ -10,6 +10,7 @@ struct QuestionGenerator {
     /// Times that records have, in seconds since 2001.
     var times: [Double]
     var zones: [String]
+    var userRecordNames: [String]
     /// Only what the service might accept.
     var isPlain = false
 
@@ -172,7 +173,7 @@ struct QuestionGenerator {
         if random.next(below: 2) == 0 {
             let user = PredicateValue.reference(
                 .init(
-                    recordName: UserRecord.name(of: pick(["anna", "ben", "carl"])), zoneName: "_defaultZone",
+                    recordName: pick(userRecordNames), zoneName: "_defaultZone",
                     ownerName: "__defaultOwner__"))
             return PredicateComparison(
                 left: .keyPath(pick(["creatorUserRecordID", "___modifiedBy"])), relation: pick([.equal, .notEqual]),

@@ -84,7 +84,7 @@ import Testing
         try store.setAccountStatus(.available, of: "carl")
         #expect(store.offset == 0)
         try store.setQuota(bytes: 300, of: "carl")
-        #expect(try client.events(at: 1).map(\.kind) == [.nameInterned, .userChanged, .secretDrawn])
+        #expect(try client.events(at: 1).map(\.kind) == [.nameInterned, .userRecordNamed, .userChanged, .secretDrawn])
         try store.setAccountStatus(.restricted, of: "carl")
         #expect(try store.account(of: "carl") == (.restricted, 300))
         try store.setAccountStatus(.restricted, of: "carl")
@@ -94,7 +94,7 @@ import Testing
         // What the first write makes comes all the same.
         let carl = client.with { $0.user = "carl" }
         try carl.save("x")
-        #expect(carl.exists("x") && carl.exists(UserRecord.name(of: "carl")))
+        #expect(carl.exists("x") && carl.exists(client.store.recordName(of: "carl")))
         #expect(code { try store.setQuota(bytes: 1, of: "") } == .invalidArguments)
         #expect(code { try store.setQuota(bytes: 1, of: text(4_097)) } == .invalidArguments)
         #expect(code { try store.setQuota(bytes: 1, of: text(4_096)) } == nil)

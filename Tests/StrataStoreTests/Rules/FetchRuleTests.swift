@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `B116 a user has a record in both databases, which begins empty and can be changed`() throws {
-        let name = UserRecord.name(of: "anna")
+        let name = client.store.recordName(of: "anna")
         for scope in [InternedName.Scope.private, .public] {
             let client = client.with { $0.scope = scope }
             let record = try client.fetch(name).get()

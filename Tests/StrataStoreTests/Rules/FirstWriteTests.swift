@@ -16,7 +16,7 @@ import Testing
             let client = client.with { $0.scope = scope }
             #expect(client.fetch("a").refusal?.code == .unknownItem)
             #expect(client.fetch("a", in: "Notes").refusal?.code == .zoneNotFound)
-            #expect(client.fetch(UserRecord.name(of: "anna")).refusal?.code == .unknownItem)
+            #expect(client.fetch(client.store.recordName(of: "anna")).refusal?.code == .unknownItem)
             #expect(try client.fetchedZone("_defaultZone").version == Version(offset: 0, eventIndex: 0))
             #expect(client.codes([Save("_a")], deletes: ["b"]) == [.invalidArguments, nil])
         }
@@ -31,12 +31,12 @@ import Testing
         let kinds = try client.events(at: 1).map(\.kind).filter { $0 != .nameInterned }
         #expect(
             kinds == [
-                .deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .databaseCreated, .zoneSaved, .recordSaved,
-                .recordSaved, .secretDrawn,
+                .userRecordNamed, .deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .databaseCreated, .zoneSaved,
+                .recordSaved, .recordSaved, .secretDrawn,
             ])
         for scope in [InternedName.Scope.private, .public] {
             let client = client.with { $0.scope = scope }
-            let record = try client.fetch(UserRecord.name(of: "anna")).get()
+            let record = try client.fetch(client.store.recordName(of: "anna")).get()
             #expect(try record.createdBy == "anna" && record.modifiedWith == "phone")
             #expect(record.created == client.time.nowMicroseconds())
         }
@@ -50,16 +50,18 @@ import Testing
         #expect(ben.zones(save: ["Notes"]) == [nil])
         #expect(
             try client.events(at: 2).map(\.kind).filter { $0 != .nameInterned }
-                == [.deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .recordSaved, .zoneSaved])
-        #expect(ben.exists(UserRecord.name(of: "ben")) && !client.exists(UserRecord.name(of: "ben")))
-        #expect(client.with { $0.scope = .public }.exists(UserRecord.name(of: "ben")))
+                == [
+                    .userRecordNamed, .deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .recordSaved, .zoneSaved,
+                ])
+        #expect(ben.exists(client.store.recordName(of: "ben")) && !client.exists(client.store.recordName(of: "ben")))
+        #expect(client.with { $0.scope = .public }.exists(client.store.recordName(of: "ben")))
         try client.with { $0.device = "laptop" }.save("b")
         #expect(try client.events(at: 3).map(\.kind) == [.nameInterned, .deviceSeen, .recordSaved])
     }
 
     @Test(arguments: [InternedName.Scope.private, .public])
     func `B265 a first write may be that of the user record itself`(_ scope: InternedName.Scope) throws {
-        let name = UserRecord.name(of: "anna")
+        let name = client.store.recordName(of: "anna")
         let client = client.with { $0.scope = scope }
         #expect(client.codes([Save(name, ["nick": .string("Ann")], type: "Users")]) == [nil])
         #expect(try client.fields(name) == ["nick": .string("Ann")])
@@ -70,7 +72,7 @@ import Testing
 
     @Test func `B265 a request that fails in part makes what the rest needs`() throws {
         #expect(client.codes([Save("a", in: "Nowhere"), Save("b")]) == [.zoneNotFound, nil])
-        #expect(client.exists(UserRecord.name(of: "anna")) && client.exists("b"))
+        #expect(client.exists(client.store.recordName(of: "anna")) && client.exists("b"))
         #expect(client.with { $0.scope = .shared }.codes([Save("c")]) == [.zoneNotFound])
     }
 }

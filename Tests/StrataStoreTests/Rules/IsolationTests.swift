@@ -50,7 +50,8 @@ import Testing
     private static func attack(by client: Client, on other: Client, _ dice: inout SeededGenerator) -> Request {
         // Half of it is the user's own, or nothing but refusals would come.
         let others = [
-            other.user, UserRecord.name(of: other.user), "__defaultOwner__", UserRecord.name(of: client.user),
+            other.user, other.store.recordName(of: other.user), "__defaultOwner__",
+            client.store.recordName(of: client.user),
         ]
         let owners = others + Array(repeating: "", count: 8)
         func pick(_ items: [String]) -> String { items[dice.next(below: items.count)] }
@@ -83,7 +84,7 @@ import Testing
             var body = ModifyRecordsRequest(
                 policy: policies[dice.next(below: 3)], isAtomic: dice.next(below: 2) == 0,
                 clientToken: dice.next(below: 4) == 0 ? [7] : nil)
-            let name = pick(records + [UserRecord.name(of: other.user)])
+            let name = pick(records + [other.store.recordName(of: other.user)])
             let key = RecordKey(zone: zone, name: name)
             if dice.next(below: 3) == 0 {
                 body.deletes = [key]

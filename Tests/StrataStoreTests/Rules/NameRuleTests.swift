@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `B5 the owner may be left out, or named in two ways, and means the current user`() throws {
-        let recordName = UserRecord.name(of: "anna")
+        let recordName = client.store.recordName(of: "anna")
         #expect(client.zones(save: ["Notes"], owner: "__defaultOwner__") == [nil])
         let notes = client.with { $0.zone = "Notes" }
         #expect(notes.codes([Save("a", owner: recordName)]) == [nil])
@@ -152,7 +152,7 @@ import Testing
 
     @Test func `B266 an owner who is somebody else has no zone here`() throws {
         try client.with { $0.user = "ben" }.save("a")
-        for owner in ["ben", UserRecord.name(of: "ben"), "anna"] {
+        for owner in ["ben", client.store.recordName(of: "ben"), "anna"] {
             for scope in [InternedName.Scope.private, .public] {
                 let client = client.with { $0.scope = scope }
                 #expect(client.codes([Save("a", owner: owner)]) == [.zoneNotFound])
@@ -180,7 +180,7 @@ import Testing
 
     @Test func `B266 a database may be named by its owner, and only by its owner`() throws {
         try client.save("a")
-        for owner in ["", "anna", "__defaultOwner__", UserRecord.name(of: "anna")] {
+        for owner in ["", "anna", "__defaultOwner__", client.store.recordName(of: "anna")] {
             var request = client.request([Save("b-\(owner)")])
             request.database.owner = owner
             #expect(client.ask(request).map(\.result).codes == [nil])

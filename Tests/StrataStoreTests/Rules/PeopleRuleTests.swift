@@ -33,15 +33,15 @@ import Testing
         try store.setPerson(person(["Anna@Example.com", "anna@example.com"], ["+1 (415) 555-0100"]), of: "anna")
         #expect(try user(.email, "ANNA@example.COM") == "anna")
         #expect(try user(.phone, "14155550100") == "anna")
-        #expect(try user(.recordName, UserRecord.name(of: "anna")) == "anna")
+        #expect(try user(.recordName, store.recordName(of: "anna")) == "anna")
         #expect(try store.snapshot().person(of: "anna")?.emails == ["Anna@Example.com"])
         #expect(try user(.email, "bert@example.com") == nil && user(.phone, "1") == nil)
         // Who has written something, or was only declared, is found by the record name.
-        #expect(try user(.recordName, UserRecord.name(of: "bert")) == nil)
+        #expect(try user(.recordName, store.recordName(of: "bert")) == nil)
         try client.with { $0.user = "bert" }.save("a")
         try store.setPerson(Person(), of: "carl")
-        #expect(try user(.recordName, UserRecord.name(of: "bert")) == "bert")
-        #expect(try user(.recordName, UserRecord.name(of: "carl")) == "carl")
+        #expect(try user(.recordName, store.recordName(of: "bert")) == "bert")
+        #expect(try user(.recordName, store.recordName(of: "carl")) == "carl")
         #expect(try store.snapshot().person(of: "carl") == Person() && store.snapshot().person(of: "dora") == nil)
     }
 
@@ -101,7 +101,7 @@ import Testing
         try client.save("a")
         try store.setRole("Editors", of: ["anna", "bert", "anna"])
         let events = try client.events(at: store.offset)
-        #expect(events.map(\.kind) == [.nameInterned, .userChanged, .userChanged])
+        #expect(events.map(\.kind) == [.nameInterned, .userRecordNamed, .userChanged, .userChanged])
         #expect(try store.snapshot().person(of: "bert")?.roles == ["Editors"])
         try store.setRole("Guests", of: ["bert"])
         try store.setRole("Editors", of: ["bert", "carl"])
@@ -177,6 +177,6 @@ import Testing
         #expect(try opened.snapshot().digests() == before)
         let found = try #require(try opened.snapshot().user(at: UserAddress(.email, "a@x.org")))
         #expect(found.name == "anna" && found.person.givenName == "Anna" && found.person.roles == ["Editors"])
-        #expect(try opened.snapshot().user(at: UserAddress(.recordName, UserRecord.name(of: "bert")))?.name == "bert")
+        #expect(try opened.snapshot().user(at: UserAddress(.recordName, opened.recordName(of: "bert")))?.name == "bert")
     }
 }

@@ -171,7 +171,7 @@ struct PublicDoorTests {
         },
         ReadingDoor(testDescription: "a query for creators", refusesAll: true) { client in
             try names.reduce(into: []) { seen, name in
-                let user = UserRecord.name(of: String(name.dropFirst(3)))
+                let user = client.store.recordName(of: String(name.dropFirst(3)))
                 seen.formUnion(try found(client, "creatorUserRecordID = \(reference(user))"))
             }
         },
@@ -262,7 +262,7 @@ struct PublicDoorTests {
     }
 
     @Test func `B393 user records are for those who are signed in`() throws {
-        let id = admin.id(UserRecord.name(of: "creator"))
+        let id = admin.id(admin.store.recordName(of: "creator"))
         for person in Person.allCases {
             let record = Result { try admin.store.snapshot().record(id, in: admin.database, as: person.actor) }
             #expect(record.refusal?.code == (person.isSignedIn ? nil : .permissionFailure), "\(person)")

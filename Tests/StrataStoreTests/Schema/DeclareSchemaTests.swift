@@ -235,7 +235,7 @@ import Testing
             ]))
         let requests = try RequestRebuilder.requests(of: client.store.log)
         #expect(requests.count == 4 && requests.dropFirst().allSatisfy { $0.actor == .service })
-        let second = try SecondLife(.service)
+        let second = try SecondLife(.service, secret: client.store.engine.secret())
         defer { try? second.store.close() }
         try second.live(requests)
         #expect(try second.store.schema() == client.store.schema())
@@ -347,7 +347,7 @@ import Testing
         #expect(client.codes([Save("a", type: "Task")]) == [nil])
         #expect(client.codes([Save("b")]) == [.permissionFailure])
         #expect(client.with { $0.scope = .private }.codes([Save("b")]) == [nil])
-        let own = UserRecord.name(of: "anna")
+        let own = client.store.recordName(of: "anna")
         #expect(other.with { $0.policy = .allKeys }.codes([Save(own, type: "Users")]) == [.permissionFailure])
         #expect(client.codes(deletes: [.init(own)]) == [.permissionFailure])
     }

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `B24 the user's own record needs its fields declared, not its type`() throws {
-        let own = UserRecord.name(of: "anna")
+        let own = client.store.recordName(of: "anna")
         let sent = Save(own, ["nickname": .string("A")], type: "Users")
         #expect(try client.refusal(sent).rule == .enforcedSchema)
         try client.declare("Users", [Field("nickname", .string)])

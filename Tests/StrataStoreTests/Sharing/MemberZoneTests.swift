@@ -25,7 +25,7 @@ struct MemberZoneTests {
     private func share(with permissions: [(user: String, permission: SharePermission)]) throws {
         let participants = permissions.map { user, permission in
             ShareChange.Participant(
-                "id-\(user)", .user(recordName: UserRecord.name(of: user)), role: .privateUser, permission: permission)
+                "id-\(user)", .user(recordName: store.recordName(of: user)), role: .privateUser, permission: permission)
         }
         var names = RequestNames()
         var save = ModifyRecordsRequest.Save(

@@ -81,7 +81,7 @@ struct ShareRebuildTests {
         #expect(failed.saves.allSatisfy { (try? $0.get()) == nil })
         let first = try save([("Share-1", nil, ShareChange(root: "list"), nil), ("list", "Share-1", nil, nil)])
         let participants: [ShareChange.Participant] = [
-            .init("a", .user(recordName: UserRecord.name(of: "anna")), role: .owner, permission: .readOnly),
+            .init("a", .user(recordName: store.recordName(of: "anna")), role: .owner, permission: .readOnly),
             .init("b", .address(.email("ben@example.com")), role: .privateUser, permission: .readWrite),
             .init("c", .oneTimeURL, role: .administrator, permission: .readOnly),
         ]

@@ -7,7 +7,7 @@ import Testing
 
 /// A way by which a user may get at the records of anna's zone "Notes" in the shared database, or find out about them.
 struct SharedDoor: Sendable, CustomTestStringConvertible {
-    static let zone = ZoneID("Notes", owner: UserRecord.name(of: "anna"))
+    static let zone = ZoneID("Notes", owner: "_anna")
     static let shared = DatabaseID(.shared)
     /// The records of the zone: r with c below it, in the first share; q in the second; p in the third, which is
     /// public; and x in none.

@@ -100,7 +100,7 @@ struct SharedDoorTests {
             return nil
         }
         let absent = ZoneID("Absent", owner: Self.zone.owner)
-        let nobody = ZoneID("Notes", owner: UserRecord.name(of: "nobody"))
+        let nobody = ZoneID("Notes", owner: store.recordName(of: "nobody"))
         for person in [SharedPerson.stranger, .owner] {
             let found = refusal(Self.zone, as: person)
             #expect(found?.code == .invalidArguments && found?.rule == .zonesOfMembers)

@@ -39,6 +39,7 @@ struct SharedStore {
 
     init(_ scene: Scene) throws {
         store = try Store.inMemory()
+        try store.setPerson(Person(), of: "anna", recordName: SharedDoor.zone.owner)
         // Users exist from their first write on.
         for user in ["adam", "ben", "cleo", "dora", "erik", "fred", "paul", "rita"] {
             try store.modify(.zones(saving: [ZoneID("Own")]), as: Actor(user: user, device: "phone"))
@@ -60,7 +61,7 @@ struct SharedStore {
         ]
         let participants = people.map { person in
             ShareChange.Participant(
-                "id-\(person.name)", .user(recordName: UserRecord.name(of: person.name)), role: person.role,
+                "id-\(person.name)", .user(recordName: store.recordName(of: person.name)), role: person.role,
                 permission: person.permission)
         }
         // Held until the records are saved.
@@ -134,11 +135,11 @@ struct SharedStore {
         let state = try #require(try record("Share-1", as: "anna").shareState)
         var participants = state.participants.filter { $0.role != .owner }.map {
             ShareChange.Participant(
-                $0.id, .user(recordName: UserRecord.name(of: $0.user)), role: $0.role, permission: $0.permission)
+                $0.id, .user(recordName: store.recordName(of: $0.user)), role: $0.role, permission: $0.permission)
         }
         participants.append(
             .init(
-                "id-\(user)", .user(recordName: UserRecord.name(of: user)), role: .privateUser, permission: .readOnly))
+                "id-\(user)", .user(recordName: store.recordName(of: user)), role: .privateUser, permission: .readOnly))
         return ShareChange(participants: participants)
     }
 

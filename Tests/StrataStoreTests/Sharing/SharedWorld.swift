@@ -50,6 +50,7 @@ final class SharedWorld {
             ordinals[name.namespace, default: 0] += 1
             try commit.append(InternedName(ordinal: ordinals[name.namespace] ?? 0, name: name))
         }
+        try commit.append(UserRecordNamedEvent(user: 1, recordName: Self.owner))
         try commit.append(
             SchemaChangedEvent(type: Self.note, fields: [SchemaField(Self.number, .int64)]))
         for ordinal in 1...UInt64(Self.users.count) { try commit.append(DeviceSeenEvent(device: ordinal)) }
@@ -62,7 +63,7 @@ final class SharedWorld {
 
     // MARK: Reading
 
-    static var owner: String { UserRecord.name(of: "anna") }
+    static var owner: String { SharedDoor.zone.owner }
     var zone: ZoneID { ZoneID(Self.zoneName, owner: Self.owner) }
     let shared = DatabaseID(.shared)
 

@@ -109,7 +109,7 @@ struct SampleFolder {
     private static func fill(_ fixture: StateFixture, _ store: Store) throws -> SyncState {
         let database = DatabaseID(.private)
         var state = SyncState(store: store.storeID, scope: .private)
-        state.user = UserRecord.name(of: "anna")
+        state.user = store.recordName(of: "anna")
         state.subscriptionID = "cksyncengine.private"
         state.databaseToken = try store.bytes(of: store.databaseChanges(in: database, as: StateFixture.phone).token)
         let page = try store.zoneChanges(of: StateFixture.notes, in: database, as: StateFixture.phone)

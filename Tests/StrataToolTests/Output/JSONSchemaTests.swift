@@ -48,6 +48,7 @@ import Testing
                         ended: version
                     ).event(),
                     SharedRecordEvent(RecordKey(zone: 1, name: "note-1"), type: 1, share: 1).event(),
+                    UserRecordNamedEvent(user: 1, recordName: "_a").event(),
                     SecretDrawnEvent(number: 1, secret: Array(1...32)).event(),
                     Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
                 ]

@@ -68,7 +68,7 @@ import Testing
         let fixture = try shared()
         try fixture.change { store in
             var request = RequestBuilder(DatabaseID(.shared))
-            request.delete(RecordID("Share-1", zone: fixture.sharedNotes))
+            request.delete(RecordID("Share-1", zone: fixture.sharedNotes(in: store)))
             try fixture.step { try store.modify(request.request, as: StateFixture.bert) }
         }
         let result = try access(fixture, "milk", of: "bert")

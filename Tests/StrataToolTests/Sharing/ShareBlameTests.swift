@@ -15,7 +15,7 @@ import Testing
         try fixture.share(.readOnly)
         try fixture.change { store in
             let bert = ShareChange.Participant(
-                "id-bert", .user(recordName: UserRecord.name(of: "bert")), role: .privateUser, permission: .readWrite)
+                "id-bert", .user(recordName: store.recordName(of: "bert")), role: .privateUser, permission: .readWrite)
             try fixture.edit(ShareChange(participants: [bert], allowsAccessRequests: true), to: store)
         }
     }

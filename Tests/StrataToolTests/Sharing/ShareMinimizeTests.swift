@@ -16,7 +16,7 @@ import Testing
         try fixture.share(.readOnly)
         try fixture.change { store in
             let bert = ShareChange.Participant(
-                "id-bert", .user(recordName: UserRecord.name(of: "bert")), role: .privateUser, permission: .readWrite)
+                "id-bert", .user(recordName: store.recordName(of: "bert")), role: .privateUser, permission: .readWrite)
             let invited = ShareChange.Participant(
                 "id-c", .address(.email("c@example.com")), role: .privateUser, permission: .readWrite)
             let change = ShareChange(participants: [bert, invited], allowsAccessRequests: true)

@@ -115,7 +115,8 @@ import Testing
         let fixture = try StateFixture(keepsAudits: true)
         try fixture.share()
         try fixture.change { store in
-            _ = try store.zoneChanges(of: fixture.sharedNotes, in: DatabaseID(.shared), as: StateFixture.bert)
+            _ = try store.zoneChanges(
+                of: fixture.sharedNotes(in: store), in: DatabaseID(.shared), as: StateFixture.bert)
             try store.noteConsole(ConsoleNote("something that is written"))
             try fixture.save("milk", ["rank": .int64(9)], as: StateFixture.tablet, to: store)
             try fixture.save("alone", to: store)

@@ -56,7 +56,7 @@ import Testing
         #expect(texts.contains("bert was a member who may only read in the share 'Share-1' of 'list'"), "\(texts)")
         let accepted = try fixture.change { store -> UInt64 in
             let bert = ShareChange.Participant(
-                "id-bert", .user(recordName: UserRecord.name(of: "bert")), role: .privateUser, permission: .readWrite)
+                "id-bert", .user(recordName: store.recordName(of: "bert")), role: .privateUser, permission: .readWrite)
             try fixture.edit(ShareChange(participants: [bert]), to: store)
             let result = try fixture.saveShared("milk", rank: 8, to: store)
             return try result.saves[0].get().offset

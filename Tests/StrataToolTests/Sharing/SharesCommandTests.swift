@@ -42,7 +42,8 @@ import Testing
     @Test("Only the shares of a user, who may be named by the user's record")
     func ofUser() throws {
         #expect(try shares("--user", "bert").lines.last == "1 share")
-        #expect(try shares("--user", UserRecord.name(of: "anna")).lines.last == "1 share")
+        let anna = try fixture.change { $0.recordName(of: "anna") }
+        #expect(try shares("--user", anna).lines.last == "1 share")
         let stranger = try shares("--user", "cleo")
         #expect(stranger.code == 0 && stranger.lines == ["0 shares"], "\(stranger)")
     }

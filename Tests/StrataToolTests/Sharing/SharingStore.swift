@@ -37,7 +37,7 @@ final class SharingStore {
     private func guest(
         _ user: String, _ permission: SharePermission = .readOnly, role: ShareRole = .privateUser
     ) -> ShareChange.Participant {
-        .init("id-\(user)", .user(recordName: UserRecord.name(of: user)), role: role, permission: permission)
+        .init("id-\(user)", .user(recordName: store.recordName(of: user)), role: role, permission: permission)
     }
 
     private func guest(_ id: String, _ subject: ShareChange.Participant.Subject) -> ShareChange.Participant {
@@ -109,7 +109,7 @@ final class SharingStore {
         try join("Share-1", as: "dora", participant: "id-dora")
         try join("Share-1", as: "fred", .requestAccess)
         var last = ShareChange(allowsAccessRequests: false)
-        last.blocked = [UserRecord.name(of: "gina")]
+        last.blocked = [store.recordName(of: "gina")]
         try edit("Share-1", last)
     }
 

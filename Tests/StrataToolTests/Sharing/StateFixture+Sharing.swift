@@ -13,7 +13,7 @@ extension StateFixture {
             let id = RecordID("list", zone: Self.notes)
             let base = try store.snapshot().record(id, in: DatabaseID(.private), as: Self.phone).version
             let bert = ShareChange.Participant(
-                "id-bert", .user(recordName: UserRecord.name(of: "bert")), role: .privateUser, permission: permission)
+                "id-bert", .user(recordName: store.recordName(of: "bert")), role: .privateUser, permission: permission)
             let invited = ShareChange.Participant(
                 "id-c", .address(.email("c@example.com")), role: .privateUser, permission: .readOnly)
             let change = ShareChange(root: "list", participants: [bert, invited])
@@ -22,8 +22,8 @@ extension StateFixture {
         }
     }
 
-    /// The zone as bert names it.
-    var sharedNotes: ZoneID { ZoneID("Notes", owner: UserRecord.name(of: "anna")) }
+    /// Returns the ID of the zone for bert.
+    func sharedNotes(in store: Store) -> ZoneID { ZoneID("Notes", owner: store.recordName(of: "anna")) }
 
     /// Accepts `Share-1`.
     func join(_ actor: Actor, to store: Store) throws {
@@ -69,7 +69,7 @@ extension StateFixture {
     @discardableResult
     func saveShared(_ record: String, rank: Int64, as actor: Actor = bert, to store: Store) throws -> RequestResult {
         var names = RequestNames()
-        let zone = names.ordinal(of: sharedNotes)
+        let zone = names.ordinal(of: sharedNotes(in: store))
         var body = ModifyRecordsRequest(policy: .changedKeys, isAtomic: true)
         var save = ModifyRecordsRequest.Save(RecordKey(zone: zone, name: record), type: names.ordinal(ofType: "Note"))
         save.fields = [FieldChange(names.ordinal(ofKey: "rank"), .int64(rank))]

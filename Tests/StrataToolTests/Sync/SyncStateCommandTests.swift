@@ -19,7 +19,7 @@ import Testing
         state = try fixture.change { store in
             let database = DatabaseID(.private)
             var state = SyncState(store: store.storeID, scope: .private)
-            state.user = UserRecord.name(of: "anna")
+            state.user = store.recordName(of: "anna")
             state.subscriptionID = "cksyncengine.private"
             state.lastFetch = 0
             let zones = try store.databaseChanges(in: database, as: StateFixture.phone)
@@ -161,7 +161,7 @@ import Testing
         let mistyped = try fixture.run("device", fixture.name, "anna", "phnoe", "--state", file)
         #expect(mistyped.code == 0 && mistyped.errors.contains("note: the log has no device 'phnoe' of anna"))
         var own = state
-        let zone = ZoneID("Work", owner: UserRecord.name(of: "anna"))
+        let zone = ZoneID("Work", owner: try #require(state.user))
         own.recordChanges = [(RecordID("tea", zone: zone), true)]
         let result = try run(own)
         #expect(result.code == 0 && result.output.contains("zone Work\n"), "\(result)")

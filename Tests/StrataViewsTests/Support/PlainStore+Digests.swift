@@ -157,6 +157,12 @@ extension PlainStore {
         self.row(27, [], row.version) { PlainHash.hash(plainBytes(row.value.number), seed: $0) }
     }
 
+    func digests(of row: Row<UserRecordNamedEvent>) -> Pair {
+        self.row(29, [nameHash(1, row.value.user)], row.version) {
+            PlainHash.hash(Array(row.value.recordName.utf8), seed: $0)
+        }
+    }
+
     func digests(of row: Row<MemberChangedEvent>) -> Pair {
         let member = row.value
         return self.row(23, [nameHash(1, member.user), nameHash(4, member.zone)], row.version) { seed in
@@ -176,6 +182,7 @@ extension PlainStore {
         for row in schema.values { Self.add(digests(of: row), to: &sum) }
         for row in users.values { Self.add(digests(of: row), to: &sum) }
         for row in clientTokens.values { Self.add(digests(of: row), to: &sum) }
+        for row in recordNames.values { Self.add(digests(of: row), to: &sum) }
         for row in secrets.values { Self.add(digests(of: row), to: &sum) }
         for row in shares.values { Self.add(digests(of: row), to: &sum) }
         for row in members.values { Self.add(digests(of: row), to: &sum) }

@@ -42,6 +42,7 @@ extension PlainStore {
         try addSharing(to: &trees)
         trees[26] = addresses()
         trees[27] = try rows(secrets, PlainKey.number, digests)
+        trees[29] = try rows(recordNames, PlainKey.number, digests)
         return trees
     }
 
@@ -73,7 +74,8 @@ extension PlainStore {
         var tree: Tree = [:]
         for ordinal in (names[1] ?? [:]).keys {
             let hash = nameHash(1, ordinal)
-            let name = "_" + hexadecimal(UInt64(hash >> 64)) + hexadecimal(UInt64(truncatingIfNeeded: hash))
+            let computed = "_" + hexadecimal(UInt64(hash >> 64)) + hexadecimal(UInt64(truncatingIfNeeded: hash))
+            let name = recordNames[ordinal]?.value.recordName ?? computed
             tree[[3] + Array(name.utf8)] = Self.varint(ordinal)
         }
         for (ordinal, row) in users {

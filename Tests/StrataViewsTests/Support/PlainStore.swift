@@ -28,6 +28,7 @@ struct PlainStore {
     var clientTokens: [[UInt64]: Row<ClientTokenEvent>] = [:]
     var databases: [UInt64: Row<DatabaseCreatedEvent>] = [:]
     var expiredTokens: [UInt64: Row<TokensExpiredEvent>] = [:]
+    var recordNames: [UInt64: Row<UserRecordNamedEvent>] = [:]
     var secrets: [UInt64: Row<SecretDrawnEvent>] = [:]
     var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
     var shares: [UInt64: Row<ShareSavedEvent>] = [:]
@@ -88,6 +89,9 @@ struct PlainStore {
         case .userChanged:
             let event = try UserChangedEvent(decoding: body)
             users[event.user] = Row(version: version, value: event)
+        case .userRecordNamed:
+            let event = try UserRecordNamedEvent(decoding: body)
+            recordNames[event.user] = Row(version: version, value: event)
         case .deviceSeen:
             let event = try DeviceSeenEvent(decoding: body)
             devices[event.device] = Row(version: version, value: event)

@@ -83,6 +83,7 @@ struct SampleHistory {
         }
         for _ in 0..<1 + generator.next(below: 14) { try appendAny() }
         try appendSecret()
+        try nameUserRecord()
         envelope.events += names.takePending()
         if envelope.events.isEmpty { envelope.events = [Event(.consoleActed, body: [1, 2, 3])] }
         return envelope
@@ -112,6 +113,14 @@ struct SampleHistory {
         var random = SeededGenerator(seed: UInt64(offsets.count))
         let secret = random.nextBytes(SecretDrawnEvent.byteCount)
         _ = append(try SecretDrawnEvent(number: UInt64(offsets.count / 30 + 1), secret: secret).event())
+    }
+
+    /// Names the records of few users, once each.
+    private mutating func nameUserRecord() throws {
+        guard offsets.count % 10 == 5, offsets.count / 10 < HistoryNames.userCount - 1 else { return }
+        let user = offsets.count / 10
+        let event = UserRecordNamedEvent(user: names.ordinal(.user(user)), recordName: "_record of \(user)")
+        _ = append(try event.event())
     }
 
     private mutating func appendAny() throws {

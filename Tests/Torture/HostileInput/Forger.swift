@@ -30,7 +30,7 @@ struct Forger {
             writer.append(store)
             seeds += [writer.bytes, writer.bytes.reversed(), writer.bytes + Array(repeating: 0, count: 16)]
         }
-        seeds += ForgeryWorld.users.flatMap { [Array($0.utf8), Array(UserRecord.name(of: $0).utf8)] }
+        seeds += world.recordNames.flatMap { [Array($0.key.utf8), Array($0.value.utf8)] }
         seeds += world.held.values.flatMap { $0.tokens + $0.cursors }.map { Array($0.suffix(16)) }
         return seeds.map { seed in (0..<StoreSecret.byteCount).map { seed[$0 % seed.count] } }
     }
@@ -82,7 +82,7 @@ struct Forger {
         guard let token = try? world.store.token(from: bytes) else { return false }
         if isForeign { return true }
         let (actor, store) = (ForgeryWorld.actor(asker), world.store)
-        let shared = ZoneID(ForgeryWorld.zone.name, owner: UserRecord.name(of: "anna"))
+        let shared = ZoneID(ForgeryWorld.zone.name, owner: world.recordNames["anna"] ?? "")
         let zones = [(ForgeryWorld.zone, DatabaseID(.private)), (shared, DatabaseID(.shared))]
         return zones.contains { (try? store.zoneChanges(of: $0, in: $1, since: token, as: actor)) != nil }
             || zones.contains { (try? store.databaseChanges(in: $1, since: token, as: actor)) != nil }
@@ -124,7 +124,7 @@ struct Forger {
         case 0: cursor.store = world.other.storeID
         case 1: cursor.database = DatabaseID(.private, owner: pick(ForgeryWorld.users, &generator))
         case 2: cursor.database = DatabaseID(.shared, owner: pick(ForgeryWorld.users, &generator))
-        case 3: cursor.query.zone = ZoneID("Notes", owner: UserRecord.name(of: pick(ForgeryWorld.users, &generator)))
+        case 3: cursor.query.zone = ZoneID("Notes", owner: pick(Array(world.recordNames.values), &generator))
         default: cursor.now = Double(generator.next(below: 1 << 30))
         }
     }

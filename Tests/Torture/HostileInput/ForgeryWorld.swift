@@ -28,11 +28,15 @@ struct ForgeryWorld {
     /// A store whose holdings mean nothing in the first one.
     let other: Store
     let held: [String: Holdings]
+    /// The names of the users' records in the first store.
+    let recordNames: [String: String]
     let foreign: Holdings
 
     init() throws {
         (store, other) = (try Store.inMemory(options: .service), try Store.inMemory(options: .service))
         held = try Self.fill(store)
+        let snapshot = store.snapshot()
+        recordNames = try Dictionary(uniqueKeysWithValues: Self.users.map { ($0, try snapshot.recordName(of: $0)) })
         foreign = try Self.fill(other).values.reduce(Holdings(), +)
     }
 
@@ -55,7 +59,7 @@ struct ForgeryWorld {
             Request(database: DatabaseID(.shared), .joinShares(.init(.accept, tokens: [first]))), as: actor("ben"))
         held["ben"] = try holdings(of: "ben", in: store)
         held["ben"]?.urls = [first]
-        let shared = ZoneID(zone.name, owner: UserRecord.name(of: "anna"))
+        let shared = ZoneID(zone.name, owner: try store.snapshot().recordName(of: "anna"))
         for limit in [1, 2, 400] {
             let page = try store.zoneChanges(of: shared, in: DatabaseID(.shared), limit: limit, as: actor("ben"))
             held["ben"]?.tokens.append(try store.bytes(of: page.token))

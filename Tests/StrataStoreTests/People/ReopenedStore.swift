@@ -1,0 +1,40 @@
+import StrataModel
+import StrataSystem
+import StrataViews
+import TestSupport
+
+@testable import StrataStore
+
+/// A store on a simulated disk that is opened again and again.
+struct ReopenedStore {
+    private static let path = "/Names.strata"
+
+    private let disk = SimulatedDisk()
+    private(set) var store: Store
+
+    init() throws { store = try Self.open(disk) }
+
+    private static func open(_ disk: SimulatedDisk) throws -> Store {
+        try Store.open(at: path, options: .service, platform: Platform(files: disk))
+    }
+
+    /// Opens it again, without views if asked to.
+    mutating func reopen(removingViews: Bool = false) throws {
+        try store.close()
+        if removingViews { try disk.remove(Self.path + "/views") }
+        store = try Self.open(disk)
+    }
+}
+
+extension Store {
+    /// Returns the user whose own record has a name; nil if no user has it.
+    func user(named recordName: String) throws -> String? {
+        try snapshot().user(at: UserAddress(.recordName, recordName))?.name
+    }
+
+    /// Returns the entries of the present state that differ from those that the log yields.
+    func differencesFromLog() throws -> [ScrubReport.Difference] {
+        let folded = try Views.inMemory(log).pages.snapshot()
+        return try Views.compare(snapshot().trees, with: folded).differences
+    }
+}
