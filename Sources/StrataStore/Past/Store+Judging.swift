@@ -14,7 +14,9 @@ extension Store {
         rules.secrets.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
         let names = snapshot()
         rules.secrets.recordedName = { try names.recordedName(of: $0) }
-        if let drawn = try? views.pages.snapshot().firstSecretVersion() { rules.secrets.recordsSecret = drawn.offset == 1 }
+        if let drawn = try? views.pages.snapshot().firstSecretVersion() {
+            rules.secrets.recordsSecret = drawn.offset == 1
+        }
         return rules
     }
 

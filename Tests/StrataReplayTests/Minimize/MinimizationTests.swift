@@ -48,7 +48,8 @@ struct MinimizationTests {
         if try !holds(question, in: few) { flaws.append("it does not hold") }
         // The history has a secret of its own, whatever the rules are.
         var judging = rules ?? few.rules
-        (judging.secrets.newSecret, judging.secrets.recordedName) = (few.rules.secrets.newSecret, few.rules.secrets.recordedName)
+        judging.secrets.newSecret = few.rules.secrets.newSecret
+        judging.secrets.recordedName = few.rules.secrets.recordedName
         var check = DeterminismCheck(of: few)
         check.rules = judging
         if try !check.run().isSame { flaws.append("judged again it is another one") }
