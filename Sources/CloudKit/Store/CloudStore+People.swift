@@ -19,7 +19,7 @@ extension CloudStore.Console {
     ///   - emails: E-mail addresses, compared regardless of the case of A to Z.
     ///   - phones: Phone numbers, of which only the digits are compared.
     ///   - recordName: The name of the record of a user who is new to the store, beginning with one `_`; nil for a name
-    ///     that nobody can guess.
+    ///     that cannot be guessed.
     /// - Throws: `invalidArguments` for an address that another user has, for an invalid address, and beyond 100
     ///   addresses of a kind.
     public func addUser(

@@ -20,7 +20,7 @@ struct IdentitySurface: Section {
     private func console(_ console: CloudStore.Console) throws {
         var name = PersonNameComponents()
         name.givenName = "Anna"
-        try console.addUser("anna", nameComponents: name, emails: ["anna@example.com"], phones: ["1"])
+        try console.addUser("anna", nameComponents: name, emails: ["anna@example.com"], phones: ["1"], recordName: nil)
         try console.addAddress("2", to: "anna")
         try console.setRole("Editors", of: ["anna"])
         try console.setDiscoverable(true, for: "anna")
