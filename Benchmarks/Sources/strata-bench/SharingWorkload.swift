@@ -38,10 +38,13 @@ struct SharingWorkload: StoreFolderWorkload {
 
     private func member(_ number: Int) -> Actor { Actor(user: "member \(number)", device: "phone") }
 
+    /// The name that every user's own record is given.
+    private static func recordName(of user: String) -> String { "_" + user }
+
     /// The zone as its owner names it, and as members do.
     private func zone(_ number: Int) -> (own: ZoneID, shared: ZoneID) {
         let name = "Lists \(number)"
-        return (ZoneID(name), ZoneID(name, owner: UserRecord.name(of: owner.user)))
+        return (ZoneID(name), ZoneID(name, owner: Self.recordName(of: owner.user)))
     }
 
     @discardableResult
@@ -83,7 +86,8 @@ struct SharingWorkload: StoreFolderWorkload {
         mutating func share(_ root: String, with users: [String]) {
             let participants = users.map { user in
                 ShareChange.Participant(
-                    user, .user(recordName: UserRecord.name(of: user)), role: .privateUser, permission: .readWrite)
+                    user, .user(recordName: SharingWorkload.recordName(of: user)), role: .privateUser,
+                    permission: .readWrite)
             }
             body.saves.append(
                 .init(
@@ -95,12 +99,17 @@ struct SharingWorkload: StoreFolderWorkload {
     }
 
     private func makeZones(_ store: Store, _ count: Int) throws {
+        try store.setPerson(Person(), of: owner.user, recordName: Self.recordName(of: owner.user))
         try modify(store, QueryRecords.making((0..<count).map { zone($0).own }), as: owner)
     }
 
     /// Every user must be known before anybody can be invited.
     private func makeUsers(_ store: Store, _ count: Int) throws {
-        for number in 0..<count { try modify(store, QueryRecords.making([ZoneID("Own")]), as: member(number)) }
+        for number in 0..<count {
+            let user = member(number).user
+            try store.setPerson(Person(), of: user, recordName: Self.recordName(of: user))
+            try modify(store, QueryRecords.making([ZoneID("Own")]), as: member(number))
+        }
     }
 
     private func accept(_ store: Store, _ shares: [(zone: Int, root: String)], as member: Actor) throws {
