@@ -10,15 +10,14 @@ extension RecordsJudge {
         guard try concernsHierarchies(zoneIndex) else { return false }
         var hierarchy = try madeHierarchy(of: zoneIndex, zoneSaves)
         if resolved.scope == .shared, try dropUnshared(zoneSaves, zoneIndex, &hierarchy) { return true }
-        var hasDropped = false
+        var misplaced: [(index: Int, refusal: Refusal)] = []
         for index in zoneSaves where saves[index].refusal == nil {
-            do { try checkPlace(index, &hierarchy) } catch let refusal as Refusal {
-                refuseSave(index, refusal)
-                hasDropped = true
-            }
+            do { try checkPlace(index, &hierarchy) } catch let refusal as Refusal { misplaced.append((index, refusal)) }
         }
-        if !hasDropped { hierarchies[zoneIndex] = hierarchy }
-        return hasDropped
+        // All by the same hierarchies, so that the order of the saves does not matter.
+        for (index, refusal) in misplaced { refuseSave(index, refusal) }
+        if misplaced.isEmpty { hierarchies[zoneIndex] = hierarchy }
+        return !misplaced.isEmpty
     }
 
     /// Returns the hierarchies of a zone after the saves of the request, which have been judged.

@@ -9,8 +9,8 @@ extension RecordsJudge {
             || deletes.contains { $0.leaving != nil }
     }
 
-    /// Refuses a share in a place where it cannot be, a new share without a root, and another record with the state of
-    /// a share.
+    /// Refuses a share in a place where it cannot be, a new share without a root, a share as the root of another one,
+    /// and another record with the state of a share.
     func checkShare(
         _ save: ModifyRecordsRequest.Save, _ type: TypeState, isStored: Bool, _ zoneIndex: Int
     ) throws {
@@ -24,6 +24,11 @@ extension RecordsJudge {
         }
         guard !resolved.zones[zoneIndex].isDefault else {
             throw Refusal(.invalidArguments, "The default zone cannot be shared.", rule: .sharedZones)
+        }
+        if case .set = save.share {
+            throw Refusal(
+                .invalidArguments, "Record '\(save.record.name)' is a share, so it cannot be the root of one.",
+                rule: .newShares)
         }
         if isStored { return }
         guard resolved.scope == .private else {
@@ -43,10 +48,11 @@ extension RecordsJudge {
         }
     }
 
-    /// The policy by which the tag of a save is judged: that of the request, unless participants change (B379).
+    /// The policy by which the tag of a save is judged: that of the request, unless participants change or the save of
+    /// a share has no tag (B379).
     func policy(of save: ModifyRecordsRequest.Save) -> SavePolicy {
-        guard let sharing = save.sharing, sharing.changesParticipation || save.base == nil else { return body.policy }
-        return .ifServerRecordUnchanged
+        let isNewShare = save.base == nil && schemaBindings.types[Int(save.type) - 1].isShare
+        return isNewShare || save.sharing?.changesParticipation == true ? .ifServerRecordUnchanged : body.policy
     }
 
     /// Judges the changes of a share's state.

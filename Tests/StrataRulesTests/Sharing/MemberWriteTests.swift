@@ -62,6 +62,19 @@ struct MemberWriteTests {
         #expect(try save(.init("child", parent: "new"), .init("new", parent: "list")) == [nil, nil])
     }
 
+    @Test("B372 All records outside the shares fail as such, in any order, atomic or not", arguments: [false, true])
+    func outsideTogether(isAtomic: Bool) throws {
+        let root = try ShareFixture.Item("list", base: store.version(of: "list"), parent: "x")
+        let stale = try ShareFixture.Item("y", base: store.version(of: "a"), parent: "list")
+        let items = [ShareFixture.Item("x"), root, stale, ShareFixture.Item("z", parent: "y")]
+        func codes(_ items: [ShareFixture.Item]) throws -> [Refusal.Code?] {
+            try store.save(items, isAtomic: isAtomic, scope: .shared, as: "ben").saves.map(\.code)
+        }
+        let expected: [Refusal.Code?] = [.permissionFailure, .permissionFailure, .unknownItem, .permissionFailure]
+        #expect(try codes(items) == expected)
+        #expect(try codes(items.reversed()) == expected.reversed())
+    }
+
     @Test("B356, B372 A hidden record is like a missing one, and is never written")
     func hidden() throws {
         let base = try store.version(of: "hidden")
@@ -98,6 +111,14 @@ struct MemberWriteTests {
         item.removesParent = true
         #expect(try save(item) == [.permissionFailure])
         #expect(try save(.init("a", base: store.version(of: "a"), parent: "hidden")) == [.permissionFailure])
+    }
+
+    @Test("B374 A record that keeps its parent is saved although the record above it may not go")
+    func belowMovedOut() throws {
+        try store.save([.init("b", parent: "a")])
+        var above = ShareFixture.Item("a", base: try store.version(of: "a"))
+        above.removesParent = true
+        #expect(try save(above, .init("b", base: store.version(of: "b"))) == [.permissionFailure, nil])
     }
 
     @Test("B376, B377 Deleting the share leaves it; records of it cannot be deleted in the same request")

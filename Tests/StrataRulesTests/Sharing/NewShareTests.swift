@@ -40,6 +40,20 @@ struct NewShareTests {
         #expect(try codes(Array(items[2..<4])) == [31, 22])
     }
 
+    @Test("B304 A share is not the root of another one, stored or saved by the same request")
+    func shareAsRoot() throws {
+        var inner = ShareFixture.Item.share("Share-1", ShareChange(root: "list"))
+        #expect(try codes([ShareFixture.Item("list", share: "Share-1"), inner]) == [0, 0])
+        let outer = ShareFixture.Item.share("Share-2", ShareChange(root: "Share-1"))
+        var root = ShareFixture.Item.share("Share-1", nil)
+        (root.base, root.share) = (try store.version(of: "Share-1"), "Share-2")
+        #expect(try codes([outer, root], isAtomic: false) == [12, 12])
+        (inner, root) = (.share("Share-3", ShareChange(root: "other")), .share("Share-4", ShareChange(root: "Share-3")))
+        inner.share = "Share-4"
+        #expect(
+            try codes([ShareFixture.Item("other", share: "Share-3"), inner, root], isAtomic: false) == [31, 12, 12])
+    }
+
     @Test("B303 The name of a share says whether it covers its zone")
     func names() throws {
         #expect(try codes([.share("Share-1", ShareChange())]) == [12])
@@ -89,6 +103,19 @@ struct NewShareTests {
             .share("Share-2", ShareChange(root: "list")),
         ]
         #expect(try codes(items, isAtomic: false) == [0, 0, 30])
+    }
+
+    @Test("B312, B313 A new share under another one and its root fail alike, whatever their order")
+    func sharedBelow() throws {
+        try store.shareList()
+        try store.save([ShareFixture.Item("free")])
+        let base = try store.version(of: "free")
+        let items = [
+            ShareFixture.Item("free", base: base, parent: "list", share: "Share-2"),
+            .share("Share-2", ShareChange(root: "free")),
+        ]
+        #expect(try codes(items, isAtomic: false) == [30, 30])
+        #expect(try codes(items.reversed(), isAtomic: false) == [30, 30])
     }
 
     @Test("B314 A record names a share only as its root")

@@ -165,6 +165,8 @@ struct ParticipantTests {
             let change = ShareChange(participants: [.user("cleo")])
             let stale = try store.save([.share("Share-1", change, base: old)], policy: policy)
             #expect(stale.saves[0].code == .serverRecordChanged)
+            let untagged = try store.save([.share("Share-1", nil, fields: [title])], policy: policy)
+            #expect(untagged.saves[0].code == .serverRecordChanged)
             #expect(
                 try store.save([.share("Share-1", nil, base: old, fields: [title])], policy: policy).saves[0].code
                     == nil)
