@@ -11,10 +11,9 @@ extension Store {
         var next = max(offset, log.floor.offset) + 1
         while next <= snapshot.offset {
             guard let commit = try log.commit(at: next) else { return nil }
-            let operation = try commit.payload.withUnsafeBytes { payload in
-                try EventWalker(payload).header().operationID
-            }
-            if operation == id {
+            let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
+            // A lazy commit notes that a request of the operation came to nothing.
+            if header.operationID == id, !header.isLazy {
                 return Answer(result: try RequestResult(of: commit), offset: next, snapshot: snapshot)
             }
             next += 1

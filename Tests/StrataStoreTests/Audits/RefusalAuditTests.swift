@@ -109,6 +109,8 @@ import Testing
         let header = try #require(lazy.first?.envelope.header)
         #expect(header.operationID == "op" && header.groupName == "group" && header.requestShape.isEmpty)
         #expect((header.user == 0) == actor.user.isEmpty && (header.device == 0) == actor.user.isEmpty)
+        // Only a commit is an operation's outcome: a request that came to nothing is judged again.
+        #expect(try client.store.answer(toOperation: "op", after: 0) == nil)
         let kept = try #require(try Self.refusals(client.store.log).first)
         #expect(try Request(decoding: try #require(kept.request)[...]) == request)
         switch answer {
