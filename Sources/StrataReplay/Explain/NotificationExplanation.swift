@@ -23,6 +23,8 @@ package struct NotificationExplanation: Sendable {
         package let isKnown: Bool
         /// The offset up to which it was notified, as noted in the log; nil if it never was.
         package let toldThrough: UInt64?
+        /// The offset of the commit that noted that it was notified of this one; nil if none has.
+        package fileprivate(set) var notedBy: UInt64?
     }
 
     /// The offset of the commit.
@@ -62,8 +64,10 @@ package struct NotificationExplanation: Sendable {
                 users.append(one.user)
             }
         }
-        var devices: [Device] = []
-        for user in users { devices += try Self.devices(of: user, named: device, header.device, offset, trees) }
+        var found: [(ordinal: UInt64, device: Device)] = []
+        for user in users { found += try Self.devices(of: user, named: device, header.device, offset, trees) }
+        try noteDeliveries(of: offset, in: store.log, to: &found)
+        let devices = found.map(\.device)
         if let device, devices.isEmpty {
             throw Refusal(.unknownItem, "The store has no device '\(device)' of \(user ?? "any user").")
         }
@@ -79,21 +83,43 @@ package struct NotificationExplanation: Sendable {
 
     private static func devices(
         of user: String, named only: String?, _ origin: UInt64, _ offset: UInt64, _ trees: Snapshot
-    ) throws -> [Device] {
+    ) throws -> [(ordinal: UInt64, device: Device)] {
         guard let ordinal = try trees.ordinal(of: .user(user)) else { return [] }
-        var devices: [Device] = []
+        var devices: [(UInt64, Device)] = []
         try trees.forEachDevice(of: ordinal) { device in
             guard let name = try trees.device(device) else { return true }
             if let only, !only.utf8.elementsEqual(name.utf8) { return true }
             let sight = try trees.firstSight(of: device)
-            devices.append(
-                Device(
-                    user: user, name: name, isOrigin: device == origin,
-                    isKnown: sight.map { $0.offset <= offset } ?? false,
-                    toldThrough: try trees.delivery(to: device)?.through))
+            let found = Device(
+                user: user, name: name, isOrigin: device == origin, isKnown: sight.map { $0.offset <= offset } ?? false,
+                toldThrough: try trees.delivery(to: device)?.through)
+            devices.append((device, found))
             return true
         }
         return devices
+    }
+
+    /// Finds the commits that noted that devices were notified of a commit, among those after it.
+    private static func noteDeliveries(
+        of offset: UInt64, in log: any EventLog, to devices: inout [(ordinal: UInt64, device: Device)]
+    ) throws {
+        var waiting = Set(devices.filter { $0.device.toldThrough ?? 0 >= offset }.map(\.ordinal))
+        guard !waiting.isEmpty else { return }
+        var cursor = try log.read(from: offset + 1)
+        while !waiting.isEmpty, let commit = try cursor.next() {
+            try commit.payload.withUnsafeBytes { payload in
+                var walker = try EventWalker(payload)
+                while let event = try walker.next() {
+                    guard event.kind == .notificationDelivered else { continue }
+                    let body = commit.payload.dropFirst(event.body.lowerBound).prefix(event.body.count)
+                    let noted = try NotificationDeliveredEvent(decoding: body)
+                    guard noted.through >= offset, waiting.remove(noted.device) != nil else { continue }
+                    for index in devices.indices where devices[index].ordinal == noted.device {
+                        devices[index].device.notedBy = commit.offset
+                    }
+                }
+            }
+        }
     }
 }
 

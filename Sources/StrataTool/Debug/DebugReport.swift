@@ -6,7 +6,7 @@ import StrataStore
 /// Prints the output of a debugger session, as text or JSON.
 struct DebugReport {
     /// At a stop, a commit with more events is summarized in one line.
-    private static let shownEvents = 12
+    private static let shownEvents = 13
 
     let state: ContainerState
     let names: KnownNames

@@ -31,6 +31,7 @@ extension NotificationExplanation: Shaped {
         Key("origin", "true if it made the commit") { $0.isOrigin }
         Key("known", "true if it had been seen by then") { $0.isKnown }
         Key("toldThrough", "the offset up to which it was notified", if: "if it is noted") { $0.toldThrough }
+        Key("notedBy", "the commit that notes that it was notified of this one", if: "if one does") { $0.notedBy }
     }
 
     private static let evaluation = Shape<SubscriptionEvaluation>("A subscription that was asked") {

@@ -25,6 +25,30 @@ import Testing
             uniqueKeysWithValues: why.subscriptions.map { ($0.subscription.id, $0.findings.map(\.verdict)) })
     }
 
+    @Test("The first commit that notes a delivery of the commit or of a later one is named")
+    func notedBy() throws {
+        let world = try RefusingStore()
+        let before = try world.save("before", as: Self.tablet)
+        let saved = try world.save("milk", as: Self.tablet)
+        func note(through offset: UInt64) throws -> UInt64? {
+            let told = NotifyRequest(user: "anna", deliveries: [.init(device: "phone", through: offset)])
+            return try world.modify(Request(database: DatabaseID(.private), .notify(told)), as: .service).offset
+        }
+        func noted() throws -> UInt64? {
+            let why = try NotificationExplanation.of(saved.offset, in: world.store, user: "anna", device: "phone")
+            return try #require(why.devices.first).notedBy
+        }
+        #expect(try noted() == nil)
+        try #require(try note(through: before.offset) != nil)
+        #expect(try noted() == nil)
+        let later = try world.save("later", as: Self.tablet)
+        let first = try #require(try note(through: later.offset))
+        #expect(try noted() == first)
+        let again = try world.save("again", as: Self.tablet)
+        try #require(try note(through: again.offset) != nil)
+        #expect(try noted() == first)
+    }
+
     @Test("Each reason is told")
     func reasons() throws {
         let world = try RefusingStore()
