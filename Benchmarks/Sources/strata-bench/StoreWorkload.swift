@@ -8,7 +8,7 @@ import StrataSystem
 struct StoreWorkload: Workload {
     static let name = "store"
     enum Part: String, CaseIterable {
-        case cascade, fresh, assets, refusals, compaction, closing
+        case cascade, fresh, assets, refusals, turns, compaction, closing
     }
 
     let size: WorkloadSize
@@ -26,6 +26,7 @@ struct StoreWorkload: Workload {
         var measurements: [Measurement] = []
         if isWanted(.cascade) { measurements += try cascades(progress) }
         if isWanted(.refusals) { measurements += try refusals(progress) }
+        if isWanted(.turns) { measurements += try turns(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
         if isWanted(.closing) { measurements += try closing(progress) }
         if isWanted(.compaction) { measurements += try compactions(progress) }
