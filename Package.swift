@@ -120,7 +120,7 @@ let package = Package(
             name: "torture",
             dependencies: [
                 "CloudKit", "StrataModel", "StrataSystem", "StrataLog", "StrataViews", "StrataRules", "StrataQuery",
-                "StrataStore", "StrataTool", "TestSupport",
+                "StrataStore", "StrataTool", "ReferenceModel", "ModelComparison", "TestSupport",
             ], path: "Tests/Torture", exclude: ["Faults"]),
         // Servers, processes and the connections between them, and everything that can befall these: tools/nemesis.
         .executableTarget(
@@ -157,6 +157,11 @@ let package = Package(
         // The rules once more, plain and slow; it shares nothing with StrataRules.
         .target(name: "ReferenceModel", dependencies: ["StrataModel"], path: "Tests/ReferenceModel"),
         .testTarget(name: "ReferenceModelTests", dependencies: ["StrataModel", "ReferenceModel"]),
+        // A store beside that model: which version, share and record stands for which, and whether they agree.
+        .target(
+            name: "ModelComparison",
+            dependencies: ["StrataModel", "StrataQuery", "StrataStore", "ReferenceModel"],
+            path: "Tests/ModelComparison"),
         .testTarget(
             name: "StrataRulesTests",
             dependencies: [
@@ -168,7 +173,8 @@ let package = Package(
             name: "StrataStoreTests",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-                "StrataRules", "StrataQuery", "StrataStore", "ReferenceModel", "TestSupport", "store-child",
+                "StrataRules", "StrataQuery", "StrataStore", "ReferenceModel", "ModelComparison", "TestSupport",
+                "store-child",
             ]),
         .testTarget(
             name: "StrataReplayTests",

@@ -4,6 +4,8 @@ extension ReferenceStore.Judgement {
     /// docs/rules.md §7.
     mutating func judgeDeletes() {
         for (index, place) in deletes.enumerated() { deleteRefusals[index] = refusal(deleting: place) }
+        let failed = deletes.indices.filter { deleteRefusals[$0] != nil && deletes[$0].owner == "" }
+        failedZones = Set(failed.map { deletes[$0].zone }).filter(isAtomic)
         while failOutsideCascade() || failOrphaning() {}
         for index in deletesThatHappen {
             if isLeaving(deletes[index]) {
@@ -39,6 +41,7 @@ extension ReferenceStore.Judgement {
         deletes.indices.filter {
             let place = deletes[$0]
             return deleteRefusals[$0] == nil && records[place.zone]?[place.name] != nil && !isBlocked(place.zone)
+                && !failedZones.contains(place.zone)
                 && (!asker.isMember || seen(place) != nil || stored(place) == nil)
         }
     }

@@ -10,6 +10,8 @@ extension ReferenceStore {
         let deletes: [ReferencePlace]
         var saveRefusals: [Refusal?]
         var deleteRefusals: [Refusal?]
+        /// The atomic zones of deletes that failed alone, in which no other is judged.
+        var failedZones: Set<ReferenceName> = []
         /// What each save makes of its record; nil if it failed.
         var merged: [ReferenceRecord?]
         /// Kinds that saves of this request gave to keys without one.

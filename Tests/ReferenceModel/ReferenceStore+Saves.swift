@@ -98,6 +98,8 @@ extension ReferenceStore.Judgement {
             || request.policy == .changedKeys && store.bends(.changedKeysChecksTag) || isJudgedByTag(save)
         guard looks else { return nil }
         let isBare = store.bends(.refusalNamesNoVersions)
+        let isForced = request.policy != .ifServerRecordUnchanged && isJudgedByTag(save)
+        let forced = isForced ? Rule(rawValue: "B379") : nil
         switch (stored, save.base) {
         case (nil, nil): return nil
         case (nil, let base?):
@@ -107,12 +109,12 @@ extension ReferenceStore.Judgement {
         case (let stored?, nil):
             guard !store.bends(.insertsOverExisting) else { return nil }
             return Refusal(
-                .serverRecordChanged, "exists", rule: .newRecordOnly, serverVersion: isBare ? nil : stored.version)
+                .serverRecordChanged, "exists", rule: forced ?? .newRecordOnly,
+                serverVersion: isBare ? nil : stored.version)
         case (let stored?, let base?):
             guard stored.version != base, !store.bends(.staleTagIgnored) else { return nil }
-            let isForced = request.policy != .ifServerRecordUnchanged && isJudgedByTag(save)
             return Refusal(
-                .serverRecordChanged, "changed since", rule: isForced ? Rule(rawValue: "B379") : .staleTag,
+                .serverRecordChanged, "changed since", rule: forced ?? .staleTag,
                 serverVersion: isBare ? nil : stored.version,
                 baseVersion: isBare ? nil : base)
         }
@@ -160,6 +162,18 @@ extension ReferenceStore.Judgement {
                 }
             }
         }
+        if case .set(let parent) = save.parent {
+            guard let parent else {
+                return Refusal(.invalidArguments, "a parent in no zone", rule: .referencesWithinZone)
+            }
+            let isSameZone = parent.zone == save.place.zone && parent.owner == save.place.owner
+            guard isSameZone || store.bends(.referenceToOtherZoneAccepted) else {
+                return Refusal(.invalidArguments, "a parent in another zone", rule: .referencesWithinZone)
+            }
+            guard parent.name.isOfLegalLength else {
+                return Refusal(.invalidArguments, "no name of a parent", rule: .referenceNames)
+            }
+        }
         if case .set(let share) = save.share {
             guard let share, share.zone == save.place.zone, share.owner == save.place.owner else {
                 return Refusal(.invalidArguments, "a share in another zone", rule: .referencesWithinZone)
@@ -168,14 +182,7 @@ extension ReferenceStore.Judgement {
                 return Refusal(.invalidArguments, "no name of a share", rule: .referenceNames)
             }
         }
-        guard case .set(let parent) = save.parent else { return nil }
-        guard let parent else { return Refusal(.invalidArguments, "a parent in no zone", rule: .referencesWithinZone) }
-        let isSameZone = parent.zone == save.place.zone && parent.owner == save.place.owner
-        guard isSameZone || store.bends(.referenceToOtherZoneAccepted) else {
-            return Refusal(.invalidArguments, "a parent in another zone", rule: .referencesWithinZone)
-        }
-        return parent.name.isOfLegalLength
-            ? nil : Refusal(.invalidArguments, "no name of a parent", rule: .referenceNames)
+        return nil
     }
 
     /// Step 9, its end.

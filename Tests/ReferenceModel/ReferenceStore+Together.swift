@@ -3,9 +3,11 @@ import StrataModel
 extension ReferenceStore.Judgement {
     /// docs/rules.md §5, steps 10 and 11, until nothing more fails; what has failed stays failed.
     mutating func judgeTogether() {
-        repeat {
-            while failOutside() || failParentless() || failUnshareable() {}
-        } while failOverOwned()
+        var hasFailed = true
+        while hasFailed {
+            hasFailed = failOutside() || failOverlapping()
+            for fails in [failParentless(), failOverOwned(), failLoneShares()] where fails { hasFailed = true }
+        }
     }
 
     func isAccepted(_ index: Int) -> Bool { saveRefusals[index] == nil }

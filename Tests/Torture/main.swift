@@ -17,6 +17,7 @@ do {
     case "mutations": try await MutationBatch(rest).run()
     case "hostile": try await HostileBatch(rest).run()
     case "forgeries": try await ForgeryBatch(rest).run()
+    case "visibility": try await VisibilityBatch(rest).run()
     case "scenario": try ScenarioChild(rest).run()
     default:
         guard let settings = CoordinatorSettings(words) else { exit(2) }

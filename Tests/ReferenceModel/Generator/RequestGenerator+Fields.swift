@@ -92,6 +92,8 @@ extension RequestGenerator {
     mutating func fillToRecordBytes(
         _ save: inout ModifyRecordsRequest.Save, _ stored: ReferenceRecord?, _ draft: inout Draft
     ) {
+        // The model does not count the state of a share.
+        guard stored?.sharing == nil, save.sharing == nil else { return }
         let title = draft.names.ordinal(ofKey: "title")
         save.fields.removeAll { $0.field == title }
         var sizes = (stored?.fields ?? [:]).mapValues(\.countedBytes)

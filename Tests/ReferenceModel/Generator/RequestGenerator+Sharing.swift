@@ -23,11 +23,11 @@ extension RequestGenerator {
 
     private mutating func drawUser() -> Actor { Actor(user: dice.pick(Self.users), device: dice.pick(Self.devices)) }
 
-    private func request(_ draft: Draft, in scope: InternedName.Scope) -> Request {
+    func request(_ draft: Draft, in scope: InternedName.Scope) -> Request {
         Request(database: DatabaseID(scope), names: draft.names, .modifyRecords(draft.content))
     }
 
-    private mutating func draft(_ store: ReferenceStore, _ actor: Actor, owner: String) -> Draft {
+    mutating func draft(_ store: ReferenceStore, _ actor: Actor, owner: String) -> Draft {
         var draft = Draft(store: store, actor: actor, database: DatabaseID(.private, owner: owner))
         draft.content.policy = dice.pick([.ifServerRecordUnchanged, .ifServerRecordUnchanged, .changedKeys, .allKeys])
         draft.content.isAtomic = dice.chance(60)
@@ -37,7 +37,7 @@ extension RequestGenerator {
     // MARK: Owners
 
     /// A share with its root, and mostly the joins of those who are invited.
-    private mutating func newShare(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> [(Request, Actor)] {
+    mutating func newShare(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> [(Request, Actor)] {
         var draft = draft(store, owner, owner: owner.user)
         let stored = draft.storedNames(zone)
         let root = stored.isEmpty || dice.chance(15) ? dice.pick(Self.recordNames) : dice.pick(stored)
@@ -119,7 +119,7 @@ extension RequestGenerator {
     }
 
     /// The list that changes nothing.
-    private func entries(of stored: [ShareParticipant], _ store: ReferenceStore) -> [ShareChange.Participant] {
+    func entries(of stored: [ShareParticipant], _ store: ReferenceStore) -> [ShareChange.Participant] {
         stored.filter { $0.role != .owner }.map { old in
             let subject: ShareChange.Participant.Subject
             if let address = old.address {
@@ -176,7 +176,7 @@ extension RequestGenerator {
     }
 
     /// A save of a stored share: mostly of its list, by its owner.
-    private mutating func changedShare(_ store: ReferenceStore, _ someone: Actor) -> [(Request, Actor)] {
+    mutating func changedShare(_ store: ReferenceStore, _ someone: Actor) -> [(Request, Actor)] {
         let all = shares(store)
         guard !all.isEmpty else { return [] }
         let place = dice.pick(all)
@@ -254,7 +254,7 @@ extension RequestGenerator {
     }
 
     /// A record with another parent, or none.
-    private mutating func moving(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> (Request, Actor) {
+    mutating func moving(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> (Request, Actor) {
         var draft = draft(store, owner, owner: owner.user)
         for _ in 0...dice.number(below: 2) {
             let stored = draft.storedNames(zone)
@@ -271,7 +271,7 @@ extension RequestGenerator {
     }
 
     /// The end of a share, of its root, or of its zone.
-    private mutating func ending(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> (Request, Actor) {
+    mutating func ending(_ store: ReferenceStore, _ owner: Actor, _ zone: String) -> (Request, Actor) {
         let all = shares(store, of: owner.user)
         guard !all.isEmpty, dice.chance(90) else {
             let ended = Request.zones(deleting: [ZoneID(zone)])
@@ -298,7 +298,7 @@ extension RequestGenerator {
 
     // MARK: Members and strangers
 
-    private mutating func joining(_ store: ReferenceStore) -> (Request, Actor) {
+    mutating func joining(_ store: ReferenceStore) -> (Request, Actor) {
         let living = shares(store).map(\.sharing.urlToken)
         var tokens = [shareTokens.isEmpty ? "none" : dice.pick(shareTokens)]
         if !living.isEmpty, dice.chance(70) { tokens = [dice.pick(living)] }
@@ -322,6 +322,11 @@ extension RequestGenerator {
 
     private mutating func memberWriting(_ store: ReferenceStore) -> (Request, Actor) {
         let membership = drawMembership(store)
+        return memberWriting(store, membership)
+    }
+
+    /// Saves and deletes of a member, of which some are of what is not shared.
+    mutating func memberWriting(_ store: ReferenceStore, _ membership: ReferenceMembership) -> (Request, Actor) {
         let actor = Actor(user: membership.user, device: dice.pick(Self.devices))
         var draft = draft(store, actor, owner: membership.owner)
         let name = membership.zone.text
@@ -356,6 +361,11 @@ extension RequestGenerator {
 
     private mutating func leaving(_ store: ReferenceStore) -> (Request, Actor) {
         let membership = drawMembership(store)
+        return leaving(store, membership)
+    }
+
+    /// The end of a membership in one share or in the zone.
+    mutating func leaving(_ store: ReferenceStore, _ membership: ReferenceMembership) -> (Request, Actor) {
         let actor = Actor(user: membership.user, device: dice.pick(Self.devices))
         var draft = draft(store, actor, owner: membership.owner)
         let zone = ZoneID(membership.zone.text, owner: store.userRecordName(membership.owner))

@@ -15,6 +15,10 @@ package struct RequestGenerator: Sendable {
         package var request: Request
         package var actor: Actor
         package var time: Int64
+
+        package init(request: Request, actor: Actor, time: Int64) {
+            (self.request, self.actor, self.time) = (request, actor, time)
+        }
     }
 
     package static let users = ["ada", "ben", "cleo"]
@@ -25,7 +29,7 @@ package struct RequestGenerator: Sendable {
     var versions = SeenVersions()
     /// The last request with a token of each device.
     var tokened: [Actor: Request] = [:]
-    private(set) var time: Int64 = 1_700_000_000_000_000
+    package private(set) var time: Int64 = 1_700_000_000_000_000
     private var tokenCount: UInt16 = 0
     /// Steps of a story that has begun.
     private var planned: [(Request, Actor)] = []

@@ -77,7 +77,10 @@ extension ReferenceStore {
         _ sharing: ShareState, by user: String, _ token: String, owner: String
     ) throws(Refusal) -> ShareState? {
         var sharing = sharing
-        let own = sharing.participants.firstIndex { $0.user == user }
+        // One who is invited by an address is the user who has it now.
+        let own =
+            sharing.participants.firstIndex { $0.user == user }
+            ?? sharing.participants.firstIndex { $0.user.isEmpty && state.hasAddress($0.address, user) }
         let invited = sharing.participants.firstIndex { !$0.oneTimeToken.isEmpty && $0.oneTimeToken == token }
         if let invited, !sharing.participants[invited].hasAccepted {
             guard own == nil else { throw Self.shareRefusal(.init(rawValue: 37), "a member already", "B341") }
@@ -91,13 +94,8 @@ extension ReferenceStore {
         if user == owner { return nil }
         if let own {
             if sharing.participants[own].hasAccepted { return nil }
+            sharing.participants[own].user = user
             sharing.participants[own].hasAccepted = true
-            return sharing
-        }
-        let known = sharing.participants.firstIndex { $0.user.isEmpty && state.hasAddress($0.address, user) }
-        if let known {
-            sharing.participants[known].user = user
-            sharing.participants[known].hasAccepted = true
             return sharing
         }
         guard sharing.publicPermission != .none || bends(.strangersAccept) else {
@@ -121,6 +119,7 @@ extension ReferenceStore {
     /// The share with one more request for access; nil if nothing changes.
     private func requested(_ sharing: ShareState, by user: String, owner: String) -> ShareState? {
         guard user != owner, sharing.allowsAccessRequests, sharing.participant(ofUser: user) == nil,
+            !sharing.participants.contains(where: { $0.user.isEmpty && state.hasAddress($0.address, user) }),
             !sharing.blockedUsers.contains(user), !sharing.requesters.contains(user), sharing.requesters.count < 100
         else { return nil }
         var sharing = sharing

@@ -142,10 +142,9 @@ extension ReferenceStore.Judgement {
         return nil
     }
 
-    /// Whether the member may write where a record would be, as a child of what is there or comes with the request.
-    ///
-    /// - Returns: nil if it depends on a save that failed in an atomic zone, where all fail anyway.
-    func mayWrite(at place: ReferencePlace, _ parent: ReferenceName?) -> Bool? {
+    /// Whether the member may write where a record would be, as a child of what is there or comes with the request and
+    /// has not failed.
+    func mayWrite(at place: ReferencePlace, _ parent: ReferenceName?) -> Bool {
         guard let zone = zone(place.zone) else { return false }
         if zone.permission(of: asker.actor.user, inShare: .zoneShare) == .readWrite { return true }
         let isWritableRoot = zone.share(ofRoot: place.name) != nil && permission(place) == .readWrite
@@ -165,8 +164,7 @@ extension ReferenceStore.Judgement {
             }
             if let save {
                 guard isAccepted(save) else {
-                    if isAtomic(place.zone) { return nil }
-                    if zone.records[name] == nil { return nil }
+                    if zone.records[name] == nil { return false }
                     continue
                 }
                 next = merged[save]?.parent

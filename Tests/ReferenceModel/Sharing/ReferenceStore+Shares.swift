@@ -6,13 +6,14 @@ extension ReferenceStore.Judgement {
         ReferenceStore.shareRefusal(code, message, rule)
     }
 
-    /// B302, B303, B307.
+    /// B302, B303, B304, B307.
     func refusalOfPlace(ofShare save: ReferenceStore.SaveItem) -> Refusal? {
         if save.type != .share {
             return save.sharing == nil ? nil : refused(.invalidArguments, "no share", "B303")
         }
         if asker.database.scope == .public { return refused(.badDatabase, "no shares here", "B307") }
         if save.place.zone == .defaultZone { return refused(.invalidArguments, "the default zone", "B307") }
+        if case .set = save.share { return refused(.invalidArguments, "a share is no root", "B304") }
         if seen(save.place) != nil { return nil }
         if asker.isMember { return refused(.permissionFailure, "only the owner shares", "B308") }
         if let base = save.base {
@@ -111,7 +112,8 @@ extension ReferenceStore.Judgement {
             if let index = list.firstIndex(where: { $0.address.map { isSame($0, address) } ?? false }) { return index }
         }
         guard let user = user(of: sent.subject) else { return nil }
-        return list.firstIndex { $0.user == user }
+        // Those who are invited by an address are the users who have it now.
+        return list.firstIndex { ($0.user.isEmpty ? $0.address.flatMap(store.state.user(at:)) : $0.user) == user }
     }
 
     private func isSame(_ left: ShareParticipant.Address, _ right: ShareParticipant.Address) -> Bool {
@@ -193,32 +195,43 @@ extension ReferenceStore.Judgement {
     }
 
     private func settleRequests(_ change: ShareChange, _ after: inout ShareState) -> Refusal? {
-        func users(_ names: [String]) -> [String] {
-            names.compactMap { store.state.user(named: $0, store.userRecordName) }
+        func user(_ name: String) -> String? { store.state.user(named: name, store.userRecordName) }
+        for name in change.denied + change.blocked + change.unblocked where user(name) == nil {
+            return refused(.unknownItem, "nobody has the name", "B327")
         }
-        let blocked = users(change.blocked)
+        let blocked = change.blocked.compactMap(user)
         if blocked.contains(asker.database.owner) || blocked.contains(asker.actor.user) {
             return refused(.invalidArguments, "one does not block oneself, nor the owner", "B398")
         }
-        let dropped = users(change.denied) + blocked
+        let dropped = change.denied.compactMap(user) + blocked
         after.requesters.removeAll { dropped.contains($0) }
         after.participants.removeAll { $0.role != .owner && blocked.contains($0.user) }
         after.blockedUsers += blocked.filter { !after.blockedUsers.contains($0) }
-        let lifted = users(change.unblocked)
+        let lifted = change.unblocked.compactMap(user)
         after.blockedUsers.removeAll { lifted.contains($0) }
         return nil
     }
 
     // MARK: Together
 
-    /// One more item that fails by what the others are: true if there was one.
-    mutating func failUnshareable() -> Bool {
-        for index in saves.indices where isAccepted(index) {
-            guard let refusal = refusalOfShare(index) ?? refusalOfRoot(index) ?? refusalOfMove(index) else { continue }
-            saveRefusals[index] = refusal
-            return true
-        }
-        return false
+    /// Items that would be under two shares: true if there were any.
+    mutating func failOverlapping() -> Bool {
+        fail(refusals { refusalOfShare($0) ?? refusalOfMove($0) })
+    }
+
+    /// New shares without their roots, and the other way round: true if there were any.
+    mutating func failLoneShares() -> Bool {
+        fail(refusals { refusalOfLoneShare($0) ?? refusalOfRoot($0) })
+    }
+
+    /// Judges all saves by the same state, so that their order does not matter.
+    private func refusals(_ refusal: (Int) -> Refusal?) -> [(Int, Refusal)] {
+        saves.indices.filter(isAccepted).compactMap { index in refusal(index).map { (index, $0) } }
+    }
+
+    private mutating func fail(_ refusals: [(Int, Refusal)]) -> Bool {
+        for (index, refusal) in refusals { saveRefusals[index] = refusal }
+        return !refusals.isEmpty
     }
 
     /// The zone with all saves in it that have not failed, but shares from one item on.
@@ -231,7 +244,7 @@ extension ReferenceStore.Judgement {
         return zone
     }
 
-    /// A new share (B304, B309 to B312).
+    /// A new share (B309 to B312).
     private func refusalOfShare(_ index: Int) -> Refusal? {
         let save = saves[index]
         guard save.type == .share, stored(save.place) == nil, let others = after(save.place.zone, before: index) else {
@@ -242,16 +255,24 @@ extension ReferenceStore.Judgement {
             return hasHierarchies ? refused(.invalidArguments, "records of the zone are shared", "B311") : nil
         }
         if others.zoneShare != nil { return refused(.serverRejectedRequest, "the zone is shared", "B310") }
+        guard !store.bends(.sharesOverlap) else { return nil }
+        let near = others.ancestry(of: root) + others.descendants(of: root)
+        return near.contains { others.share(ofRoot: $0) != nil }
+            ? refused(.init(rawValue: 30), "it is shared already", "B312") : nil
+    }
+
+    /// B304.
+    private func refusalOfLoneShare(_ index: Int) -> Refusal? {
+        let save = saves[index]
+        guard save.type == .share, stored(save.place) == nil, let root = save.sharing?.root.map({ ReferenceName($0) })
+        else { return nil }
         let rootSave = saves.firstIndex { $0.place.zone == save.place.zone && $0.place.name == root }
         guard let rootSave, isAccepted(rootSave) || isAtomic(save.place.zone),
             case .set(let link?) = saves[rootSave].share, link == save.place
         else {
             return refused(.invalidArguments, "a share comes with its root", "B304")
         }
-        guard !store.bends(.sharesOverlap) else { return nil }
-        let near = others.ancestry(of: root) + others.descendants(of: root)
-        return near.contains { others.share(ofRoot: $0) != nil }
-            ? refused(.init(rawValue: 30), "it is shared already", "B312") : nil
+        return nil
     }
 
     /// B314.
@@ -273,15 +294,17 @@ extension ReferenceStore.Judgement {
     /// B372 and B374 for members: true if there was one more.
     mutating func failOutside() -> Bool {
         guard asker.isMember else { return false }
-        for (index, save) in saves.enumerated() where isAccepted(index) {
+        let outside = refusals { index in
+            let save = saves[index]
             // What a share's record has as its parent is outside all shares only if the zone has several.
-            if save.type == .share, merged[index]?.parent == nil || zone(save.place.zone)?.zoneShare != nil { continue }
+            if save.type == .share, merged[index]?.parent == nil || zone(save.place.zone)?.zoneShare != nil {
+                return nil
+            }
             let isSettled = stored(save.place)?.parent == merged[index]?.parent && stored(save.place) != nil
-            guard !isSettled, mayWrite(at: save.place, merged[index]?.parent) == false else { continue }
-            saveRefusals[index] = refused(.permissionFailure, "it would be outside the shares", "B372")
-            return true
+            if isSettled || mayWrite(at: save.place, merged[index]?.parent) { return nil }
+            return refused(.permissionFailure, "it would be outside the shares", "B372")
         }
-        return false
+        return fail(outside)
     }
 
     /// B313.
@@ -291,12 +314,11 @@ extension ReferenceStore.Judgement {
         guard case .set = save.parent, let zone = after(save.place.zone), !store.bends(.sharesOverlap) else {
             return nil
         }
-        // A share that comes with the request is itself refused.
-        func isOldRoot(_ name: ReferenceName) -> Bool {
-            zone.share(ofRoot: name).map { self.zone(save.place.zone)?.records[$0] != nil } ?? false
-        }
-        guard let above = zone.ancestry(of: name).dropFirst().first(where: isOldRoot) else { return nil }
-        let hasOtherRoot = zone.descendants(of: name).contains { $0 != above && isOldRoot($0) }
+        func isRoot(_ name: ReferenceName) -> Bool { zone.share(ofRoot: name) != nil }
+        guard let above = zone.ancestry(of: name).dropFirst().first(where: isRoot) else { return nil }
+        // A new record can only concern its own share.
+        let below = stored(save.place) == nil ? [name] : zone.descendants(of: name)
+        let hasOtherRoot = below.contains { $0 != above && isRoot($0) }
         return hasOtherRoot ? refused(.init(rawValue: 30), "one share under another", "B313") : nil
     }
 

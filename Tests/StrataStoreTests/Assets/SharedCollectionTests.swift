@@ -1,3 +1,4 @@
+import ModelComparison
 import StrataModel
 import StrataReplication
 import StrataSystem

@@ -1,4 +1,5 @@
 import Foundation
+import ModelComparison
 import StrataModel
 import StrataReplication
 import StrataSystem

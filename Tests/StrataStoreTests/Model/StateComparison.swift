@@ -1,3 +1,4 @@
+import ModelComparison
 import ReferenceModel
 import StrataLog
 import StrataModel
@@ -213,19 +214,5 @@ struct StateComparison {
 extension Result {
     var refusal: Refusal? {
         if case .failure(let error) = self { error as? Refusal } else { nil }
-    }
-}
-
-extension FieldValue {
-    /// References name records of their own zone; its number does not matter.
-    var withoutZones: FieldValue {
-        switch self {
-        case .reference(let reference):
-            return .reference(.init(RecordKey(zone: 0, name: reference.target.name), action: reference.action))
-        case .list(let list):
-            guard let bare = try? FieldList(list.elements.map(\.withoutZones)) else { return self }
-            return .list(bare)
-        default: return self
-        }
     }
 }

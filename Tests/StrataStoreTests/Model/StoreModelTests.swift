@@ -1,3 +1,4 @@
+import ModelComparison
 import ReferenceModel
 import StrataModel
 import TestSupport

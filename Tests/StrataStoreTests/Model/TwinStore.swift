@@ -1,3 +1,4 @@
+import ModelComparison
 import ReferenceModel
 import StrataLog
 import StrataModel
@@ -10,11 +11,6 @@ import StrataViews
 import TestSupport
 
 @testable import StrataStore
-
-/// A difference between the store and the plain model of its rules.
-struct Divergence: Error, CustomStringConvertible {
-    var description: String
-}
 
 /// A store and the plain model, asked the same things.
 ///
@@ -125,10 +121,7 @@ struct TwinStore {
     /// The limits of generated requests, and many segments and checkpoints.
     static func options(_ small: ReferenceLimits = .small, recordsRefusals: Bool) -> StoreOptions {
         var options = StoreOptions.service
-        options.limits.itemsPerRequest = small.itemsPerRequest
-        options.limits.requestBytes = small.requestBytes
-        options.limits.recordBytes = small.recordBytes
-        options.limits.owningReferences = small.owningReferences
+        small.apply(to: &options)
         options.segmentBytes = 64 << 10
         // With a batch or at the end, so that their times are none that nobody knows of.
         options.recordsRefusals = recordsRefusals
@@ -185,11 +178,11 @@ struct TwinStore {
                 else { throw Divergence(description: "\(error) to \(step)") }
             case .failure(let error as Refusal):
                 refusedCount += 1
-                try compare(expected, .failure(error), step)
+                try versions.compare(expected, .failure(error), step, hasShares: hasShares)
             case .failure(let error): throw Divergence(description: "\(error) to \(step)")
             case .success(let answer):
                 if answer.offset == nil, !Self.isWhole(answer.result) { refusedCount += 1 }
-                try compare(expected, .success(answer.result), step)
+                try versions.compare(expected, .success(answer.result), step, hasShares: hasShares)
                 if answer.offset == nil, reference.commitCount > before.commitCount {
                     throw Divergence(description: "only the model wrote anything for \(step)")
                 }
@@ -333,55 +326,6 @@ struct TwinStore {
 
     // MARK: Comparing
 
-    private mutating func compare(
-        _ expected: Result<RequestResult, Refusal>, _ found: Result<RequestResult, Refusal>,
-        _ step: RequestGenerator.Step
-    ) throws {
-        func fail(_ what: String) -> Divergence {
-            Divergence(
-                description: """
-                    \(what)
-                    expected \(expected), rules \(expected.rules)
-                    found \(found), rules \(found.rules)
-                    \(step)
-                    """)
-        }
-        // What was answered before comes from the log, which keeps no rules.
-        var mayBeKept = false
-        if case .modifyRecords(let body) = step.request.content { mayBeKept = body.clientToken != nil }
-        func areSame(_ left: Refusal, _ right: Refusal) -> Bool {
-            // Rules of shares are cited where the store's rules have them.
-            versions.areSame(left, right)
-                && (left.rule == right.rule || left.rule == nil && hasShares || mayBeKept && right.rule == nil)
-        }
-        switch (expected, found) {
-        case (.failure(let left), .failure(let right)):
-            guard areSame(left, right) else { throw fail("the request is refused otherwise") }
-        case (.success(let left), .success(let right)):
-            guard left.saves.count == right.saves.count, left.deletes.count == right.deletes.count else {
-                throw fail("there are other items")
-            }
-            for (left, right) in zip(left.saves, right.saves) {
-                switch (left, right) {
-                case (.success(let left), .success(let right)):
-                    guard versions.learn(left, right) else { throw fail("versions \(left) and \(right) do not agree") }
-                case (.failure(let left), .failure(let right)):
-                    guard areSame(left, right) else { throw fail("a save is refused otherwise") }
-                default: throw fail("a save came out otherwise")
-                }
-            }
-            for (left, right) in zip(left.deletes, right.deletes) {
-                switch (left, right) {
-                case (nil, nil): break
-                case (let left?, let right?):
-                    guard areSame(left, right) else { throw fail("a delete is refused otherwise") }
-                default: throw fail("a delete came out otherwise")
-                }
-            }
-        default: throw fail("one refuses what the other does")
-        }
-    }
-
     private mutating func compareStates(_ step: RequestGenerator.Step?) throws {
         do {
             let comparison = StateComparison(reference.state, store.snapshot())
@@ -435,59 +379,5 @@ struct TwinStore {
     /// What feeds would show: the changes of each living zone since its life began.
     mutating func compareFeeds() throws {
         try StateComparison(reference.state, store.snapshot()).compareFeeds(log, &versions)
-    }
-}
-
-extension Result<RequestResult, Refusal> {
-    /// By which everything that failed did.
-    fileprivate var rules: [String] {
-        switch self {
-        case .failure(let refusal): [refusal.rule?.number ?? ""]
-        case .success(let result):
-            result.saves.map { save in
-                if case .failure(let refusal) = save { refusal.rule?.number ?? "" } else { "" }
-            } + result.deletes.map { $0?.rule?.number ?? "" }
-        }
-    }
-}
-
-/// Which version of the model stands for which of the store.
-struct VersionTable {
-    private var toStore: [Version: Version] = [:]
-    private var toReference: [Version: Version] = [:]
-
-    private static func isFixed(_ version: Version) -> Bool {
-        version.packed == 0 || version.offset >= ReferenceStore.inventedOffset
-    }
-
-    /// False if either is known as something else.
-    mutating func learn(_ reference: Version, _ store: Version) -> Bool {
-        if Self.isFixed(reference) { return reference == store }
-        if let known = toStore[reference] { return known == store }
-        guard toReference[store] == nil else { return false }
-        toStore[reference] = store
-        toReference[store] = reference
-        return true
-    }
-
-    func store(_ version: Version) -> Version {
-        if Self.isFixed(version) { return version }
-        // What came and went within one request was never seen: no record has that version, under any name.
-        return toStore[version]
-            ?? Version(offset: 2 * ReferenceStore.inventedOffset + version.offset, eventIndex: version.eventIndex)
-    }
-
-    func areSame(_ reference: Refusal, _ store: Refusal) -> Bool {
-        reference.code == store.code && reference.didResetEncryptedData == store.didResetEncryptedData
-            && reference.serverVersion.map { self.store($0) } == store.serverVersion
-            && reference.baseVersion.map { self.store($0) } == store.baseVersion
-    }
-
-    func translated(_ request: Request) -> Request {
-        guard case .modifyRecords(var body) = request.content else { return request }
-        for index in body.saves.indices { body.saves[index].base = body.saves[index].base.map { store($0) } }
-        var request = request
-        request.content = .modifyRecords(body)
-        return request
     }
 }

@@ -1,3 +1,4 @@
+import ModelComparison
 import StrataLog
 import StrataModel
 import StrataReplication

@@ -1,4 +1,5 @@
 import Glibc
+import ModelComparison
 import StrataLog
 import StrataModel
 import StrataReplication

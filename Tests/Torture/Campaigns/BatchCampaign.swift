@@ -1,7 +1,7 @@
 /// Many inputs in one child after another. One that traps or hangs costs that child; the next one goes on behind it.
 struct BatchCampaign: Campaign {
     enum Kind: String, Sendable {
-        case mutations, hostile, forgeries
+        case mutations, hostile, forgeries, visibility
     }
 
     let kind: Kind
@@ -15,7 +15,7 @@ struct BatchCampaign: Campaign {
     }
 
     var name: String { kind.rawValue }
-    var weight: Double { [.mutations: 5, .hostile: 3, .forgeries: 1][kind] ?? 1 }
+    var weight: Double { [.mutations: 5, .hostile: 3, .forgeries: 1, .visibility: 3][kind] ?? 1 }
     /// Longer than anything takes that is not stuck, on a machine that does other things too.
     private var patienceSeconds: Double { canary == "hang" ? 10 : 30 }
 

@@ -17,7 +17,7 @@ enum Campaigns {
         [
             WritingCampaign(.kills), WritingCampaign(.clock), WritingCampaign(.limits), WritingCampaign(.disk),
             WritingCampaign(.faults(library: settings.faultLibrary)), BatchCampaign(.mutations), PlacesCampaign(),
-            BatchCampaign(.hostile), BatchCampaign(.forgeries),
+            BatchCampaign(.hostile), BatchCampaign(.forgeries), BatchCampaign(.visibility),
         ]
     }
 }

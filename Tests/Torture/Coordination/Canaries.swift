@@ -33,6 +33,15 @@ struct Canaries {
             Canary(
                 text: "forgeries whose seals nobody checks",
                 campaign: BatchCampaign(.forgeries, count: 12, canary: "unsealed"), failure: .wrong),
+            Canary(
+                text: "a rule by which those who left stay members",
+                campaign: BatchCampaign(.visibility, count: 12, canary: "staying"), failure: .wrong),
+            Canary(
+                text: "devices that overlook what is gone from a feed",
+                campaign: BatchCampaign(.visibility, count: 90, canary: "overlooking"), failure: .wrong),
+            Canary(
+                text: "an answer that a committed save failed",
+                campaign: BatchCampaign(.visibility, count: 12, canary: "misanswering"), failure: .wrong),
         ]
     }
 

@@ -45,12 +45,13 @@ final class Tally: Sendable {
 
     private static let bars = [
         "kills", "acknowledged", "mutations", "inputs", "forged tokens", "forged cursors", "forged URLs",
+        "shared operations",
     ]
     private static let others = [
         "recoveries killed", "failed openings", "failed requests", "full disks", "feeds", "expired feeds", "openings",
         "tool commands",
         "repairs",
-        "scenarios",
+        "scenarios", "races",
     ]
 
     func summary(minutes: Double, campaigns: [String]) -> String {

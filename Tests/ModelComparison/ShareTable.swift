@@ -1,10 +1,12 @@
 import ReferenceModel
 import StrataModel
 
-/// What a store calls the URLs and participants of shares that the model names in its own way: each has one name.
-struct ShareTable {
+/// The names in a store of URLs and participants of shares that the model names in its own way: each has one name.
+package struct ShareTable: Sendable {
     private var tokens: [String: String] = [:]
     private var participants: [String: String] = [:]
+
+    package init() {}
 
     private static func learn(_ names: inout [String: String], _ expected: String, _ found: String) -> Bool {
         if expected.isEmpty || found.isEmpty { return expected == found }
@@ -15,7 +17,7 @@ struct ShareTable {
     }
 
     /// False if the states differ in anything but names, or in names that are known.
-    mutating func learn(_ expected: ShareState, _ found: ShareState) -> Bool {
+    package mutating func learn(_ expected: ShareState, _ found: ShareState) -> Bool {
         guard expected.root == found.root, expected.publicPermission == found.publicPermission,
             expected.allowsAccessRequests == found.allowsAccessRequests, expected.requesters == found.requesters,
             expected.blockedUsers == found.blockedUsers, expected.participants.count == found.participants.count,
@@ -36,7 +38,7 @@ struct ShareTable {
         return left == right
     }
 
-    func translated(_ request: Request) -> Request {
+    package func translated(_ request: Request) -> Request {
         var request = request
         switch request.content {
         case .joinShares(var body):
