@@ -101,8 +101,7 @@ package struct SharedFollowers {
             var found = all ?? ZonePage(token: page.token)
             let changed = page.changed.map { ReferenceName($0.id.name) }
             let deleted = page.deleted.map { ReferenceName($0.id.name) }
-            // A later page replaces what earlier ones said of a record.
-            found.changed.subtract(deleted)
+            // A later page has what became of a record that an earlier one said was deleted.
             found.deleted.subtract(changed)
             found.changed.formUnion(changed)
             found.deleted.formUnion(deleted)

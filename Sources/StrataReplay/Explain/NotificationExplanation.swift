@@ -103,7 +103,10 @@ package struct NotificationExplanation: Sendable {
     private static func noteDeliveries(
         of offset: UInt64, in log: any EventLog, to devices: inout [(ordinal: UInt64, device: Device)]
     ) throws {
-        var waiting = Set(devices.filter { $0.device.toldThrough ?? 0 >= offset }.map(\.ordinal))
+        var waiting = Set(
+            devices.filter { one in
+                one.device.isKnown && !one.device.isOrigin && one.device.toldThrough ?? 0 >= offset
+            }.map(\.ordinal))
         guard !waiting.isEmpty else { return }
         var cursor = try log.read(from: offset + 1)
         while !waiting.isEmpty, let commit = try cursor.next() {

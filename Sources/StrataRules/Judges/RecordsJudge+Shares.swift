@@ -9,8 +9,8 @@ extension RecordsJudge {
             || deletes.contains { $0.leaving != nil }
     }
 
-    /// Refuses a share in a place where it cannot be, a new share without a root, a share as the root of another one,
-    /// and another record with the state of a share.
+    /// Refuses a share in a place where it cannot be, a new share without a root, a share with a parent or as the root
+    /// of another one, and another record with the state of a share.
     func checkShare(
         _ save: ModifyRecordsRequest.Save, _ type: TypeState, isStored: Bool, _ zoneIndex: Int
     ) throws {
@@ -29,6 +29,10 @@ extension RecordsJudge {
             throw Refusal(
                 .invalidArguments, "Record '\(save.record.name)' is a share, so it cannot be the root of one.",
                 rule: .newShares)
+        }
+        if case .set = save.parent {
+            throw Refusal(
+                .invalidArguments, "Record '\(save.record.name)' is a share, so it has no parent.", rule: .newShares)
         }
         if isStored { return }
         guard resolved.scope == .private else {
@@ -162,8 +166,8 @@ extension RecordsJudge {
                 }
             }
             guard case .set(let target) = save.share else { continue }
-            if let shareIndex = saved(target.name), let root = body.saves[shareIndex].sharing?.root,
-                isSameText(root, save.record.name)
+            if let shareIndex = saved(target.name), saves[shareIndex].stored == nil,
+                let root = body.saves[shareIndex].sharing?.root, isSameText(root, save.record.name)
             {
                 continue
             }

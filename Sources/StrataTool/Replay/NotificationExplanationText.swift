@@ -65,11 +65,10 @@ struct NotificationExplanationText {
         if device.isOrigin { parts.append("made the commit, so it is not notified") }
         if !device.isKnown { parts.append("had not been seen by then") }
         if let through = device.toldThrough {
-            let noted = device.notedBy.map { ", and of this commit as commit \($0) notes" } ?? ""
             parts.append(
                 through >= why.offset
-                    ? "has been notified of everything up to \(through)" + noted
-                    : "has been notified only up to \(through)")
+                    ? "has been notified of everything up to \(through)" : "has been notified only up to \(through)")
+            if let noted = device.notedBy { parts.append("commit \(noted) notes this one") }
         } else {
             parts.append("no notification to it is recorded")
         }

@@ -78,7 +78,9 @@ extension ReferenceStore {
         }
         feed.modified.formIntersection(now.keys)
         feed.deleted = Set(before.keys).subtracting(now.keys)
-        let changes = (zones.last ?? nil)?.changes.filter { $0.version.offset > commit } ?? []
+        // Only where all of a zone is shared has the member seen what the model's states do not have.
+        let shared = (zones.last ?? nil).flatMap { $0.zoneShare == nil ? nil : $0 }
+        let changes = shared?.changes.filter { $0.version.offset > commit } ?? []
         let flashed = changes.filter { change in
             change.kind == .deleted
                 && changes.contains {

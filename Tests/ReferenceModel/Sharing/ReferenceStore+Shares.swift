@@ -14,6 +14,7 @@ extension ReferenceStore.Judgement {
         if asker.database.scope == .public { return refused(.badDatabase, "no shares here", "B307") }
         if save.place.zone == .defaultZone { return refused(.invalidArguments, "the default zone", "B307") }
         if case .set = save.share { return refused(.invalidArguments, "a share is no root", "B304") }
+        if case .set = save.parent { return refused(.invalidArguments, "a share has no parent", "B304") }
         if seen(save.place) != nil { return nil }
         if asker.isMember { return refused(.permissionFailure, "only the owner shares", "B308") }
         if let base = save.base {
@@ -296,10 +297,7 @@ extension ReferenceStore.Judgement {
         guard asker.isMember else { return false }
         let outside = refusals { index in
             let save = saves[index]
-            // What a share's record has as its parent is outside all shares only if the zone has several.
-            if save.type == .share, merged[index]?.parent == nil || zone(save.place.zone)?.zoneShare != nil {
-                return nil
-            }
+            if save.type == .share { return nil }
             let isSettled = stored(save.place)?.parent == merged[index]?.parent && stored(save.place) != nil
             if isSettled || mayWrite(at: save.place, merged[index]?.parent) { return nil }
             return refused(.permissionFailure, "it would be outside the shares", "B372")

@@ -47,6 +47,8 @@ import Testing
         let again = try world.save("again", as: Self.tablet)
         try #require(try note(through: again.offset) != nil)
         #expect(try noted() == first)
+        let origin = try NotificationExplanation.of(saved.offset, in: world.store, user: "anna", device: "tablet")
+        #expect(origin.devices.first?.isOrigin == true && origin.devices.first?.notedBy == nil)
     }
 
     @Test("Each reason is told")

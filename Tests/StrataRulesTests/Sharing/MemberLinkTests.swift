@@ -99,7 +99,7 @@ struct MemberLinkTests {
         #expect(try store.version(of: "in") == nil && store.version(of: "from") != nil)
     }
 
-    @Test("B474 A share's record has no deleteSelf reference, and a member gives it no parent outside the share")
+    @Test("B304, B474 A share's record has no deleteSelf reference and no parent")
     func shareRecord() throws {
         func item(_ base: Version?, parent: String? = nil, owner name: String? = nil) -> ShareFixture.Item {
             var item = ShareFixture.Item.share("Share-1", nil, base: base, fields: name.map { owner($0) } ?? [])
@@ -109,11 +109,29 @@ struct MemberLinkTests {
         let base = try store.version(of: "Share-1")
         #expect(try save(item(base, owner: "in")) == [.invalidArguments])
         #expect(try save(item(base, owner: "in"), as: nil) == [.invalidArguments])
-        for parent in ["victim", "absent"] { #expect(try save(item(base, parent: parent)) == [.permissionFailure]) }
+        for parent in ["victim", "absent", "list"] {
+            for user in ["ben", nil] { #expect(try save(item(base, parent: parent), as: user) == [.invalidArguments]) }
+        }
         // A reference to the share's record does not keep the owner from ending the share.
         #expect(try saveReferring(to: "Share-1") == [nil, nil])
         #expect(try delete("Share-1") == [nil])
         #expect(try store.view.fold.fork.share(1)?.isEnded == true && store.version(of: "held") != nil)
+    }
+
+    @Test("B374 A member does not remove the parent that an earlier release gave a share's record")
+    func sharesParent() throws {
+        let (share, type) = (
+            try store.key("Share-1"), try #require(try store.view.ordinal(of: .recordType("cloudkit.share")))
+        )
+        var event = RecordSavedEvent(.update, share, type: type, fields: [])
+        (event.previous, event.parent) = (try store.version(of: "Share-1"), .set(try store.key("list")))
+        try store.commit(as: "anna") { try $0.append(event) }
+        var item = ShareFixture.Item.share("Share-1", nil, base: try store.version(of: "Share-1"))
+        item.removesParent = true
+        #expect(try save(item) == [.permissionFailure])
+        #expect(try save(item, as: nil) == [nil])
+        item.base = try store.version(of: "Share-1")
+        #expect(try save(item) == [nil])
     }
 
     /// Writes what an earlier release wrote: a reference of ben's that holds.

@@ -54,6 +54,17 @@ struct NewShareTests {
             try codes([ShareFixture.Item("other", share: "Share-3"), inner, root], isAtomic: false) == [31, 12, 12])
     }
 
+    @Test("B304 A share has no parent")
+    func shareWithParent() throws {
+        try store.shareList()
+        var share = ShareFixture.Item.share("Share-1", nil, base: try store.version(of: "Share-1"))
+        share.parent = "list"
+        #expect(try codes([share]) == [12])
+        share = .share("Share-2", ShareChange(root: "other"))
+        share.parent = "list"
+        #expect(try codes([ShareFixture.Item("other", share: "Share-2"), share], isAtomic: false) == [31, 12])
+    }
+
     @Test("B303 The name of a share says whether it covers its zone")
     func names() throws {
         #expect(try codes([.share("Share-1", ShareChange())]) == [12])
@@ -126,6 +137,9 @@ struct NewShareTests {
         let base = try store.version(of: "list")
         #expect(try codes([ShareFixture.Item("list", base: base, share: "Share-1")]) == [0])
         #expect(try codes([ShareFixture.Item("other", share: "list")]) == [31])
+        let tag = try store.version(of: "Share-1")
+        let claim = ShareFixture.Item.share("Share-1", ShareChange(root: "other"), base: tag)
+        #expect(try codes([ShareFixture.Item("other", share: "Share-1"), claim], isAtomic: false).first == 31)
     }
 
     @Test("B316 A new share has its owner, who has accepted, and a URL")

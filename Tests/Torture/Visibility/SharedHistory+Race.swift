@@ -161,7 +161,8 @@ extension SharedHistory {
                 wanted = wanted?.filter { asked.contains($0.key) }
             }
             switch outcome.answer {
-            case .seen(let seen) where seen == wanted ?? [:]: return
+            // Of an invisible zone nothing is fetched, and there is no feed.
+            case .seen(let seen) where seen == wanted ?? (outcome.isFeed ? nil : [:]): return
             case .refused where wanted == nil: return
             default: throw Divergence(description: "the member sees \(wanted as Any)")
             }
@@ -222,6 +223,8 @@ extension SharedHistory {
 }
 
 extension SharedRace.Outcome {
+    fileprivate var isFeed: Bool { if case .feed = question { true } else { false } }
+
     /// True for a request with a token, which a device may make again.
     fileprivate var isRepeatable: Bool {
         guard case .write(let step, _) = question, case .modifyRecords(let body) = step.request.content else {
