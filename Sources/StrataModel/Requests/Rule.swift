@@ -221,7 +221,8 @@ public enum Rule: String, Sendable, CaseIterable {
         read them, any user can create them and only the creator can change them.
         B266 A zone owned by another user does not exist in this database.
         B303 A share of a whole zone is named cloudkit.zoneshare. A share of another name has a root record.
-        B304 A new share of a root record is saved in one request with its root, whose share names it.
+        B304 A new share of a root record is saved in one request with its root, whose share names it. A share \
+        has no parent and cannot be the root of another share.
         B307 Shares are in custom zones of private databases only.
         B308 Only the owner of a zone creates shares in it.
         B310 In a zone that is shared as a whole, no record can be shared on its own.
@@ -258,7 +259,8 @@ public enum Rule: String, Sendable, CaseIterable {
         B474 The record of a share has no deleteSelf reference. In shared databases, a deleteSelf reference keeps \
         nobody from deleting a record that its author may not change.
         B475 An administrator gives no participant, and not the public, a greater permission than the own one.
-        B379 Participants and permissions of a share are saved only with the current tag, whatever the policy is.
+        B379 Participants and permissions of a share are saved only with the current tag, and a stored share only \
+        with a tag, whatever the policy is.
         B395 Without READ on a record type, its public records cannot be fetched, queried or watched by a query \
         subscription. READ granted to _creator covers the user's own records.
         §2.1 Only the service administers zones, accounts and tokens, records deliveries and declares schemas.
