@@ -166,7 +166,10 @@ extension RecordsJudge {
                 }
             }
             guard case .set(let target) = save.share else { continue }
-            if let shareIndex = saved(target.name), saves[shareIndex].stored == nil,
+            // The root of a stored share is the stored one, whatever the request says.
+            let shareType = try view.shareType()
+            if let shareIndex = saved(target.name),
+                saves[shareIndex].stored.map({ $0.header.type != shareType }) ?? true,
                 let root = body.saves[shareIndex].sharing?.root, isSameText(root, save.record.name)
             {
                 continue

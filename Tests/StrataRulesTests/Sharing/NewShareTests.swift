@@ -137,6 +137,11 @@ struct NewShareTests {
         let base = try store.version(of: "list")
         #expect(try codes([ShareFixture.Item("list", base: base, share: "Share-1")]) == [0])
         #expect(try codes([ShareFixture.Item("other", share: "list")]) == [31])
+        // A save that fails in an atomic zone counts, as all items do there.
+        try store.save([ShareFixture.Item("note")])
+        let wrong = ShareFixture.Item.share("note", ShareChange(root: "other"), base: try store.version(of: "note"))
+        #expect(try codes([ShareFixture.Item("other", share: "note"), wrong]) == [22, 12])
+        #expect(try codes([ShareFixture.Item("other", share: "note"), wrong], isAtomic: false) == [31, 12])
         let tag = try store.version(of: "Share-1")
         let claim = ShareFixture.Item.share("Share-1", ShareChange(root: "other"), base: tag)
         #expect(try codes([ShareFixture.Item("other", share: "Share-1"), claim], isAtomic: false).first == 31)
