@@ -241,13 +241,13 @@ extension FeedToken {
             return member.ended.map { $0.offset > max(reached, member.joined.offset) } ?? true
         }
         guard areCurrent else { throw Self.expired("your access to a share ended and began again") }
-        // Follows memberships that overlap, from that time to now.
+        // Follows accesses that overlap, from that time to now.
         while true {
-            let next = zone.memberships.filter {
-                $0.joined.offset <= reached && (!$0.isGone || $0.changed.offset > reached)
+            let next = zone.memberships.filter { member in
+                member.joined.offset <= reached && (member.ended.map { $0.offset > reached } ?? true)
             }
-            if next.contains(where: { !$0.isGone }) { return }
-            guard let end = next.map(\.changed.offset).max() else {
+            if next.contains(where: { $0.ended == nil }) { return }
+            guard let end = next.compactMap(\.ended?.offset).max() else {
                 throw Self.expired("your access to the zone ended and began again")
             }
             reached = end

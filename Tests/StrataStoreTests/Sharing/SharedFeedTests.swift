@@ -144,6 +144,15 @@ struct SharedFeedTests {
         try world.write { try world.set(.readWrite, of: "ben", in: 1) }
         try world.write { try world.leave("ben", 2) }
         #expect(try changes(since: third) == ["+Share-1", "+c", "+r", "-Share-2", "-d", "-q"])
+        // The permission none ends access to the zone, too, unless another share overlaps.
+        let fourth = try page().token
+        try world.write { try world.set(.none, of: "ben", in: 1) }
+        try world.write { try world.set(.readWrite, of: "ben", in: 2) }
+        #expect(try expires(fourth))
+        let fifth = try page().token
+        try world.write { try world.set(.readWrite, of: "ben", in: 1) }
+        try world.write { try world.set(.none, of: "ben", in: 2) }
+        #expect(try changes(since: fifth) == ["+Share-1", "+c", "+r", "-Share-2", "-d", "-q"])
     }
 
     @Test("B361 a token that claims to know a share whose access ended before is refused")
