@@ -8,8 +8,8 @@ struct Campaign {
     static let processCount = 3
     static let clientCount = 6
     static let sharedZone = "shared"
-    /// The time after the last fault in which every process has to take writes again.
-    static let quietSeconds = 12
+    /// The limit of the time after the last fault until every process has acknowledged something.
+    static let quietSeconds = 60
     private static let openingMilliseconds = 120_000
 
     let folder: String
@@ -91,13 +91,23 @@ struct Campaign {
         if earlierBinary != nil { schedule.planUpgrades(within: seconds) }
         schedule.run(milliseconds: seconds * 1_000)
         history.note(["! over"])
-        rest(seconds: quietSeconds)
+        awaitAcknowledgements(processes)
         history.note(["! quiet"])
         tally.stopClock()
         for client in made { client.finish() }
         for thread in clientThreads { thread.join() }
         for process in processes { process.finish() }
         for thread in processThreads { thread.join() }
+    }
+
+    /// Waits until each process has acknowledged something that it was asked after the last fault.
+    private func awaitAcknowledgements(_ processes: [StoreProcess]) {
+        let start = ContinuousClock.now
+        for process in processes { process.beginQuietTime() }
+        for process in processes {
+            process.awaitAcknowledgement(until: start + .seconds(quietSeconds))
+        }
+        tally.noteRecovery(start.duration(to: .now))
     }
 
     private func rest(seconds: Int) {

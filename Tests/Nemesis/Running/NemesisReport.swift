@@ -17,8 +17,9 @@ struct NemesisReport {
             ("commits judged again", counts.judged), ("lost", counts.lost), ("doubled", counts.doubled),
             ("reordered", counts.reordered), ("unknown, in the log", counts.unknownIn),
             ("unknown, not in it", counts.unknownOut), ("failed openings", tally.failedOpenings),
-            ("longest pause, ms", Int(tally.longestPauseSeconds * 1_000)), ("seconds", Int(tally.seconds)),
-            ("wrong", tally.violationCount),
+            ("longest pause, ms", Int(tally.longestPauseSeconds * 1_000)),
+            ("until all acknowledge again, ms", Int(tally.recoverySeconds * 1_000)),
+            ("seconds", Int(tally.seconds)), ("wrong", tally.violationCount),
         ]
     }
 

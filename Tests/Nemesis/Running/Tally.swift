@@ -10,6 +10,7 @@ final class Tally: Sendable {
         var end: ContinuousClock.Instant?
         var lastAcknowledgement = ContinuousClock.now
         var longestPause = Duration.zero
+        var recovery = Duration.zero
     }
 
     private let state = Lock(State())
@@ -67,4 +68,8 @@ final class Tally: Sendable {
     }
 
     var longestPauseSeconds: Double { state.withLock { $0.longestPause / .seconds(1) } }
+
+    /// Notes the time from the last fault until all processes had acknowledged something.
+    func noteRecovery(_ duration: Duration) { state.withLock { $0.recovery = duration } }
+    var recoverySeconds: Double { state.withLock { $0.recovery / .seconds(1) } }
 }

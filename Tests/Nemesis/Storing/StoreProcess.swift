@@ -20,6 +20,9 @@ final class StoreProcess: Sendable {
         var wasKilled = false
         var restartMilliseconds = 0
         var isOver = false
+        /// The operations that had no answer when the quiet time began; nil before.
+        var askedBefore: Set<Int>?
+        var hasAcknowledged = false
     }
 
     let index: Int
@@ -107,7 +110,28 @@ final class StoreProcess: Sendable {
             return tally.violation("process \(index) answered \(number) twice: \(line)")
         }
         history.note(["< " + line])
+        if parts[1].hasPrefix("ok ") { noteAcknowledgement(of: number) }
         deliver(number, String(parts[1]))
+    }
+
+    // MARK: The quiet time
+
+    /// Begins to look for the acknowledgment of something that is asked from now on.
+    func beginQuietTime() { state.withLock { $0.askedBefore = $0.unanswered } }
+
+    /// Returns after that, or at the end of the time for it.
+    func awaitAcknowledgement(until end: ContinuousClock.Instant) {
+        let left = max(.zero, ContinuousClock.now.duration(to: end))
+        state.wait(milliseconds: Int(left / .milliseconds(1))) { $0.hasAcknowledged ? () : nil }
+    }
+
+    private func noteAcknowledgement(of number: Int) {
+        let isFirst = state.withLock { state in
+            guard let before = state.askedBefore, !state.hasAcknowledged, !before.contains(number) else { return false }
+            state.hasAcknowledged = true
+            return true
+        }
+        if isFirst { state.notifyAll() }
     }
 
     /// Notes the end of the process. Its operations without an answer may have been carried out.
