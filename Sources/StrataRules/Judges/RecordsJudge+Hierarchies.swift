@@ -81,14 +81,14 @@ extension RecordsJudge {
                     .alreadyShared,
                     "Record '\(root)' cannot be shared because a record above it is already shared.", rule: .sharedOnce)
             }
-            if let other = try hierarchy.subtree(of: root).root {
+            if let other = try hierarchy.subtree(of: root).roots.first {
                 throw Refusal(
                     .alreadyShared,
                     "Record '\(root)' cannot be shared because '\(other)' below it is already shared.",
                     rule: .sharedOnce)
             }
         }
-        guard save.parent != .kept, saves[index].stored == nil || hierarchy.moved.contains(name) else { return }
+        guard save.parent != .kept, saves[index].stored == nil || hierarchy.isMoved(name) else { return }
         if hierarchy.isNoRoot(name) { return }
         let target = try save.parent.target.flatMap { try hierarchy.share(of: $0) }
         let own = try hierarchy.shareAsRoot(name)
@@ -100,8 +100,9 @@ extension RecordsJudge {
         guard saves[index].stored != nil, own == nil else { return }
         let before = try hierarchy.shareBefore(name)
         if target == nil, before == nil { return }
-        let below = try hierarchy.subtree(of: name).root
-        if target != nil, let below, try hierarchy.shareAsRoot(below) != target {
+        let roots = try hierarchy.subtree(of: name).roots
+        // In a circle of parents, the root above is below as well.
+        if let target, let below = try roots.first(where: { try hierarchy.shareAsRoot($0) != target }) {
             throw Refusal(
                 .alreadyShared, "Record '\(below)' is the root of a share and cannot be moved under another share.",
                 rule: .sharedRoot)

@@ -52,7 +52,7 @@ extension RecordsJudge {
                 continue
             }
             // A record that keeps its parent stays where it is, or goes with a record above it that is judged itself.
-            if saves[index].stored != nil, !hierarchy.moved.contains(name) { continue }
+            if saves[index].stored != nil, !hierarchy.isMoved(name) { continue }
             if try zone.mayWrite(name, in: &hierarchy) {
                 // A root may have a parent outside the share, but a member cannot choose it.
                 guard saves[index].stored != nil, let parent = body.saves[index].parent.target else { continue }

@@ -38,6 +38,7 @@ struct Hierarchy {
     private var gone: Set<RecordKey> = []
     /// The stored records whose subtrees may come under another share.
     private(set) var moved: [String] = []
+    private var movedKeys: Set<RecordKey> = []
     /// The shares of records after the change, as far as they were determined.
     private var known: [RecordKey: Share?] = [:]
     private var roots: [UInt64: String?] = [:]
@@ -58,8 +59,16 @@ struct Hierarchy {
         place(Placed(name: name, parent: parent, isNew: true))
     }
 
-    mutating func move(_ name: String, under parent: String?) {
+    /// True if a stored record is in ``moved``.
+    func isMoved(_ name: String) -> Bool { movedKeys.contains(Self.key(name)) }
+
+    private mutating func noteMove(of name: String) {
         moved.append(name)
+        movedKeys.insert(Self.key(name))
+    }
+
+    mutating func move(_ name: String, under parent: String?) {
+        noteMove(of: name)
         place(Placed(name: name, parent: parent, isNew: false))
     }
 
@@ -72,12 +81,12 @@ struct Hierarchy {
 
     mutating func begin(_ share: Share, at root: String) {
         newRoots[Self.key(root)] = share
-        if !isNew(Self.key(root)) { moved.append(root) }
+        if !isNew(Self.key(root)) { noteMove(of: root) }
     }
 
     mutating func end(_ share: UInt64) throws {
         guard ended.insert(share).inserted, let root = try root(of: share) else { return }
-        moved.append(root)
+        noteMove(of: root)
         known.removeAll()
     }
 
@@ -169,19 +178,18 @@ struct Hierarchy {
         } ?? nil
     }
 
-    /// Returns a record and those below it after the change, without those under roots of their own, and the first such
-    /// root.
+    /// Returns a record and those below it after the change, without those under roots of their own, and these roots.
     ///
     /// - Throws: ``Refusal`` if there are too many.
-    mutating func subtree(of name: String) throws -> (names: [String], root: String?) {
+    mutating func subtree(of name: String) throws -> (names: [String], roots: [String]) {
         var names = [name]
         var seen: Set<RecordKey> = [Self.key(name)]
-        var root: String?
+        var roots: [String] = []
         var next = 0
         while next < names.count {
             for child in try children(of: names[next]) where seen.insert(Self.key(child)).inserted {
                 if try shareAsRoot(child) != nil {
-                    root = root ?? child
+                    roots.append(child)
                     continue
                 }
                 names.append(child)
@@ -189,7 +197,7 @@ struct Hierarchy {
             try checkMoves(names.count, below: name)
             next += 1
         }
-        return (names, root)
+        return (names, roots)
     }
 
     /// - Throws: ``Refusal`` if there are too many records, counted with those below the named one.

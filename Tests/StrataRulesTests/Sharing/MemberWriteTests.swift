@@ -121,6 +121,17 @@ struct MemberWriteTests {
         #expect(try save(above, .init("b", base: store.version(of: "b"))) == [.permissionFailure, nil])
     }
 
+    @Test("B374 Two forms of one letter name two records, of which one may move while the other keeps its parent")
+    func formsOfNames() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        try store.save([.init(composed, parent: "a"), .init(decomposed, parent: "a")])
+        var above = ShareFixture.Item("a", base: try store.version(of: "a"))
+        above.removesParent = true
+        let kept = ShareFixture.Item(composed, base: try store.version(of: composed))
+        let moved = ShareFixture.Item(decomposed, base: try store.version(of: decomposed), parent: "list")
+        #expect(try save(above, kept, moved) == [.permissionFailure, nil, nil])
+    }
+
     @Test("B376, B377 Deleting the share leaves it; records of it cannot be deleted in the same request")
     func leaving() throws {
         #expect(try delete("Share-1", "a") == [nil, .permissionFailure])

@@ -22,6 +22,18 @@ struct RootPlaceTests {
         #expect(try store.save([.init("c", base: other, parent: "b")]).saves[0].code == .alreadyShared)
     }
 
+    @Test("B313: a record with roots of two shares below it comes under neither")
+    func circleWithTwoRoots() throws {
+        let store = try ShareFixture()
+        try store.save([.init("d")])
+        try store.save(shared("e", as: "Share-e", parent: "d"))
+        try store.save(shared("f", as: "Share-f", parent: "d"))
+        for root in ["e", "f"] {
+            let base = try store.version(of: "d")
+            #expect(try store.save([.init("d", base: base, parent: root)]).saves[0].code == .alreadyShared)
+        }
+    }
+
     @Test("B255, B313: a share whose root the request deletes still counts for its saves, as the delete may fail")
     func rootsThatMayStay() throws {
         let store = try ShareFixture()
