@@ -1,6 +1,5 @@
 import Foundation
 import StrataModel
-import StrataReplay
 import StrataStore
 import StrataSystem
 
@@ -30,7 +29,7 @@ extension CloudStore {
         maximumPause: Duration? = nil, follows: Bool = false
     ) throws -> Playback {
         do {
-            let reel = try StrataReplay.Playback(
+            let reel = try StrataStore.Playback(
                 of: store, from: offset, through: last, speed: speed.engine, maximumPause: maximumPause,
                 follows: follows, clock: options.playbackClock)
             return Playback(reel, try CloudStore(options, at: nil) { reel.store })
@@ -50,7 +49,7 @@ extension CloudStore {
         /// Only on demand: each call of ``Playback/step()`` plays one commit.
         case stepped
 
-        fileprivate var engine: StrataReplay.PlaybackSpeed {
+        fileprivate var engine: StrataStore.PlaybackSpeed {
             switch self {
             case .original: .original
             case .multiplied(let factor): .multiplied(factor)
@@ -82,9 +81,9 @@ extension CloudStore {
 
         /// The store as far as it has been played; read-only.
         public let store: CloudStore
-        private let reel: StrataReplay.Playback
+        private let reel: StrataStore.Playback
 
-        fileprivate init(_ reel: StrataReplay.Playback, _ store: CloudStore) {
+        fileprivate init(_ reel: StrataStore.Playback, _ store: CloudStore) {
             (self.reel, self.store) = (reel, store)
             // No console event announces here that an account is usable again.
             reel.onPlay { [weak store] in store?.opened.faults.wakeAll() }
@@ -136,14 +135,14 @@ extension CloudStore {
         public struct Commits: AsyncSequence, Sendable {
             public typealias Element = Commit
 
-            fileprivate let commits: StrataReplay.Playback.Commits
+            fileprivate let commits: StrataStore.Playback.Commits
 
             /// Returns an iterator that begins with the first commit.
             public func makeAsyncIterator() -> Iterator { Iterator(commits: commits.makeAsyncIterator()) }
 
             /// Iterates over the commits.
             public struct Iterator: AsyncIteratorProtocol {
-                fileprivate var commits: StrataReplay.Playback.Commits.Iterator
+                fileprivate var commits: StrataStore.Playback.Commits.Iterator
 
                 /// Returns the next commit; nil at the end.
                 ///

@@ -1,5 +1,5 @@
 import Foundation
-import StrataReplay
+import StrataStore
 import StrataSystem
 import Synchronization
 

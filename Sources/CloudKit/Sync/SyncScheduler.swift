@@ -1,4 +1,4 @@
-import StrataReplay
+import StrataStore
 import StrataSystem
 
 /// Decides when an engine syncs by itself and when it reports its state, on the store's clock (docs/sync-engine.md).

@@ -1,4 +1,4 @@
-import StrataReplay
+import StrataStore
 import StrataSystem
 
 /// Calls an action at a time on the store's clock. While no time is set, nothing runs.

@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// A past that is played back, commit by commit (StrataReplay's `Playback`).
+/// A past that is played back, commit by commit (``Playback``).
 extension Store {
     /// Returns the store as of a commit, to which ``play(_:)`` adds the later commits again. Devices can listen,
     /// and are notified as they were then; nothing can be written.

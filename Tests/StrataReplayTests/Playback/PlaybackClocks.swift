@@ -1,6 +1,6 @@
 import StrataSystem
 
-@testable import StrataReplay
+@testable import StrataStore
 
 /// A clock for whom waiting takes no time: it is at once what somebody waits for.
 final class JumpingClock: PlaybackClock {

@@ -1,10 +1,9 @@
 import StrataModel
-import StrataStore
 import StrataSystem
 import TestSupport
 import Testing
 
-@testable import StrataReplay
+@testable import StrataStore
 
 /// What devices are told by a playback, against what they were told when it was news.
 @Suite("Notifications that are played again", .timeLimit(.minutes(3)))

@@ -1,12 +1,11 @@
 import StrataLog
 import StrataModel
-import StrataStore
 import StrataSystem
 import StrataViews
 import TestSupport
 import Testing
 
-@testable import StrataReplay
+@testable import StrataStore
 
 @Suite("Histories that are played again", .timeLimit(.minutes(2)))
 struct PlaybackTests {

@@ -1,6 +1,5 @@
 import StrataLog
 import StrataModel
-import StrataStore
 import StrataTree
 import StrataViews
 

@@ -1,6 +1,5 @@
 import StrataLog
 import StrataModel
-import StrataStore
 import StrataSystem
 
 /// Plays a store's history again as its clients saw it. A read-only store begins as it was after some commit, and
