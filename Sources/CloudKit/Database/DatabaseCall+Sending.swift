@@ -11,26 +11,37 @@ extension DatabaseCall {
         _ body: nonisolated(nonsending) (OpenedStore) async throws -> Value
     ) async throws(CKError) -> Value {
         do {
-            let opened = try client.opened()
-            let fault = opened.faults.inject(
-                kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess,
-                carriesToken: carriesToken)
-            guard let fault else { return try await body(try usable(for: kind)) }
-            if let delay = fault.delay, delay > .zero { try await Task.sleep(for: delay) }
-            // The account is not checked for a request that the network or the service rejects.
-            if let failure = fault.failure {
-                note(fault, opened)
-                throw failure
-            }
-            let value = try await body(try usable(for: kind))
-            if fault.losesResponse {
-                note(fault, opened)
-                throw CKError(.serverResponseLost, message: "The request was applied, but its response was lost.")
-            }
+            let (opened, fault) = try await send(kind, carriesToken: carriesToken)
+            let value = try await body(opened)
+            if let fault { try loseResponse(fault, opened) }
             return value
         } catch {
             throw CKError(engine: error)
         }
+    }
+
+    // These two are apart from `asking` since the compiler makes a copy of a generic function for each type of value.
+
+    /// Brings a request to the store, with the failure and the delay that the console set.
+    private nonisolated(nonsending) func send(
+        _ kind: CloudStore.RequestKind, carriesToken: Bool
+    ) async throws -> (OpenedStore, InjectedFault?) {
+        let opened = try client.opened()
+        let fault = opened.faults.inject(
+            kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess, carriesToken: carriesToken)
+        if let delay = fault?.delay, delay > .zero { try await Task.sleep(for: delay) }
+        // The account is not checked for a request that the network or the service rejects.
+        if let fault, let failure = fault.failure {
+            note(fault, opened)
+            throw failure
+        }
+        return (try usable(for: kind), fault)
+    }
+
+    private func loseResponse(_ fault: InjectedFault, _ opened: OpenedStore) throws(CKError) {
+        guard fault.losesResponse else { return }
+        note(fault, opened)
+        throw CKError(.serverResponseLost, message: "The request was applied, but its response was lost.")
     }
 
     /// Returns the store if the actor may make a request of this kind.
