@@ -11,6 +11,8 @@ let package = Package(
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
         // Apple's module `os`, under another name: docs/decisions/0015-the-module-os-has-another-name.md.
         .library(name: "StrataOS", targets: ["StrataOS"]),
+        // What client code needs of Combine and Foundation and Linux lacks: docs/guide/porting.md.
+        .library(name: "StrataPorting", targets: ["StrataPorting"]),
         // Stores on several machines (docs/replication.md): what orders their logs.
         .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
         .library(name: "StrataPostgres", targets: ["StrataPostgres"]),
@@ -23,11 +25,11 @@ let package = Package(
             ]),
     ],
     targets: [
-        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CStrataLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(name: "CStrataSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "CStrata"),
         .target(name: "StrataModel"),
-        .target(name: "StrataSystem", dependencies: ["CLZ4", "CSodium", "CStrata", "StrataModel"]),
+        .target(name: "StrataSystem", dependencies: ["CStrataLZ4", "CStrataSodium", "CStrata", "StrataModel"]),
         .target(name: "StrataLog", dependencies: ["StrataModel", "StrataSystem"]),
         .target(name: "StrataReplication", dependencies: ["StrataModel", "StrataSystem", "StrataLog"]),
         // What sequencers on servers share: addresses, and client libraries that are loaded when they are needed.
@@ -60,10 +62,11 @@ let package = Package(
             name: "CloudKit",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataViews", "StrataRules",
-                "StrataQuery", "StrataStore", "StrataReplay", "CoreLocation", "CCloudKit",
+                "StrataQuery", "StrataStore", "CoreLocation", "CCloudKit",
             ]),
         .target(name: "StrataTesting", dependencies: ["StrataSystem", "CloudKit"]),
         .target(name: "StrataOS", dependencies: ["StrataSystem"]),
+        .target(name: "StrataPorting"),
         .target(
             name: "StrataTool",
             dependencies: [
@@ -221,6 +224,7 @@ let package = Package(
             path: "Tests/Fuzz/Sources/FuzzBodies"),
         .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
         .testTarget(name: "StrataOSTests", dependencies: ["StrataSystem", "StrataOS", "TestSupport"]),
+        .testTarget(name: "StrataPortingTests", dependencies: ["StrataPorting"]),
         .testTarget(name: "StyleTests", exclude: ["EngineSurface.txt"]),
     ],
     swiftLanguageModes: [.v6]
@@ -244,7 +248,7 @@ if Context.environment["STRATA_BENCH"] == "1" {
             name: "strata-guards",
             dependencies: [
                 "CCounters", "StrataModel", "StrataSystem", "StrataLog", "StrataQuery", "StrataStore", "TestSupport",
-            ], path: "Benchmarks/Sources/strata-guards", exclude: ["limits.tsv"],
+            ], path: "Benchmarks/Sources/strata-guards", exclude: ["limits.tsv", "text.tsv"],
             linkerSettings: [
                 .unsafeFlags(
                     ["retain", "retain_n", "bridgeObjectRetain", "bridgeObjectRetain_n"].flatMap {

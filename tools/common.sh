@@ -108,9 +108,19 @@ find_imports() {
     local products file
     products=$(swift build --package-path "$root" "$@" --show-bin-path) || return
     imports=(-I "$products/Modules")
-    for file in "$root"/Sources/{CLZ4,CSodium}/module.modulemap "$products"/{CStrata,CCloudKit}.build/module.modulemap; do
+    for file in "$root"/Sources/{CStrataLZ4,CStrataSodium}/module.modulemap "$products"/{CStrata,CCloudKit}.build/module.modulemap; do
         imports+=(-Xcc "-fmodule-map-file=$file")
     done
+}
+
+# text_sizes FOLDER: the bytes of machine code of each Swift module of a build, before linking, largest first.
+text_sizes() {
+    local module
+    for module in "$root"/Sources/*/; do
+        module=$(basename "$module")
+        compgen -G "$1/$module.build/*.swift.o" >/dev/null || continue
+        printf '%s\t%s\n' "$module" "$(size -A "$1/$module.build"/*.o | awk '/^\.text/ { sum += $2 } END { print sum }')"
+    done | sort -t $'\t' -k 2nr
 }
 
 # Runs in a network of its own, whose only interface is down at first.

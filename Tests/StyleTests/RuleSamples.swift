@@ -141,7 +141,7 @@ enum RuleSamples {
         bad("imports", "import Glibc\n", path: "Sources/StrataModel/Values/TextFolding.swift"),
         good("imports", "import Foundation\n", path: "Sources/StrataModel/Values/TextFolding.swift"),
         good("imports", "import StrataModel\nimport StrataSystem\nimport Synchronization\n// import Foundation\n"),
-        good("imports", "import Glibc\nimport CLZ4\n", path: "Sources/StrataSystem/Sample.swift"),
+        good("imports", "import Glibc\nimport CStrataLZ4\n", path: "Sources/StrataSystem/Sample.swift"),
         good("imports", "import Foundation\nimport CoreLocation\n", path: "Sources/CloudKit/Sample.swift"),
         good("imports", "import Foundation\n", path: "Tests/StrataLogTests/Sample.swift"),
     ]

@@ -1,4 +1,4 @@
-import CSodium
+import CStrataSodium
 
 /// XChaCha20-Poly1305: without the key, sealed bytes can neither be read nor be changed unnoticed.
 ///

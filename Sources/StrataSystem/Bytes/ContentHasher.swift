@@ -1,4 +1,4 @@
-import CSodium
+import CStrataSodium
 
 /// BLAKE2b-256 of bytes that arrive in pieces: the name under which an asset is stored.
 ///

@@ -1,4 +1,4 @@
-import CLZ4
+import CStrataLZ4
 
 /// Compression and decompression of LZ4 blocks.
 package enum LZ4 {

@@ -1,4 +1,4 @@
-import CLZ4
+import CStrataLZ4
 
 /// Compresses harder than ``LZ4``, for data that is written once and read often. The blocks are decompressed alike.
 package struct LZ4Strong: ~Copyable {

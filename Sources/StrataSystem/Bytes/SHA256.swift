@@ -1,4 +1,4 @@
-import CSodium
+import CStrataSodium
 
 /// SHA-256, for formats that require it. The log's own contents are hashed by ``ContentHasher``.
 package enum SHA256 {

@@ -1,4 +1,4 @@
-import CSodium
+import CStrataSodium
 
 /// The library used for all cryptography.
 enum Sodium {

@@ -1,4 +1,4 @@
-import CSodium
+import CStrataSodium
 import StrataModel
 
 /// The secret of a store, which keys everything that a client holds and must not be able to make (docs/security.md).

@@ -5,7 +5,7 @@ import StrataSystem
 
 /// The command-line tool: finds the command, runs it, and maps the result to an exit code.
 public enum Tool {
-    public static let version = "0.1.0"
+    public static let version = "0.1.0-dev"
 
     /// - Parameter words: the command line without the program's name, as received from the operating system.
     public static func run(_ words: [UnsafePointer<CChar>]) -> ExitCode {
