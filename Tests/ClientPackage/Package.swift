@@ -19,10 +19,15 @@ let package = Package(
         .target(
             name: "LoggingAsOS", dependencies: [strataOS],
             swiftSettings: strict + [.unsafeFlags(["-module-alias", "os=StrataOS"])]),
+        // An app's code as it is, beside one file that is for Linux (docs/guide/embedding.md).
+        .target(
+            name: "Ported", dependencies: [cloudKit, .product(name: "StrataPorting", package: "strata")],
+            swiftSettings: strict + [.unsafeFlags(["-module-alias", "Combine=StrataPorting"])]),
         .executableTarget(
             name: "client",
             dependencies: [
-                "Surface", "SurfaceSwift5", "Logging", "LoggingAsOS", .product(name: "Neighbor", package: "Neighbor"),
+                "Surface", "SurfaceSwift5", "Logging", "LoggingAsOS", "Ported",
+                .product(name: "Neighbor", package: "Neighbor"),
                 strataOS,
             ],
             swiftSettings: strict),

@@ -8,6 +8,7 @@ struct ImportsRule: FileRule {
         "CoreLocation": ["Foundation"],
         "CloudKit": ["Foundation"],
         "StrataOS": ["Foundation"],
+        "StrataPorting": ["Foundation"],
         "StrataTool": ["Foundation", "Glibc"],
         "strata": ["Foundation", "Glibc"],
     ]

@@ -1,6 +1,7 @@
 import Logging
 import LoggingAsOS
 import Neighbor
+import Ported
 import StrataOS
 import Surface
 import SurfaceSwift5
@@ -18,3 +19,8 @@ for (mode, check) in [(6, Surface.checkSurface), (5, SurfaceSwift5.checkSurface)
     try await check()
     print("Swift \(mode): the surface is as expected")
 }
+
+let model = NotesModel()
+try await model.add("first")
+print("the app's model says: \(model.status)")
+guard model.status == "1 notes" else { fatalError("the model did not see its change") }
