@@ -313,6 +313,12 @@ extension ReferenceStore.Judgement {
             return nil
         }
         func isRoot(_ name: ReferenceName) -> Bool { zone.share(ofRoot: name) != nil }
+        // A record that keeps its parent, and begins no share, goes nowhere by itself.
+        if let old = stored(save.place), old.parent == merged[index]?.parent,
+            self.zone(save.place.zone)?.share(ofRoot: name) == zone.share(ofRoot: name)
+        {
+            return nil
+        }
         guard let above = zone.ancestry(of: name).dropFirst().first(where: isRoot) else { return nil }
         // A new record can only concern its own share.
         let below = stored(save.place) == nil ? [name] : zone.descendants(of: name)
