@@ -6,7 +6,7 @@ import Testing
     @Test func version() throws {
         for word in ["--version", "version", "-V", "-v"] {
             let result = try ToolProcess.run(word, in: "/tmp")
-            #expect(result.code == 0 && result.output == "strata 0.1.0\n" && result.errors.isEmpty, "\(word)")
+            #expect(result.code == 0 && result.output == "strata 0.1.0-dev\n" && result.errors.isEmpty, "\(word)")
         }
     }
 

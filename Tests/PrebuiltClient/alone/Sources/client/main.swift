@@ -1,0 +1,1 @@
+../../../client/Sources/client/main.swift
