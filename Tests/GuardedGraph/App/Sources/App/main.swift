@@ -1,0 +1,7 @@
+import CloudKit
+import Guarded
+
+#if !canImport(CloudKit)
+#error("a target that depends on CloudKit must see it")
+#endif
+print("\(filesThatSawCloudKit) of \(fileCount) files of the other package see CloudKit")

@@ -1,0 +1,1 @@
+public let below3 = 3

@@ -1,0 +1,1 @@
+public let below7 = 7

@@ -1,0 +1,5 @@
+#if canImport(CloudKit)
+let part10 = 1
+#else
+let part10 = 0
+#endif
