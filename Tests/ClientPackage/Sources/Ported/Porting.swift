@@ -1,3 +1,3 @@
 #if os(Linux)
-@_exported import StrataPorting
+@_exported import Combine
 #endif
