@@ -113,13 +113,17 @@ find_imports() {
     done
 }
 
+# objects_of MODULE FOLDER: the objects of a module in a build's folder, without those of sources that are gone.
+objects_of() { find "$root/Sources/$1" \( -name '*.swift' -o -name '*.c' \) -printf "$2/$1.build/%f.o\n" | LC_ALL=C sort; }
+
 # text_sizes FOLDER: the bytes of machine code of each Swift module of a build, before linking, largest first.
 text_sizes() {
-    local module
+    local module objects
     for module in "$root"/Sources/*/; do
         module=$(basename "$module")
         compgen -G "$1/$module.build/*.swift.o" >/dev/null || continue
-        printf '%s\t%s\n' "$module" "$(size -A "$1/$module.build"/*.o | awk '/^\.text/ { sum += $2 } END { print sum }')"
+        mapfile -t objects < <(objects_of "$module" "$1")
+        printf '%s\t%s\n' "$module" "$(size -A "${objects[@]}" | awk '/^\.text/ { sum += $2 } END { print sum }')"
     done | sort -t $'\t' -k 2nr
 }
 
