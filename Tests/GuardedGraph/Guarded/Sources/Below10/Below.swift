@@ -1,1 +1,0 @@
-public let below10 = 10

@@ -1,1 +1,0 @@
-public let below4 = 4

@@ -1,1 +1,0 @@
-public let below7 = 7

@@ -1,5 +1,0 @@
-#if canImport(CloudKit)
-let part1 = 1
-#else
-let part1 = 0
-#endif

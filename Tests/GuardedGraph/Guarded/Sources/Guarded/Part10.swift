@@ -1,5 +1,0 @@
-#if canImport(CloudKit)
-let part10 = 1
-#else
-let part10 = 0
-#endif

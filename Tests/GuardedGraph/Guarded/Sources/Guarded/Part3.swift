@@ -1,5 +1,0 @@
-#if canImport(CloudKit)
-let part3 = 1
-#else
-let part3 = 0
-#endif

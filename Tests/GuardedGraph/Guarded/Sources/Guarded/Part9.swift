@@ -1,5 +1,0 @@
-#if canImport(CloudKit)
-let part9 = 1
-#else
-let part9 = 0
-#endif
