@@ -169,7 +169,7 @@ struct Checker {
         }
     }
 
-    /// Checks that every process took writes again after the last fault.
+    /// Checks that every process takes writes again soon after the last fault.
     private func checkEnd(_ history: RecordedOperations, _ places: [UInt64]) {
         guard history.hasQuietTime else { return tally.violation("the history has no end") }
         if history.acknowledging.count < Campaign.processCount {

@@ -8,8 +8,8 @@ struct Campaign {
     static let processCount = 3
     static let clientCount = 6
     static let sharedZone = "shared"
-    /// The limit of the time after the last fault until every process has acknowledged something.
-    static let quietSeconds = 60
+    /// The time after the last fault in which every process has to take writes again.
+    static let quietSeconds = 12
     private static let openingMilliseconds = 120_000
 
     let folder: String
@@ -91,7 +91,7 @@ struct Campaign {
         if earlierBinary != nil { schedule.planUpgrades(within: seconds) }
         schedule.run(milliseconds: seconds * 1_000)
         history.note(["! over"])
-        awaitAcknowledgements(processes)
+        observeRecovery(of: processes)
         history.note(["! quiet"])
         tally.stopClock()
         for client in made { client.finish() }
@@ -100,14 +100,15 @@ struct Campaign {
         for thread in processThreads { thread.join() }
     }
 
-    /// Waits until each process has acknowledged something that it was asked after the last fault.
-    private func awaitAcknowledgements(_ processes: [StoreProcess]) {
+    /// Lets the quiet time pass, and notes when each process had acknowledged something that it was asked in it.
+    private func observeRecovery(of processes: [StoreProcess]) {
+        let end = ContinuousClock.now + .seconds(quietSeconds)
         let start = ContinuousClock.now
         for process in processes { process.beginQuietTime() }
-        for process in processes {
-            process.awaitAcknowledgement(until: start + .seconds(quietSeconds))
-        }
+        for process in processes { process.awaitAcknowledgement(until: end) }
         tally.noteRecovery(start.duration(to: .now))
+        let left = max(.zero, ContinuousClock.now.duration(to: end))
+        usleep(UInt32(left / .microseconds(1)))
     }
 
     private func rest(seconds: Int) {
