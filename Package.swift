@@ -11,7 +11,7 @@ let package = Package(
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
         // Apple's module `os`, under another name: docs/decisions/0015-the-module-os-has-another-name.md.
         .library(name: "StrataOS", targets: ["StrataOS"]),
-        // What client code needs of Combine and Foundation and Linux lacks: docs/guide/porting.md.
+        // What client code needs of Combine and Foundation and Linux lacks: docs/guide/embedding.md.
         .library(name: "StrataPorting", targets: ["StrataPorting"]),
         // Stores on several machines (docs/replication.md): what orders their logs.
         .library(name: "StrataJetStream", targets: ["StrataJetStream"]),
