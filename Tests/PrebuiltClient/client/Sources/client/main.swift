@@ -44,8 +44,8 @@ let (matches, _) = try await database.records(matching: query, inZoneWith: zone.
 guard matches.count == 1 else { throw Failure("the query found \(matches.count) records") }
 try store.close()
 
-// An archive names its class as Apple's do, which a function that nothing calls has prepared. A Foundation that is linked
-// statically archives nothing.
+// An archive names its class as Apple's do, which a function that nothing calls has prepared. A Foundation that is
+// linked statically archives nothing.
 let archive = try NSKeyedArchiver.archivedData(withRootObject: id, requiringSecureCoding: true)
 if CommandLine.arguments.contains("static") {
     guard archive.isEmpty else { throw Failure("a static Foundation archives: leave this out") }
