@@ -21,7 +21,7 @@ struct StyleTests {
 
     @Test(
         "The program that a page begins with is the one that is built",
-        arguments: [("README.md", "TwoDevices"), ("docs/engine.md", "SmallProgram")])
+        arguments: [("docs/engine.md", "SmallProgram")])
     func programsOfPages(page: String, example: String) throws {
         let files = try Repository.files()
         let text = try #require(files.first { $0.path == page }).lines
