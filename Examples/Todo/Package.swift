@@ -4,6 +4,7 @@ import PackageDescription
 let package = Package(
     name: "Todo",
     platforms: [.macOS(.v14)],
+    // A package elsewhere has .package(path: "../strata"): see docs/guide/embedding.md.
     dependencies: [.package(name: "strata", path: "../..")],
     targets: [
         .executableTarget(
