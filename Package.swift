@@ -225,7 +225,7 @@ let package = Package(
         .testTarget(name: "FuzzReplayTests", dependencies: ["StrataModel", "StrataSystem", "FuzzedInputs"]),
         .testTarget(name: "StrataOSTests", dependencies: ["StrataSystem", "StrataOS", "TestSupport"]),
         .testTarget(name: "StrataPortingTests", dependencies: ["StrataPorting"]),
-        .testTarget(name: "StyleTests", exclude: ["EngineSurface.txt"]),
+        .testTarget(name: "StyleTests", exclude: ["EngineSurface.txt", "PageBudgets.txt"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// The notification that standbys have an entry (docs/replication.md §7).
+/// The notification that standbys have an entry (docs/replication-internals.md §7).
 ///
 /// Every role that may connect to the database can send one. So it wakes a reader, but counts only if the entry with
 /// the number has the ID: a role that may not read the entries learns IDs only of entries that were announced.

@@ -3,8 +3,8 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 
-/// Messages between the processes of a store, as notifications, of which PostgreSQL keeps nothing (docs/replication.md
-/// §6).
+/// Messages between the processes of a store, as notifications, of which PostgreSQL keeps nothing
+/// (docs/replication-internals.md §6).
 ///
 /// Each process listens on channels with random names. A role learns the name of another process's channel from its
 /// entries, or from the server's statistics and logs; others cannot send it anything. A request has a random number,

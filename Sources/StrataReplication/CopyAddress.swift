@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 /// The address of the sequencer that a copy follows, without passwords: the content of `SEQUENCER`
-/// (docs/replication.md §5).
+/// (docs/replication-internals.md §5).
 package enum CopyAddress {
     private static let maximumBytes = 4_096
 

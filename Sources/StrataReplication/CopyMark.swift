@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 /// The place up to which a copy of a log has read the entries of its sequencer: the content of `REPLICA`
-/// (docs/replication.md §5).
+/// (docs/replication-internals.md §5).
 ///
 /// It is written once the copy has synced what it names. Without it, all entries are read again and compared with the
 /// copy.

@@ -214,8 +214,8 @@ extension ReplicatedLog {
         }
     }
 
-    /// Notices a sequencer that lost entries and got their commits back as others (docs/replication.md §8): whatever
-    /// this copy decided on the lost ones would be void.
+    /// Notices a sequencer that lost entries and got their commits back as others (docs/replication-internals.md §8):
+    /// whatever this copy decided on the lost ones would be void.
     private func checkPublished(_ entry: SequencedEntry, _ state: State) throws {
         let offset = entry.position.offset + 1
         guard entry.writer == SequencedEntry.publisher, !state.published.contains(entry.id),

@@ -6,8 +6,8 @@ import StrataSystem
 ///
 /// Every process keeps all commits in segments of its own, the *copy*. An entry of the sequencer counts if it was
 /// decided on the last entry that counted; all others are void, by the same rule for every copy
-/// (docs/replication.md §2). So offsets have no gaps and are the same everywhere, whatever the sequencer repeats,
-/// delays or reports.
+/// (docs/replication-internals.md §2). So offsets have no gaps and are the same everywhere, whatever the sequencer
+/// repeats, delays or reports.
 ///
 /// ```swift
 /// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: MemorySequencer(sequence))

@@ -2,7 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// An entry of a sequencer: a batch of commits, or a statement to all copies of the log (docs/replication.md §2).
+/// An entry of a sequencer: a batch of commits, or a statement to all copies of the log
+/// (docs/replication-internals.md §2).
 package struct SequencedEntry: Sendable {
     package enum Content: Sendable {
         /// The identity of the store, and the options on which all processes agree: the first entry.

@@ -2,9 +2,9 @@ import StrataModel
 
 /// Puts entries of several writers into one order, and keeps them. Numbers begin at 1 and have no gaps.
 ///
-/// A log relies on it for nothing but the order (docs/replication.md §3): it may lose answers, give them late, accept
-/// an entry twice or after another one than expected, and name an entry before anyone can read it. It must never give
-/// another entry for a number, or lose one; a ``ReplicatedLog`` notices that and stops writing.
+/// A log relies on it for nothing but the order (docs/replication-internals.md §7): it may lose answers, give them
+/// late, accept an entry twice or after another one than expected, and name an entry before anyone can read it. It must
+/// never give another entry for a number, or lose one; a ``ReplicatedLog`` notices that and stops writing.
 package protocol Sequencer: AnyObject, Sendable {
     /// The maximum length of an entry.
     var maximumEntryBytes: Int { get }

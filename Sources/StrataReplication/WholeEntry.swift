@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The content of an entry whose commits came in parts before it (docs/replication.md §2).
+/// The content of an entry whose commits came in parts before it (docs/replication-internals.md §2).
 package struct WholeEntry: Sendable {
     package let commitCount: UInt32
     package let partCount: UInt32

@@ -2,7 +2,7 @@ import Foundation
 
 /// Looks up each path that a page names: the targets of links, and code that begins with a folder of the repository.
 ///
-/// CHANGELOG may name what is gone. README names every folder of Sources.
+/// CHANGELOG may name what is gone. The page on the design names every folder of Sources.
 struct PagePathsRule: StyleRule {
     private static let folders = ["Sources/", "Tests/", "Examples/", "Benchmarks/", "docs/", "tools/"]
 
@@ -29,12 +29,12 @@ struct PagePathsRule: StyleRule {
     }
 
     private func missingFolders(in files: [SourceFile]) -> [Finding] {
-        guard let readme = files.first(where: { $0.path == "README.md" }) else { return [] }
+        guard let design = files.first(where: { $0.path == "docs/architecture.md" }) else { return [] }
         let parts = files.filter { $0.path.hasPrefix("Sources/") }.map { $0.path.split(separator: "/")[1] }
         return Set(parts).sorted().filter {
-            !readme.text.contains("`Sources/\($0)`") && !readme.text.contains("`\($0)`")
+            !design.text.contains("`Sources/\($0)`") && !design.text.contains("`\($0)`")
         }
-        .map { readme.finding(0, "Sources/\($0) is missing in the table of the repository; add it") }
+        .map { design.finding(0, "Sources/\($0) is missing in the table of modules; add it") }
     }
 
     /// The targets of links to files, without their fragments.

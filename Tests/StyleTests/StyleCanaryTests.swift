@@ -17,9 +17,8 @@ struct StyleCanaryTests {
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
         // These look at several files, and have tests of their own below.
-        guard !["unused files", "folder size", "dependencies", "public surface", "circles"].contains(rule) else {
-            return
-        }
+        let together = ["unused files", "folder size", "dependencies", "public surface", "circles", "page budgets"]
+        guard !together.contains(rule) else { return }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
     }
@@ -40,6 +39,31 @@ struct StyleCanaryTests {
         let other = SourceFile(path: "Sources/StrataLog/Other.swift", text: "")
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles) + [other]).isEmpty)
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
+    }
+
+    @Test("A page may have so many words and semicolons, and no more")
+    func pageBudgets() throws {
+        let rule = try rule("page budgets")
+        func findings(_ text: String, _ path: String = "docs/a.md", budget: String? = "5 docs/a.md\n") -> Int {
+            let list = budget.map { SourceFile(path: PageBudgetRule.list, text: $0) }
+            return rule.findings(in: [SourceFile(path: path, text: text)] + [list].compactMap(\.self)).count
+        }
+        let words = { String(repeating: "word ", count: $0) }
+        #expect(findings(words(5)) == 0)
+        #expect(findings(words(6)) == 1)
+        #expect(findings(words(5), budget: "") == 1)
+        #expect(findings(words(5), budget: "5 docs/a.md\n5 docs/b.md\n") == 1)
+        #expect(findings(words(5), "docs/rules.md", budget: "") == 0)
+        #expect(findings(words(5), "Tests/a.md", budget: "") == 0)
+        #expect(findings(words(500) + "; ", budget: "501 docs/a.md\n") == 0)
+        #expect(findings(words(498) + "; ", budget: "501 docs/a.md\n") == 1)
+        #expect(findings(words(5) + "`;` &lt; <!-- ; -->\n```\n;\n```\n", budget: "20 docs/a.md\n") == 0)
+        let most = PageBudgetRule.maximumWords
+        #expect(findings(words(most), budget: "\(most) docs/a.md\n") == 0)
+        #expect(findings(words(most + 1), budget: "\(most + 1) docs/a.md\n") == 1)
+        let lines = { String(repeating: "\n", count: $0) }
+        #expect(findings(lines(PageBudgetRule.maximumLinesOfReadme), "README.md", budget: "5 README.md\n") == 0)
+        #expect(findings(lines(PageBudgetRule.maximumLinesOfReadme + 1), "README.md", budget: "5 README.md\n") == 1)
     }
 
     @Test("Files of a module do not name each other's types in a circle")

@@ -51,6 +51,7 @@ enum StyleRules {
         ("file name", FileNameRule()),
         ("page paths", PagePathsRule()),
         ("plain words", PlainWordsRule()),
+        ("page budgets", PageBudgetRule()),
         ("public surface", PublicSurfaceRule()),
         ("rule citations", RuleCitationsRule()),
     ]

@@ -20,15 +20,18 @@ struct StyleTests {
     }
 
     @Test(
-        "The program that a page begins with is the one that is built",
-        arguments: [("README.md", "TwoDevices"), ("docs/engine.md", "SmallProgram")])
-    func programsOfPages(page: String, example: String) throws {
+        "A file that a page shows is the one of the repository",
+        arguments: [
+            ("docs/engine.md", "swift", "Examples/SmallProgram/main.swift"),
+            ("docs/guide/ci.md", "yaml", "Examples/TestedApp/.github/workflows/tests.yml"),
+            ("docs/guide/ci.md", "dockerfile", "Examples/TestedApp/Dockerfile"),
+        ])
+    func shownFiles(page: String, language: String, path: String) throws {
         let files = try Repository.files()
         let text = try #require(files.first { $0.path == page }).lines
         // The page leaves out what has to do with the command line.
-        let program = try #require(files.first { $0.path == "Examples/\(example)/main.swift" }).lines
-            .filter { !$0.contains("ExampleArguments") }
+        let shown = try #require(files.first { $0.path == path }).lines.filter { !$0.contains("ExampleArguments") }
         // The file ends with the end of its last line.
-        #expect(Array(text.drop { $0 != "```swift" }.dropFirst().prefix { $0 != "```" }) == program.dropLast())
+        #expect(Array(text.drop { $0 != "```\(language)" }.dropFirst().prefix { $0 != "```" }) == shown.dropLast())
     }
 }

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Asks other processes for answers, and notices those that are gone (docs/replication.md §6).
+/// Asks other processes for answers, and notices those that are gone (docs/replication-internals.md §6).
 ///
 /// A request is sent only to a process that has just given a sign of life. While its answer is late, the process is
 /// asked for another sign.

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataSystem
 
-/// Chooses the process that appends for all (docs/replication.md §6).
+/// Chooses the process that appends for all (docs/replication-internals.md §6).
 extension ReplicatedLog {
     /// The time after its last entry in which a process may be the home writer.
     private static let homeTime = Duration.seconds(1)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// A sequencer that also carries requests from one process of a store to another (docs/replication.md §6).
+/// A sequencer that also carries requests from one process of a store to another (docs/replication-internals.md §6).
 ///
 /// Only speed depends on it: a request may be lost, and its answer may be late or lost.
 package protocol RequestCarrier: Sequencer {

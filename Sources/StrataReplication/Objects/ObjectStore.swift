@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// Objects, each named by the hash of its bytes, that the servers of a store's log keep for all its processes
-/// (docs/replication.md §6).
+/// (docs/replication-internals.md §10).
 ///
 /// ```swift
 /// let objects = ObjectStore(keeper, SystemRandom())

@@ -1,8 +1,8 @@
 import StrataModel
 import StrataSystem
 
-/// The message that makes an object whole (docs/replication.md §6): what the object has, where its pieces are, and its
-/// last bytes.
+/// The message that makes an object whole (docs/replication-internals.md §10): what the object has, where its pieces
+/// are, and its last bytes.
 struct WholeObject {
     private static let magic: UInt32 = 0x624F_7453  // "StOb" in the order of the bytes
     private static let version: UInt16 = 1

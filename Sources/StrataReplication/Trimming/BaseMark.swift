@@ -2,7 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The base from which new copies begin: the content of an entry that marks it (docs/replication.md §12).
+/// The base from which new copies begin: the content of an entry that marks it (docs/replication-internals.md §12).
 package struct BaseMark: Sendable, Equatable {
     /// The last entry that the base replaces, which is valid.
     package let number: UInt64

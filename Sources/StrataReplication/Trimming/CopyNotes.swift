@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// The progress of each copy of a store, in a directory that all processes share (docs/replication.md §12), for
-/// trims, and to tell which copies have carried out erasures.
+/// The progress of each copy of a store, in a directory that all processes share (docs/replication-internals.md §12),
+/// for trims, and to tell which copies have carried out erasures.
 struct CopyNotes {
     struct Note: Equatable {
         /// The last entry that the copy need not read again.

@@ -1,7 +1,7 @@
 import StrataLog
 import StrataModel
 
-/// Marks of bases among the entries (docs/replication.md §12).
+/// Marks of bases among the entries (docs/replication-internals.md §12).
 extension ReplicatedLog {
     /// Appends the mark of a base, after the entries that other processes append in the meantime, and returns its
     /// entry.

@@ -1,8 +1,8 @@
 import StrataLog
 import StrataModel
 
-/// Notes in the directory that all processes share how far the copy has read, so that the sequencer is not trimmed
-/// past it (docs/replication.md §12).
+/// Notes in the directory that all processes share how far the copy has read, so that the sequencer is not trimmed past
+/// it (docs/replication-internals.md §12).
 extension ReplicatedLog {
     private static let pauseMicroseconds: Int64 = 10_000_000
     /// The time after which a copy that reads nothing says that it still exists.

@@ -2,7 +2,8 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Replaces the first entries of a sequencer by a base, from which new copies begin (docs/replication.md §12).
+/// Replaces the first entries of a sequencer by a base, from which new copies begin
+/// (docs/replication-internals.md §12).
 ///
 /// ```swift
 /// let trim = try SequencerTrim(of: sequencer, with: log, before: 120_000)

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 
 /// The bases from which new copies of a trimmed sequencer begin, in a directory that all processes share
-/// (docs/replication.md §12).
+/// (docs/replication-internals.md §12).
 struct SharedBases {
     /// The name of a base or of its mark: the last entry that the base replaces, and the base's id.
     struct Name {

@@ -1,5 +1,5 @@
 /// The balance of the batches that this process lost to others and of those that it appended, which decides when it
-/// sends its requests to the home writer (docs/replication.md §6).
+/// sends its requests to the home writer (docs/replication-internals.md §6).
 struct Contention {
     /// The balance of losses at which requests go to the home writer.
     static let limit = 3

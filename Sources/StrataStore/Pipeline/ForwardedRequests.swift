@@ -1,7 +1,7 @@
 import StrataModel
 import StrataRules
 
-/// Requests that a process sends to the home writer (docs/replication.md §6).
+/// Requests that a process sends to the home writer (docs/replication-internals.md §6).
 struct ForwardedRequests {
     struct Item {
         let request: Request

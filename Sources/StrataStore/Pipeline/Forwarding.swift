@@ -3,7 +3,7 @@ import StrataModel
 import StrataReplication
 import StrataSystem
 
-/// The means of a pipeline to send requests to another process (docs/replication.md §6).
+/// The means of a pipeline to send requests to another process (docs/replication-internals.md §6).
 struct Forwarding: Sendable {
     let log: ReplicatedLog
     let carrier: any RequestCarrier

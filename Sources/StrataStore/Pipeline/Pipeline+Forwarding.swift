@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Sends requests to the home writer, and judges those of others (docs/replication.md §6).
+/// Sends requests to the home writer, and judges those of others (docs/replication-internals.md §6).
 extension Pipeline {
     /// The time in which the home writer answers; elections of the log's servers count against it.
     private static let answerMilliseconds = 12_000

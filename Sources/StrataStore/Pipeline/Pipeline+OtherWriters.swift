@@ -5,7 +5,7 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Follows the other writers of a shared log (docs/replication.md §6).
+/// Follows the other writers of a shared log (docs/replication-internals.md §6).
 extension Pipeline {
     /// The time for one attempt to find out what became of an append.
     private static let settlingMilliseconds = 500

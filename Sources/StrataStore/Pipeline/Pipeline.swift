@@ -113,7 +113,7 @@ final class Pipeline: @unchecked Sendable {
     }
 
     let log: any EventLog
-    /// True if other processes append to the log too (docs/replication.md §6).
+    /// True if other processes append to the log too (docs/replication-internals.md §6).
     let isShared: Bool
     /// Replaced by the thread with the turn to append, under the lock of `state`.
     let live: LiveViews

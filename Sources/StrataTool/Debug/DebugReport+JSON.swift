@@ -16,7 +16,7 @@ extension DebugReport {
             offset: UInt64, reason: Stepper.Reason, changes: [(change: WatchChange, state: ContainerState)],
             commit: CommitJSON.Line?
         )
-    >("A stop of a debugger", "What `strata debug --json` prints for each move, and for `where`.") {
+    >("A stop of a debugger", "The output of `strata debug --json` for each move, and for `where`.") {
         Key("offset", "of the last commit up to this position") { $0.offset }
         Key(
             "reason",
@@ -27,7 +27,7 @@ extension DebugReport {
             if case .stopped(let numbers) = $0.reason { Array(numbers) } else { nil }
         }
         Key("watches", "each watch whose value changed", each: watch) { $0.changes }
-        Key("commit", "the commit there; null before the first one") { $0.commit }
+        Key("commit", "the commit there, or null before the first one") { $0.commit }
     }
 
     private static func name(of reason: Stepper.Reason) -> String {
@@ -46,16 +46,16 @@ extension DebugReport {
         Key("zone", "its zone's name") { $0.change.watch.record.zone.name }
         Key(of: DatabaseID.shape) { $0.change.watch.database }
         Key("fieldName", "the field's name", if: "a watch on a field") { $0.change.watch.field }
-        Key("old", "the value before; null for none", if: "a watch on a field") { line in
+        Key("old", "the value before, or null for none", if: "a watch on a field") { line in
             try line.change.watch.field.map { _ in try line.change.before }
         }
-        Key("new", "the value after; null for none", if: "a watch on a field") { line in
+        Key("new", "the value after, or null for none", if: "a watch on a field") { line in
             try line.change.watch.field.map { _ in try line.change.after }
         }
-        Key("before", "the record before; null for none", if: "a watch on a record") { line in
+        Key("before", "the record before, or null for none", if: "a watch on a record") { line in
             try detail(line.change.difference.before, line)
         }
-        Key("after", "the record after; null for none", if: "a watch on a record") { line in
+        Key("after", "the record after, or null for none", if: "a watch on a record") { line in
             try detail(line.change.difference.after, line)
         }
     }
@@ -78,7 +78,7 @@ extension DebugReport {
     }
 
     static let field = Shape<(record: String, field: String, value: FieldValue)>(
-        "A field in a debugger", "What `print RECORD FIELD` prints."
+        "A field in a debugger", "The output of `print RECORD FIELD`."
     ) {
         Key("record", "the record's name") { $0.record }
         Key("fieldName", "the field's name") { $0.field }
@@ -86,6 +86,6 @@ extension DebugReport {
     }
 
     static let note = Shape<String>("A note of a debugger") {
-        Key("note", "in words, such as that there is no such record here") { $0 }
+        Key("note", "in words, for example that no such record exists here") { $0 }
     }
 }

@@ -77,19 +77,20 @@ enum BlameCommand: Command {
         Key(of: CommitPatchText.key) { ($0.line.key, $0.names) }
         Key(
             "part",
-            "the part of a share's state: `token`, `publicPermission`, `accessRequests`; `role`, `permission` or "
-                + "`acceptance` of a participant; `requester` or `blocked` for a user who asks for access, or may not",
+            "the part of a share's state: `token`, `publicPermission`, `accessRequests`, or `role`, `permission` or "
+                + "`acceptance` of a participant, or `requester` or `blocked` for a user who asks for access, or may "
+                + "not",
             if: "the state of a share"
         ) { $0.line.part?.id.kind.rawValue }
         Key("participant", "the user, or the address of the invitation", if: "a part of a participant or user") {
             $0.line.part?.subject
         }
-        Key("value", "the value; links are references; parts of a share are texts") { $0.line.value }
+        Key("value", "the value. Links are references, and parts of a share are texts") { $0.line.value }
         Key("offset", "of the commit that set it") { $0.line.offset }
-        Key("exact", "true if it certainly did; if not, the field may have had the value earlier") { $0.line.isExact }
+        Key("exact", "true if it certainly did. If false, the field may have had the value earlier") { $0.line.isExact }
         Key("changeTag", "of the version that the commit made") { $0.line.version }
-        Key("time", "of the commit; if that was compacted, when the record was last changed") { $0.line.time }
-        Key("user", name: "userName", "ordinal; 0 is the system") { ($0.line.user, $0.names.user($0.line.user)) }
-        Key("device", name: "deviceName", "ordinal; 0 is none") { ($0.line.device, $0.names.device($0.line.device)) }
+        Key("time", "of the commit, or if that was compacted, when the record was last changed") { $0.line.time }
+        Key("user", name: "userName", "ordinal, 0 for the system") { ($0.line.user, $0.names.user($0.line.user)) }
+        Key("device", name: "deviceName", "ordinal, 0 for none") { ($0.line.device, $0.names.device($0.line.device)) }
     }
 }

@@ -98,20 +98,20 @@ enum HistoryCommand: Command {
     static let shape = Shape<(entry: RecordTimeline.Entry, record: RecordKey, names: KnownNames)>("A version") {
         Key("offset", "of the commit") { $0.entry.step.version.offset }
         Key("event", "index of the event in the commit, from 0") { $0.entry.step.version.eventIndex }
-        Key("changeTag", "of the version; for a deletion or erasure the tag it would have") { $0.entry.step.version }
-        Key("time", "when; for a base, when the record was last changed") { $0.entry.time }
-        Key("user", name: "userName", "ordinal; 0 is the system") { ($0.entry.user, $0.names.user($0.entry.user)) }
-        Key("device", name: "deviceName", "ordinal; 0 is none") { ($0.entry.device, $0.names.device($0.entry.device)) }
+        Key("changeTag", "of the version, or for a deletion or erasure the tag it would have") { $0.entry.step.version }
+        Key("time", "when, or for a base when the record was last changed") { $0.entry.time }
+        Key("user", name: "userName", "ordinal, 0 for the system") { ($0.entry.user, $0.names.user($0.entry.user)) }
+        Key("device", name: "deviceName", "ordinal, 0 for none") { ($0.entry.device, $0.names.device($0.entry.device)) }
         Key(of: CommitJSON.Line.operation, if: "except for a base") { $0.entry.header }
         Key("record", "name of the record") { $0.record.name }
         Key("zone", name: "zoneName", "ordinal") { ($0.record.zone, $0.names.zone($0.record.zone)) }
         Key("type", name: "typeName", "ordinal") { ($0.entry.step.type, $0.names.recordType($0.entry.step.type)) }
         Key(
             "change",
-            "`create`, `update`, `touch`, `delete`, `erase`; `zoneDeleted` if it was deleted with its zone; `base` for "
-                + "the record's state when history was compacted"
+            "`create`, `update`, `touch`, `delete`, `erase`, `zoneDeleted` if it was deleted with its zone, or `base` "
+                + "for the record's state when history was compacted"
         ) { $0.entry.step.kind.rawValue }
-        Key("previous", "of the previous version", if: "if there was one; not for a base") { $0.entry.step.previous }
+        Key("previous", "of the previous version", if: "if there was one, not for a base") { $0.entry.step.previous }
         Key("cascade", "true if it was deleted with another record", if: "`delete`") {
             $0.entry.step.kind == .delete ? $0.entry.step.isCascade : nil
         }

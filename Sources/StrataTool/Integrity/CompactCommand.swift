@@ -123,7 +123,7 @@ enum CompactCommand: Command {
     }
 
     static let doneShape = Shape<Compaction>("What `compact --apply` prints") {
-        Key("horizon", "the last commit that was compacted, now or before; 0 if none") { $0.horizon }
+        Key("horizon", "the last commit that was compacted, now or before, 0 if none") { $0.horizon }
         Key("segments", "how many files of the log were removed") { $0.segmentCount }
         Key("freedBytes", "how many bytes they had") { $0.freedBytes }
         Key("baseBytes", "how many the new base has") { $0.baseBytes }

@@ -41,7 +41,7 @@ enum DamageText {
 extension DamageExtent: Shaped {
     static let shape = Shape<Self>("How far damage goes") {
         Key("bytes", "the wrong bytes", each: bytesShape) { $0.bytes }
-        Key("strays", "segment files that are not what their names say", each: strayShape) { $0.strays }
+        Key("strays", "segment files that do not belong under their names", each: strayShape) { $0.strays }
         Key("missing", "offsets for which there is no file") { $0.missingOffsets }
         Key("lost", "known offsets after the last intact commit that are not intact anywhere") { $0.lostOffsets }
         Key("whole", "commits after the damage that are intact according to their own checksums") { $0.standingOffsets }

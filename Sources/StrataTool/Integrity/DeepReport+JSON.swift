@@ -10,15 +10,15 @@ extension DeepReport {
                 + "other one was), `damaged`, `foreign`, `stale`, `newer`"
         ) { $0.finding?.rawValue ?? "none" }
         Key("folded", "the last commit that was folded") { $0.end }
-        Key("checkpoints", "oldest first; of the last, every entry was compared", each: checkpoint) { $0.checkpoints }
-        Key("pages", "how many pages the checkpoints reach; all of them were read") { $0.pageCount }
+        Key("checkpoints", "oldest first. Of the last, every entry was compared", each: checkpoint) { $0.checkpoints }
+        Key("pages", "how many pages the checkpoints reach, all of which were read") { $0.pageCount }
         Key("entries", "how many entries were compared") { $0.entryCount }
         Key("indexes", "true if entries of indexes were compared, too") { $0.comparedIndexes }
         Key("outrun", "true if a writer was too fast for the newest checkpoint") { $0.wasOutrun }
         Key("erasing", "true if an erasure has begun and is not finished") { $0.isErasing }
         Key("firstOffset", "the first commit that made an entry which differs") { $0.firstOffset }
         Key("differences", "entries that differ, 100 at most", each: difference) { $0.differences }
-        Key("pageDamage", "pages that differ from what was written there, 100 at most") { $0.pageDamage }
+        Key("pageDamage", "pages that differ from the written ones, 100 at most") { $0.pageDamage }
         Key("reasons", "why a checkpoint cannot be used") { $0.reasons }
         Key("logDamage", "a commit that does not fit those before it") { $0.logDamage }
     }
@@ -36,14 +36,14 @@ extension DeepReport {
         Key("kind", "`missing`, `surplus` or `changed`, compared with the log") { $0.kind.rawValue }
         Key("entry", "the entry in words") { $0.entry }
         Key("key", "its key in hexadecimal digits") { $0.key.map { hexadecimal($0) }.joined() }
-        Key("offset", "the commit that made it, or seems to have made a surplus entry; null if not known") { $0.offset }
+        Key("offset", "the commit that made it, or seems to have made a surplus entry, null if not known") { $0.offset }
     }
 
     static let assets = Shape<Self>("Assets that were read") {
         Key("files", "how many files commits name") { $0.assetCount }
         Key("bytes", "how many bytes they have") { $0.assetBytes }
         Key("problems", "files that are not as commits name them", each: assetProblem) { $0.assetProblems }
-        Key("strays", "paths in `assets` that no commit names, 1,000 at most; this is not damage") { $0.strayFiles }
+        Key("strays", "paths in `assets` that no commit names, 1,000 at most. This is not damage") { $0.strayFiles }
     }
 
     private static let assetProblem = Shape<AssetProblem>("An asset's problem") {

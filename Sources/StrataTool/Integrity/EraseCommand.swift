@@ -23,10 +23,13 @@ enum EraseCommand: Command {
     ]
     static let zone = Option.text(
         DatabaseOptions.zone.name, "NAME", help: "the zone of the records; the default zone by default")
+    static let database = Option<InternedName.Scope>.choice(
+        DatabaseOptions.database.name, "NAME", [("public", .public), ("private", .private)],
+        help: "public or private; the default is private with --user or --owner, else public")
     static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
     static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [
-        DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner, zone, reason, apply,
+        DatabaseOptions.user, database, DatabaseOptions.owner, zone, reason, apply,
         AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [
@@ -165,7 +168,7 @@ enum EraseCommand: Command {
         Key("trimBefore", "with an address: the sequencer has the data until it is trimmed before this commit") {
             $0.progress?.trimBefore
         }
-        Key("waiting", "with an address: directories of the copies that have not erased it; null if not known") {
+        Key("waiting", "with an address: directories of the copies that have not erased it, or null if not known") {
             $0.progress?.waitingPaths
         }
     }

@@ -15,7 +15,7 @@ struct FrameJSON: FrameFormat {
         Key("kind", "`file`") { _ in "file" }
         Key("path", "of the file") { $0.file.path }
         Key("bytes", "its size") { $0.walk.byteCount }
-        Key("form", "`frames`, `blocks` or `base`; null if the header cannot be read") { $0.walk.head.form }
+        Key("form", "`frames`, `blocks` or `base`, or null if the header cannot be read") { $0.walk.head.form }
         Key("problem", "damage of the header") { $0.walk.head.problem }
     }
 
@@ -25,8 +25,8 @@ struct FrameJSON: FrameFormat {
         Key(of: file) { $0.file }
         Key(
             "kind",
-            "of a frame `commit`, `part`, `seal` or `mark`; of a block `commits`, `changes`, `filter`, `names`, "
-                + "`index`, `end` or `state`; else `zeros`, or `nothing`: no valid frame or block"
+            "of a frame `commit`, `part`, `seal` or `mark`, of a block `commits`, `changes`, `filter`, `names`, "
+                + "`index`, `end` or `state`. Else `zeros`, or `nothing`: no valid frame or block"
         ) { $0.piece.content.kind }
         Key("position", "where it begins in the file") { $0.piece.range.lowerBound }
         Key("bytes", "how many bytes it takes there") { $0.piece.range.count }
@@ -42,11 +42,11 @@ struct FrameJSON: FrameFormat {
             ($0.piece.content.frame?.codec ?? $0.piece.content.block?.codec).map { "\($0)" }
         }
         Key(
-            "time", "of the commit; for a block of its first commit, for an end of the last",
+            "time", "of the commit, for a block of its first commit, for an end of the last",
             if: "frames, `commits`, `end`"
         ) { $0.piece.content.frame?.time ?? $0.piece.content.datedBlock?.time }
         Key(
-            "chain", "chain value after the frame; before the block's commits; at the end",
+            "chain", "chain value after the frame, before the block's commits, or at the end",
             if: "frames, `commits`, `end`"
         ) { ($0.piece.content.frame?.chain ?? $0.piece.content.datedBlock?.chain).map { Hexadecimal($0) } }
         Key("undurable", "commits not known to be durable then", if: "frames") { $0.piece.content.frame?.undurable }

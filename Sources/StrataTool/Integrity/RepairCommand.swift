@@ -102,8 +102,8 @@ enum RepairCommand: Command {
     private static let stepShape = Shape<RepairPlan.Step>("A step of a repair") {
         Key(
             "kind",
-            "`copy`: kept under another name, because it is about to be changed; `move`: removed from the log; `cut`: "
-                + "now ends at `position`; `rewrite`: a sealed segment is rewritten from its intact commits; `header`, "
+            "`copy`: kept under another name, because it is about to be changed. `move`: removed from the log. `cut`: "
+                + "now ends at `position`. `rewrite`: a sealed segment is rewritten from its intact commits. `header`, "
                 + "`seal`, `floor`: rewritten"
         ) { $0.kind.rawValue }
         Key("path", "of the file") { $0.path }

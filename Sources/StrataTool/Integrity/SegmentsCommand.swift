@@ -84,10 +84,10 @@ enum SegmentsCommand: Command {
     ) {
         Key("path", "of the file") { $0.path }
         Key("firstOffset", "the first offset that it holds, will hold, or as a base represents") { $0.firstOffset }
-        Key("lastOffset", "the last; null if it is empty") { $0.lastOffset }
+        Key("lastOffset", "the last, or null if it is empty") { $0.lastOffset }
         Key("form", "`base`, `frames` or `blocks`") { $0.form.rawValue }
         Key("closed", "true if nothing more is written to it") { $0.isClosed }
-        Key("commits", "how many were read in it; 0 for a base") { $0.commitCount }
+        Key("commits", "how many were read in it, 0 for a base") { $0.commitCount }
         Key("bytes", "size of the file") { $0.fileBytes }
         Key("payloadBytes", "bytes of their payloads before compression") { $0.payloadBytes }
         Key("firstTime", "time of its first commit") { $0.firstTime }

@@ -183,7 +183,7 @@ extension StoreInfo: Shaped {
         Key("formatVersion", "1") { _ in UInt64(LogFormat.version) }
         Key("created", "when") { $0.identity.created }
         Key("commits", "how many the log holds") { $0.commitCount }
-        Key("floor", "last offset that was compacted; 0 for none") { $0.floor.offset }
+        Key("floor", "last offset that was compacted, 0 for none") { $0.floor.offset }
         Key("floorChain", "chain value there") { Hexadecimal($0.floor.chain) }
         Key("end", "last offset") { $0.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
@@ -193,16 +193,16 @@ extension StoreInfo: Shaped {
         Key("segments", "the segments, in order", each: segmentShape) { $0.segments }
         Key("unfinishedTail", "an unfinished tail") { $0.tail }
         Key("base", "the base that represents the compacted history") { $0.base }
-        Key("durable", "how far the log is durable; null if that is not known") { $0.durability }
+        Key("durable", "how far the log is durable, or null if that is not known") { $0.durability }
         Key("checkpoint", "null if there is no page file, or if nothing is known about it") { $0.views }
-        Key("names", "how many names there are; null if that is not known") { $0.names }
-        Key("damage", "damage that was found; `info` does not read everything") { $0.damage }
+        Key("names", "how many names there are, or null if that is not known") { $0.names }
+        Key("damage", "damage that was found. `info` does not read everything") { $0.damage }
     }
 
     private static let segmentShape = Shape<(segment: LogReader.Segment, byteCount: Int)>("A segment") {
         Key("path", "of the file") { $0.segment.path }
         Key("firstOffset", "the first offset that it holds or will hold") { $0.segment.firstOffset }
-        Key("lastOffset", "the last; null if it is empty") { $0.segment.lastOffset }
+        Key("lastOffset", "the last, or null if it is empty") { $0.segment.lastOffset }
         Key("bytes", "size of the file") { $0.byteCount }
         Key("closed", "true if nothing more is written to it") { $0.segment.isClosed }
     }
@@ -235,7 +235,7 @@ extension LogDurability: Shaped {
         Key("offset", "the last commit that is known to be durable") { $0.offset }
         Key(
             "source",
-            "`writer`: reported by a program that writes to the store; `closed`: the log was closed; `witness`: "
+            "`writer`: reported by a program that writes to the store. `closed`: the log was closed. `witness`: "
                 + "everything up to there had been synced when the last commit was written, maybe more since"
         ) { $0.source.rawValue }
         Key("process", "the program's process", if: "if one writes") { $0.writer.map { Int($0.processIdentifier) } }
@@ -249,10 +249,10 @@ extension ViewsSummary: Shaped {
         Key("bytes", "its size") { $0.byteCount }
         Key(
             "finding",
-            "`whole`; `otherSlot`: one of the two headers cannot be used; `missing`: there is no checkpoint in it; "
+            "`whole`, `otherSlot` (one of the two headers cannot be used), `missing` (it has no checkpoint), "
                 + "`damaged`, `newer`, `foreign` (of another store) or `stale` (the log does not have that state)"
         ) { $0.finding.rawValue }
-        Key("offset", "the last commit that it covers; null if it cannot be used") { $0.position?.offset }
+        Key("offset", "the last commit that it covers, or null if it cannot be used") { $0.position?.offset }
         Key("chain", "chain value there") { $0.position.map { Hexadecimal($0.chain) } }
         Key("time", "when it was written") { $0.time }
         Key("reasons", "why checkpoints cannot be used") { $0.reasons }
@@ -267,6 +267,6 @@ extension NameCounts: Shaped {
         Key("zones", "zones") { $0[.zone] }
         Key("recordTypes", "record types") { $0[.recordType] }
         Key("fields", "fields") { $0[.field] }
-        Key("through", "the last commit whose names are counted; `end` if all are") { $0.through }
+        Key("through", "the last commit whose names are counted, `end` if all are") { $0.through }
     }
 }

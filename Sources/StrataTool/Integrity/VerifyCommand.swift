@@ -121,7 +121,7 @@ enum VerifyCommand: Command {
         Key("bytes", "how many bytes of files were read") { $0.log.fileBytes }
         Key("end", "last intact offset") { $0.log.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.log.end.chain) }
-        Key("base", "the last offset that a base represents; null if there is no intact one") { $0.log.base?.offset }
+        Key("base", "the last offset that a base represents, or null if there is no intact one") { $0.log.base?.offset }
         Key("unfinishedTail", "an unfinished tail") { $0.log.unfinishedTail }
         Key("damage", "the first damage") { $0.log.damage }
         Key("extent", "how far it goes") { $0.log.extent }

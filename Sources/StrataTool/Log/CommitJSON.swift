@@ -39,17 +39,17 @@ extension CommitJSON.Line: Shaped {
         Key("time", "when") { $0.commit.time }
         Key("chain", "the chain value after it") { Hexadecimal($0.commit.chain) }
         Key("bytes", "length of the payload") { $0.commit.payload.count }
-        Key("malformed", "why the payload cannot be decoded; the keys below are missing", if: "if so") {
+        Key("malformed", "why the payload cannot be decoded. The keys below are missing", if: "if so") {
             $0.error?.description
         }
-        Key("user", name: "userName", "ordinal; 0 is the system", if: "if decoded") { line in
+        Key("user", name: "userName", "ordinal, 0 for the system", if: "if decoded") { line in
             line.header.map { ($0.user, line.names.user($0.user)) }
         }
-        Key("device", name: "deviceName", "ordinal; 0 is none", if: "if decoded") { line in
+        Key("device", name: "deviceName", "ordinal, 0 for none", if: "if decoded") { line in
             line.header.map { ($0.device, line.names.device($0.device)) }
         }
         Key(of: operation, if: "if decoded") { $0.header }
-        Key("requestShape", "bytes in hexadecimal; reserved", if: "if not empty") { line in
+        Key("requestShape", "bytes in hexadecimal, reserved", if: "if not empty") { line in
             line.header.flatMap { $0.requestShape.isEmpty ? nil : $0.requestShape.map { hexadecimal($0) }.joined() }
         }
         Key("lazy", "true if it is a lazy commit, for which no caller waited", if: "if decoded") { $0.header?.isLazy }

@@ -95,7 +95,7 @@ enum CommitPatchText {
 extension CommitPatchText {
     static let shape = Shape<(change: TimelineChange, names: KnownNames)>("A change") {
         Key(of: key) { ($0.change.key, $0.names) }
-        Key("old", "the value before, or null if there was none; links are references", if: "if known") {
+        Key("old", "the value before, or null if there was none. Links are references", if: "if known") {
             value -> FieldValue?? in
             switch value.change.before {
             case .unknown: nil

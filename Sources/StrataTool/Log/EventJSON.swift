@@ -194,7 +194,7 @@ extension EventJSON {
 
     private static let field = Shape<SentField>(
         "A field",
-        "What a save or a declaration contains about a field. Of values, only the state of a share is printed."
+        "A field of a save or of a declaration. Of values, only the state of a share is printed."
     ) {
         Key("field", name: "fieldName", "ordinal") { ($0.ordinal, $0.names.field($0.ordinal)) }
         Key(
@@ -202,11 +202,11 @@ extension EventJSON {
             "`string`, `int64`, `double`, `date`, `data`, `location`, `reference`, `asset`, `list of …`, `empty list`, "
                 + "`encrypted`, `removed` or `unknown value N`"
         ) { $0.kind?.description ?? "removed" }
-        Key("valueBytes", "length of the encoded value; 0 if it is removed", if: "record saved") { $0.byteCount }
+        Key("valueBytes", "length of the encoded value, 0 if it is removed", if: "record saved") { $0.byteCount }
         Key("share", "the participants and permissions", if: "record saved: the state of a share") { $0.share }
         Key("encrypted", "true if it is", if: "schema changed") { $0.declaration?.isEncrypted }
         Key(
-            "indexes", "`QUERYABLE`, `SEARCHABLE` and `SORTABLE`, separated by spaces; may be empty",
+            "indexes", "`QUERYABLE`, `SEARCHABLE` and `SORTABLE`, separated by spaces, may be empty",
             if: "schema changed"
         ) { $0.declaration?.indexes.schemaNames }
     }
@@ -230,7 +230,7 @@ extension EventJSON {
     static let patch = Shape<(step: TimelineStep, names: KnownNames)>("A patch") {
         Key(
             "changes",
-            "links first, then fields in the order of their ordinals; empty if nothing is known about them, or if the "
+            "links first, then fields in the order of their ordinals. Empty if nothing is known about them, or if the "
                 + "record's content was erased",
             each: CommitPatchText.shape
         ) { patch in patch.step.changes.map { ($0, patch.names) } }
@@ -308,7 +308,7 @@ extension EventJSON {
     fileprivate static let userChanged = Shape<(event: UserChangedEvent, names: SharedNames)>("user changed") {
         Key("user", name: "userName", "ordinal") { ($0.event.user, $0.names.user($0.event.user)) }
         Key("status", "of the account, as in [a user](#a-user)") { $0.event.status.name }
-        Key("quota", "bytes; 0 for none") { $0.event.quota }
+        Key("quota", "bytes, 0 for none") { $0.event.quota }
         Key(of: Person.shape) { $0.event.person }
     }
 
@@ -317,7 +317,7 @@ extension EventJSON {
     ) {
         Key(
             "device", name: "deviceName",
-            "ordinal of the device that was notified; 0: the service itself, for how far it has read the log"
+            "ordinal of the device that was notified. 0: the service itself, for how far it has read the log"
         ) { ($0.event.device, $0.names.device($0.event.device)) }
         Key("through", "the offset up to which it was notified of everything") { $0.event.through }
         Key("badge", "the number on its badge") { $0.event.badge }
@@ -372,7 +372,7 @@ extension EventJSON {
     }
 
     fileprivate static let secretDrawn = Shape<SecretDrawnEvent>("secret drawn") {
-        Key("secret", "its number; its bytes are never printed") { $0.number }
+        Key("secret", "its number. Its bytes are never printed") { $0.number }
     }
 }
 
@@ -386,7 +386,7 @@ extension EventJSON {
     }
 
     fileprivate static let refused = Shape<RequestRefusedEvent>("request refused") {
-        Key("code", "number of the error, as CKError has it; 2 where items were refused") { $0.code }
+        Key("code", "number of the error, as CKError has it, 2 if items were refused") { $0.code }
         Key("message", "the message of the refusal", if: "if there was one") { $0.message }
         Key("culprits", "the items that were refused", each: culprit) { $0.culprits }
         Key(of: request) { ($0.request, $0.requestBytes) }
@@ -406,15 +406,15 @@ extension EventJSON {
 
     fileprivate static let consoleActed = Shape<ConsoleNote>("console acted") {
         Key("text", "the action of the console") { $0.text }
-        Key("userName", "the user that it concerns; empty for none") { $0.user }
-        Key("deviceName", "the device that it concerns; empty for none") { $0.device }
+        Key("userName", "the user that it concerns, empty for none") { $0.user }
+        Key("deviceName", "the device that it concerns, empty for none") { $0.device }
     }
 
     fileprivate static let fetched = Shape<FetchedEvent>("fetched") {
         Key("question", "`records`, `query`, `database changes` or `zone changes`") { $0.question.name }
         Key(of: DatabaseID.scopeShape) { $0.database }
         Key("answeredAt", "offset of the state from which the request was answered") { $0.offset }
-        Key("results", "how many results there were; in a feed, including deletions") { $0.resultCount }
+        Key("results", "how many results there were, in a feed including deletions") { $0.resultCount }
         Key("moreComing", "true if there were more results") { $0.moreComing }
         Key("zoneName", "of the zone whose changes were requested", if: "if there was one") { $0.zone?.name }
         Key("records", "the records that were requested", each: recordID, if: "of records") {

@@ -53,14 +53,15 @@ enum JSONReference {
 
         <!-- Generated from Sources/StrataTool by STRATA_UPDATE_GOLDEN=1 tools/test --filter JSONReference. -->
 
-        What the commands of [the tool](../guide/tool.md) print with `--json`, and `strata export`: one object per line,
-        with its keys in the order of the tables. Keys are added in later versions, never renamed or given another type.
+        For programs that read the output of [the tool](../guide/tool.md): this page describes the objects that its
+        commands print with `--json`, and those of `strata export`. Each line is one object, with its keys in the order
+        of the tables. Later versions may add keys, but never rename one or change its type.
 
         | kind | meaning |
         |---|---|
         | number | an integer of up to 64 bits, except for values of fields. Times are microseconds since \
         1970-01-01T00:00:00Z, and an ordinal is the number that the log has for a name. Names are those that were \
-        interned up to the commit, as far back as the log still goes |
+        interned up to the commit, as far back as the log reaches |
         | id | 32 hexadecimal digits |
         | 8 digits | 8 hexadecimal digits, of a chain value or a checksum |
         | change tag | a text that identifies a version |
@@ -104,7 +105,7 @@ enum JSONReference {
     }
 
     private static func write(_ keys: [KeyDescription], to page: inout String) {
-        page += "\n| key | kind | what | there |\n|---|---|---|---|\n"
+        page += "\n| key | kind | meaning | present |\n|---|---|---|---|\n"
         for key in keys {
             page += "| `\(key.key)` | \(key.kind.text) | \(key.text) | \(key.condition ?? "always") |\n"
         }

@@ -41,18 +41,18 @@ struct NamedZone: Shaped {
     static let shape = Shape<Self>("A named zone") {
         Key("zone", name: "zoneName", "ordinal") { ($0.ordinal, $0.name) }
         Key("scope", "of its database: `public` or `private`", if: "if known") { $0.database?.scope.name }
-        Key("owner", "of that database; empty for the public one", if: "if known") { $0.database?.owner }
+        Key("owner", "of that database, empty for the public one", if: "if known") { $0.database?.owner }
     }
 }
 
 extension DatabaseID {
     static let shape = Shape<Self>("A database") {
         Key("database", "`private`, `public` or `shared`") { $0.scope.name }
-        Key("owner", "name of the database's user; empty for the public one") { $0.owner }
+        Key("owner", "name of the database's user, empty for the public one") { $0.owner }
     }
 
     static let scopeShape = Shape<Self>("A database by scope") {
         Key("scope", "`public`, `private` or `shared`") { $0.scope.name }
-        Key("ownerName", "name of the database's user; empty for the public one") { $0.owner }
+        Key("ownerName", "name of the database's user, empty for the public one") { $0.owner }
     }
 }

@@ -54,16 +54,17 @@ struct ValueContent: JSONValue {
     static let reference = """
         | type | content |
         |---|---|
-        | `string`, `int64`, `double` | a text or a number; `"nan"`, `"inf"` and `"-inf"` for numbers that JSON lacks |
-        | `date` | microseconds since 1970; null for a date that is too far away |
+        | `string`, `int64`, `double` | a text or a number, and `"nan"`, `"inf"` and `"-inf"` for numbers that JSON \
+        lacks |
+        | `date` | microseconds since 1970, or null for a date that is too far away |
         | `data` | base64 |
-        | `location` | object: `latitude`, `longitude`, `altitude`; in full also `horizontalAccuracy`, \
-        `verticalAccuracy`, `course`, `speed` and `time` |
-        | `reference` | object: `record`, its name; `deletesWithTarget`; `loose`, which is true, if it or a parent is \
-        loose ([rules.md](../rules.md) §5.12); in full `zone`, if it is another one |
-        | `asset` | object: `bytes`, its size; in full also `hash` |
+        | `location` | object: `latitude`, `longitude`, `altitude`, and in full also \
+        `horizontalAccuracy`, `verticalAccuracy`, `course`, `speed` and `time` |
+        | `reference` | object: `record` (its name), `deletesWithTarget`, `loose` (true, if it or a parent is \
+        loose, [rules.md](../rules.md) §5.12), and in full `zone`, if it is another one |
+        | `asset` | object: `bytes` (its size), and in full also `hash` |
         | `encrypted` | null, or with `--reveal` the decrypted value |
-        | `list of …` | array of these; empty for `empty list` |
+        | `list of …` | array of these, empty for `empty list` |
         """
 
     func write(to json: inout JSONWriter) throws {

@@ -114,7 +114,7 @@ struct BisectionReport {
 
     static let flip = Shape<
         (holds: Bool, record: RecordDifference?, commit: CommitJSON.Line, state: ContainerState)
-    >("A flip", "What `strata bisect --json` prints for each commit that it reports.") {
+    >("A flip", "The output of `strata bisect --json` for each commit that it reports.") {
         Key("offset", "of the commit") { $0.commit.commit.offset }
         Key("holds", "true if the condition begins to hold with it, false if it stops holding") { $0.holds }
         Key(
@@ -123,11 +123,11 @@ struct BisectionReport {
         ) { $0.record?.id.name }
         Key("zone", "its zone's name", if: "with `record`") { $0.record?.id.zone.name }
         Key("database", "`private` or `public`", if: "with `record`") { $0.record?.database.scope.name }
-        Key("owner", "the database's user; empty for the public one", if: "with `record`") { $0.record?.database.owner }
-        Key("before", "the record; null if there was none", if: "with `record`") { line in
+        Key("owner", "the database's user, empty for the public one", if: "with `record`") { $0.record?.database.owner }
+        Key("before", "the record, or null if there was none", if: "with `record`") { line in
             try line.record.map { try $0.before.map { try RecordDetail($0, in: line.state) } }
         }
-        Key("after", "the record; null if there is none", if: "with `record`") { line in
+        Key("after", "the record, or null if there is none", if: "with `record`") { line in
             try line.record.map { try $0.after.map { try RecordDetail($0, in: line.state) } }
         }
         Key("commit", "the commit") { $0.commit }
@@ -147,7 +147,7 @@ struct BisectionReport {
             Key("steps", "how often the command was run", if: "with `--run`") { $0.steps }
             Key(
                 "holdsAtStart", "true if it holds at `from`",
-                if: "with `--where`; with `--run`: true if so, false if it does not hold at `to` either"
+                if: "with `--where`. With `--run`: true if so, false if it does not hold at `to` either"
             ) { $0.holdsAtStart }
             Key("flips", "how often it begins or stops holding", if: "with `--where`") { $0.flips }
             Key(

@@ -82,28 +82,28 @@ enum DeterminismCommand: Command {
     static let shape = Shape<DeterminismReport>("What `determinism` prints") {
         Key(
             "verdict",
-            "`same`, `differs`, `nothing judged`, or `empty` if there are no commits; the command exits with 0 for "
+            "`same`, `differs`, `nothing judged`, or `empty` if there are no commits. The command exits with 0 for "
                 + "`same` and `empty`"
         ) { $0.verdict.rawValue }
-        Key("isSame", "true if nothing differs; also if nothing was judged") { $0.isSame }
+        Key("isSame", "true if nothing differs, also if nothing was judged") { $0.isSame }
         Key("first", "the first commit that was judged again") { $0.first }
         Key("end", "the last one") { $0.end }
         Key("judgedCount", "how many commits could be judged again") { $0.judgedCount }
         Key("comparedOffsets", "at how many offsets digests were compared") { $0.comparedCount }
         Key("checkpoints", "offsets of the checkpoints that were compared") { $0.checkpoints }
         Key("firstOffset", "the first commit after which something differs") { $0.differences.first?.offset }
-        Key("differences", "what differs", each: difference) { $0.differences }
+        Key("differences", "the differences", each: difference) { $0.differences }
         Key(of: WhatIfReport.unjudged) { ($0.unjudged, $0.unjudgedCount) }
-        Key("stateDigest", "of the state at the end; null for an empty log") { report in
+        Key("stateDigest", "of the state at the end, or null for an empty log") { report in
             report.digests.map { text($0.state) }
         }
     }
 
     private static let difference = Shape<DeterminismReport.Difference>("A difference between replays") {
         Key("offset", "the commit after which it was found") { $0.offset }
-        Key("checkpoint", "its offset; null if judging again gave the difference") {
+        Key("checkpoint", "its offset, or null if judging again gave the difference") {
             if case .checkpoint(let offset) = $0.way { offset } else { UInt64?.none }
         }
-        Key("reason", "what differs, in words") { $0.reason }
+        Key("reason", "the difference, in words") { $0.reason }
     }
 }

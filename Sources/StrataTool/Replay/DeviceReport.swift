@@ -81,8 +81,8 @@ extension DeviceView: Shaped {
         Key("allFetches", "how many of all devices") { $0.allFetchCount }
         Key("databases", "the databases whose changes it fetched", each: database) { $0.databases }
         Key("zones", "the zones that it may fetch", each: zone) { $0.zones }
-        Key("record", "what it knows of the record", if: "with `--record`") { $0.record }
-        Key("notes", "what cannot be known, in words") { $0.notes }
+        Key("record", "its knowledge of the record", if: "with `--record`") { $0.record }
+        Key("notes", "the parts that cannot be known, in words") { $0.notes }
     }
 
     private static let database = Shape<Database>("A database of a device") {

@@ -191,10 +191,10 @@ extension RecordDifference: Shaped {
     private static let change = Shape<Change>("A difference") {
         Key("link", "`parent` or `share`", if: "links") { $0.link?.kind.rawValue }
         Key("fieldName", "its name", if: "fields") { $0.field?.key }
-        Key("old", "on the side of A; for a link the name of a record") {
+        Key("old", "on the side of A, for a link the name of a record") {
             ValueOrName($0.link?.before, $0.field?.before)
         }
-        Key("new", "on the side of B; for a link the name of a record") { ValueOrName($0.link?.after, $0.field?.after) }
+        Key("new", "on the side of B, for a link the name of a record") { ValueOrName($0.link?.after, $0.field?.after) }
         Key("oldLoose", "true", if: "a loose parent") { $0.link?.isLooseBefore == true ? true : nil }
         Key("newLoose", "true", if: "a loose parent") { $0.link?.isLooseAfter == true ? true : nil }
     }

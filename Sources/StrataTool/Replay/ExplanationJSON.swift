@@ -11,7 +11,7 @@ enum ExplanationJSON {
         Key("offset", "of the commit that is explained") { $0.why.offset }
         Key("time", "when") { $0.why.time }
         Key(
-            "userName", "who made the request; empty if not signed in, `_service` for the service"
+            "userName", "who made the request, empty if not signed in, `_service` for the service"
         ) { $0.why.actor.user }
         Key("deviceName", "the device that made it, may be empty") { $0.why.actor.device }
         Key("operationKind", "as for a commit") { "\($0.why.operation)" }
@@ -22,20 +22,20 @@ enum ExplanationJSON {
             "scope", "of the database that the request was for: `public`, `private`, `shared`",
             if: "if the request was kept"
         ) { $0.why.database?.scope.name }
-        Key("ownerName", "of that database; empty for the public one", if: "if known") { $0.why.database?.owner }
+        Key("ownerName", "of that database, empty for the public one", if: "if known") { $0.why.database?.owner }
         Key("policy", "how tags are compared", if: "saves and deletes of records") { $0.why.policy?.name }
         Key(
             "atomic", "true if a zone's items succeed or fail together",
             if: "saves and deletes of records"
         ) { $0.why.isAtomic }
-        Key("judgedAt", "offset of the state it was judged on; null if no state gives the answer") { $0.why.judgedAt }
+        Key("judgedAt", "offset of the state it was judged on, null if no state gives the answer") { $0.why.judgedAt }
         Key("code", "number of the error of the whole request", if: "if it failed as a whole") { $0.why.code?.rawValue }
         Key("message", "the message that the client received", if: "if it failed as a whole") { $0.why.message }
         Key("rules", "the rules that decided the request as a whole", each: rule) { $0.why.rules }
         Key("facts", "relevant facts of the state", each: fact) { $0.why.facts }
         Key("items", "each save and delete of the request", each: item) { $0.why.items }
         Key("syncEngine", "the send it belongs to", as: sync, if: "if a sync engine sent it") { $0.why.sync }
-        Key("notes", "what cannot be determined, in words") { $0.why.notes }
+        Key("notes", "the parts that cannot be determined, in words") { $0.why.notes }
         Key(
             "events", "the commit's events, as for a commit", each: EventJSON.shape,
             if: "if `outcome` is `withoutRequest`"
@@ -71,7 +71,7 @@ enum ExplanationJSON {
         Key("list", "`saves` or `deletes`") { "\($0.list)" }
         Key("index", "its place in the list, from 0") { $0.index }
         Key("zoneName", "zone of the record", if: "records") { $0.zone?.name }
-        Key("name", "of the record, the zone or the subscription; empty if the request was not kept") { $0.name }
+        Key("name", "of the record, the zone or the subscription, empty if the request was not kept") { $0.name }
         Key("code", "number of its error", if: "if it failed") { $0.code?.rawValue }
         Key("bystander", "true if it failed only because another item did", if: "if it failed") { item in
             item.code.map { _ in item.isBystander }
@@ -85,7 +85,7 @@ enum ExplanationJSON {
         Key("pending", "true if the engine sends it again", if: "if a sync engine sent it and it failed") {
             $0.staysPending
         }
-        Key("conflict", "three states of the record", as: conflict, if: "if it met another version") { $0.conflict }
+        Key("conflict", "three states of the record", as: conflict, if: "if the stored version differs") { $0.conflict }
     }
 
     private static let conflict = Shape<RecordConflict>("A conflict") {
@@ -94,7 +94,7 @@ enum ExplanationJSON {
         Key("fields", "its fields", each: field) { $0.fields }
         Key("changes", "events of the record in between", each: change) { $0.changes }
         Key("earlierChanges", "how many events came before those") { $0.earlierChangeCount }
-        Key("notes", "what cannot be determined, in words") { $0.notes }
+        Key("notes", "the parts that cannot be determined, in words") { $0.notes }
     }
 
     private static let field = Shape<RecordConflict.Field>("A field of a conflict") {

@@ -66,7 +66,7 @@ struct MinimizationReport {
 
     static let request = Shape<MinimalRequest>("A commit that is left") {
         Key("offset", "in the log") { $0.offset }
-        Key("newOffset", "in the new history; null if it writes nothing") { $0.newOffset }
+        Key("newOffset", "in the new history, or null if it writes nothing") { $0.newOffset }
         Key("userName", "the user who made it") { $0.actor.user }
         Key("deviceName", "the device that made it") { $0.actor.device }
         Key("outcome", "`accepted` or `partly`") { $0.outcome.kind.rawValue }
@@ -82,7 +82,7 @@ struct MinimizationReport {
         Key("commits", "of the log") { $0.report.commitCount }
         Key("left", "how many remain") { $0.history.requests.count }
         Key("trials", "how many histories were tried") { $0.history.trialCount }
-        Key("isMinimal", "true if nothing more can be left out; false if it was interrupted") { $0.history.isComplete }
+        Key("isMinimal", "true if nothing more can be left out, false if it was interrupted") { $0.history.isComplete }
         Key("end", "the last offset of the new history") { $0.report.end(of: $0.history) }
         Key("path", "of the new store", if: "with `--out`") { $0.report.arguments[MinimizeCommand.out] }
         Key("test", "the test file that was written", if: "with `--test`") { line in

@@ -3,10 +3,10 @@ import StrataReplay
 import StrataStore
 
 extension NotificationExplanation: Shaped {
-    static let shape = Shape<Self>("Who was notified", "What `strata explain --notifications --json` prints.") {
+    static let shape = Shape<Self>("Who was notified", "The output of `strata explain --notifications --json`.") {
         Key("offset", "of the commit") { $0.offset }
         Key("time", "when") { $0.time }
-        Key("userName", "the user who made it; empty for the service") { $0.actor.user }
+        Key("userName", "the user who made it, empty for the service") { $0.actor.user }
         Key("deviceName", "the device that made it") { $0.actor.device }
         Key("changes", "the changes to notify of", each: change) { $0.changes }
         Key("subscriptions", "the subscriptions that were evaluated", each: evaluation) { $0.subscriptions }

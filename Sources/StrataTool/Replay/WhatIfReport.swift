@@ -115,7 +115,7 @@ struct WhatIfReport {
     static let end = Shape<(report: RerunReport, verdict: String, path: String?)>("The end of a what-if") {
         Key(
             "verdict",
-            "`same`, `differs`, or `nothing judged`, if there were requests and none of them could be judged; the "
+            "`same`, `differs`, or `nothing judged`, if there were requests and none of them could be judged. The "
                 + "command exits with 0 only for `same`"
         ) { $0.verdict }
         Key("commits", "how many were judged again") { $0.report.commitCount }
@@ -135,7 +135,7 @@ struct WhatIfReport {
     /// The commits that could not be judged again, of which the ranges may list only some.
     static let unjudged = Shape<(ranges: [RerunReport.Unjudged], count: Int)>("Commits that cannot be judged") {
         Key("unjudged", "runs of commits that could not be judged again for the same reason", each: range) { $0.ranges }
-        Key("unjudgedCount", "how many commits these are; `unjudged` has the first ones if there are many") { $0.count }
+        Key("unjudgedCount", "how many commits these are. `unjudged` has the first ones if there are many") { $0.count }
     }
 
     private static let range = Shape<RerunReport.Unjudged>("A run of commits that cannot be judged") {
@@ -150,11 +150,11 @@ extension RerunCommit: Shaped {
     static let shape = Shape<Self>(
         "A request that was judged again", "One that an option changed, or that had another outcome."
     ) {
-        Key("offset", "in the log; null if it was inserted") { $0.offset }
-        Key("newOffset", "in the new history; null if it wrote nothing") { $0.newOffset }
+        Key("offset", "in the log, or null if it was inserted") { $0.offset }
+        Key("newOffset", "in the new history, or null if it wrote nothing") { $0.newOffset }
         Key("userName", "the user who made the request") { $0.actor.user }
         Key("isChanged", "true if an option changed it") { $0.isDirect }
-        Key("before", "its outcome in the log; null if it was inserted") { $0.before }
+        Key("before", "its outcome in the log, or null if it was inserted") { $0.before }
         Key("after", "the same, for the new history") { $0.after }
         Key("cause", "offset of the commit that it follows from", if: "if it is known") { $0.cause?.offset }
         Key("root", "offset of the change that began it", if: "with `cause`") { $0.cause?.root }

@@ -73,7 +73,7 @@ extension HistoryAgreement: Shaped {
         Key("ok", "true if no commit differs, and a sequencer has all commits of the store") { $0.isWhole }
         Key("first", "the first commit that both have") { $0.comparison.first }
         Key("last", "the last commit that both have") { $0.comparison.last }
-        Key("difference", "the first commit that differs; null if none does") { $0.comparison.difference }
+        Key("difference", "the first commit that differs, or null if none does") { $0.comparison.difference }
         Key("surplus", "how many later commits only the store has") { $0.surplus }
         Key("missing", "how many later commits only the other one has") { $0.missing }
     }

@@ -57,6 +57,6 @@ extension ReplicationReport: Shaped {
         Key("end", "last offset of the target") { $0.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
         Key("surplus", "how many commits the target has that the source does not have") { $0.surplus }
-        Key("notes", "what was not copied, and what the source is now") { $0.notes }
+        Key("notes", "the parts that were not copied, and the new state of the source") { $0.notes }
     }
 }

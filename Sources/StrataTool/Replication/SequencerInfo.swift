@@ -85,17 +85,17 @@ extension SequencerInfo: Shaped {
         Key("container", "container identifier") { $0.identity.containerIdentifier }
         Key("storeID", "id of the store") { $0.identity.storeID }
         Key("created", "when") { $0.identity.created }
-        Key("firstEntry", "number of the first entry that can be read; 1 unless earlier ones were trimmed") { $0.first }
+        Key("firstEntry", "number of the first entry that can be read, 1 unless earlier ones were trimmed") { $0.first }
         Key("lastEntry", "number of the last entry") { $0.last }
         Key("end", "last offset") { $0.end.offset }
         Key("chain", "chain value there") { Hexadecimal($0.end.chain) }
-        Key("lastTime", "time of the last commit; null if there is none") { $0.lastTime }
-        Key("assets", "how many assets the cluster keeps; null unless the address says assets=cluster") { $0.assets }
+        Key("lastTime", "time of the last commit, or null if there is none") { $0.lastTime }
+        Key("assets", "how many assets the cluster keeps, or null unless the address has assets=cluster") { $0.assets }
         Key("erasure", "the last commit that erases records, if the entries have one") { $0.erasure?.offset }
         Key("trimBefore", "the sequencer has the data until it is trimmed before this commit") {
             $0.erasure?.trimBefore
         }
-        Key("waiting", "directories of the copies that have not erased it; null if they are not known") {
+        Key("waiting", "directories of the copies that have not erased it, or null if they are not known") {
             $0.erasure?.waitingPaths
         }
     }

@@ -89,7 +89,7 @@ extension TrimReport: Shaped {
         Key("storeID", "id of the store") { $0.identity.storeID }
         Key("container", "its container identifier") { $0.identity.containerIdentifier }
         Key("lastEntry", "number of the last entry that was removed") { $0.done.entry }
-        Key("horizon", "the last commit that the base replaces; new copies have no history up to it") {
+        Key("horizon", "the last commit that the base replaces. New copies have no history up to it") {
             $0.done.horizon.offset
         }
         Key("chain", "chain value there") { Hexadecimal($0.done.horizon.chain) }

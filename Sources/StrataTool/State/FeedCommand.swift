@@ -196,7 +196,7 @@ struct FeedPages {
         Key("moreComing", "true if there is another page") { $0.page.moreComing }
         Key(
             "token",
-            "for `--since`: where the next page begins, or the next fetch; null for a store that has no secret yet"
+            "for `--since`: where the next page begins, or the next fetch. Null for a store that has no secret yet"
         ) { $0.token }
         Key("offset", "of the token") { $0.page.token.position.offset }
         Key(

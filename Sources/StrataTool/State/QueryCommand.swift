@@ -142,7 +142,7 @@ struct PlanReport {
 }
 
 extension PlanReport: Shaped {
-    static let shape = Shape<Self>("A plan", "What `strata query --explain --json` prints.") {
+    static let shape = Shape<Self>("A plan", "The output of `strata query --explain --json`.") {
         Key("steps", "for people") { $0.plan.steps }
         Key("estimatedRows", "about how many rows it would read") {
             Int64(exactly: $0.plan.estimatedRows.rounded()) ?? .max

@@ -73,7 +73,7 @@ extension RecordDetail: Shaped {
         Key("createdBy", "name of the user") { try $0.record.createdBy }
         Key("modified", "when") { $0.record.modified }
         Key("modifiedBy", "name of the user") { try $0.record.modifiedBy }
-        Key("modifiedWith", "name of the device; empty if that is not known") { try $0.record.modifiedWith }
+        Key("modifiedWith", "name of the device, empty if that is not known") { try $0.record.modifiedWith }
         Key(of: links) { $0.record }
         Key("fields", "its values in full") { ValueMap(fields: $0.fields, detail: $0.values) }
     }

@@ -128,7 +128,7 @@ struct RecordJSON: RecordFormat {
         "The end of a query", "The last line of `strata query --json`."
     ) {
         Key("records", "how many were printed") { $0.count }
-        Key("cursor", "for `--cursor`; null if there is no more") { $0.cursor }
+        Key("cursor", "for `--cursor`, or null if there is no more") { $0.cursor }
     }
 
     func write(_ page: [Record], to output: Output) throws {

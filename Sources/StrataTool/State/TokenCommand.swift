@@ -113,14 +113,14 @@ extension TokenReport: Shaped {
     private static let progress = Shape<FeedToken.Progress>("The progress of a token") {
         Key(
             "kind",
-            "`whole`: everything up to the offset; `within`: only part of the commit at the offset; `scanning`: only "
+            "`whole`: everything up to the offset. `within`: only part of the commit at the offset. `scanning`: only "
                 + "part of a first fetch"
         ) { $0.kind }
         Key("seenOffset", "of the last zone's row", if: "`scanning` of zones") {
             if case .scanningZones(let offset, _) = $0 { offset } else { nil }
         }
         Key(
-            "seen", "the last zone's ordinal, or the last event's index", if: "`within`; `scanning` of zones"
+            "seen", "the last zone's ordinal, or the last event's index", if: "`within`, and `scanning` of zones"
         ) {
             switch $0 {
             case .within(let seen), .scanningZones(_, let seen): seen

@@ -127,7 +127,7 @@ extension TokenStatus {
 
 extension TokenStatus {
     static let shape = Shape<Self>("The status of a token") {
-        Key("time", "of the commit at its offset; null if that was compacted") { $0.time }
+        Key("time", "of the commit at its offset, or null if that was compacted") { $0.time }
         Key("age", "microseconds from then to the store's last commit") { $0.age }
         Key("commitsBehind", "how many commits of the store come after its offset") { $0.commitsBehind }
         Key(
@@ -138,10 +138,10 @@ extension TokenStatus {
         Key("zoneChangesBehind", "how many changes these have", if: "of a served zone's feed") {
             $0.zoneChangesBehind?.changes
         }
-        Key("next", "what it would return", if: "if it is served") { $0.next }
+        Key("next", "the results of a fetch with it", if: "if it is served") { $0.next }
         Key(
             "expiresBefore",
-            "the lowest OFFSET for `strata compact --before` after which it is no longer served; null for none now",
+            "the lowest OFFSET for `strata compact --before` after which it is no longer served, null for none now",
             if: "if it is served"
         ) { status in status.next.map { _ in status.expiringCompaction } }
         Key("expiresAtEnd", "true if the store's last offset would be one", if: "if it is served") { status in

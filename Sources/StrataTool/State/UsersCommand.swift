@@ -123,12 +123,12 @@ extension UserDetail: Shaped {
             "of the account: `available`, `restricted`, `no account`, `temporarily unavailable` or "
                 + "`could not determine`"
         ) { $0.account.status.name }
-        Key("quota", "bytes; 0 for none") { $0.account.quota }
+        Key("quota", "bytes, 0 for none") { $0.account.quota }
         Key("usedBytes", "how many bytes count toward it") { $0.usedBytes }
         Key("privateZones", "how many zones the private database has") { $0.zoneCount }
         Key("privateRecords", "how many records they have") { $0.recordCount }
         Key("changed", "the last commit that changed a zone of it") { $0.lastChange > 0 ? $0.lastChange : nil }
-        Key("changedTime", "its time; null if it was compacted") { $0.lastChangeTime }
+        Key("changedTime", "its time, or null if it was compacted") { $0.lastChangeTime }
         Key("devices", "the user's devices", each: device) { $0.devices }
         Key(of: Person.shape) { $0.account.person }
     }

@@ -6,7 +6,7 @@ extension StatisticsReport: Shaped {
         Key("path", "as given") { $0.path }
         Key("zone", "the zone that was selected", if: "with `--zone`") { $0.statistics.zone }
         Key(of: CommitCounts.shape) { $0.statistics.commits }
-        Key("stored", "space; null if no whole segment was read, or with `--zone`") {
+        Key("stored", "space, or null with `--zone` or if no whole segment was read") {
             $0.tellsStoredBytes ? $0.stored : nil
         }
         Key(of: RecordCounts.shape) { $0.statistics.records }
@@ -21,8 +21,8 @@ extension StatisticsReport: Shaped {
         Key("churn", "the records with the most versions, 20 at most", each: churnShape) { report in
             report.churn.map { ($0.item, $0.count, report.statistics.names) }
         }
-        Key("churnError", "by how much their numbers may be too low; 0: they are exact") { $0.statistics.churn.error }
-        Key("compaction", "what a compaction would free; null if that is nothing or not known") { $0.compaction }
+        Key("churnError", "by how much their numbers may be too low, 0 if they are exact") { $0.statistics.churn.error }
+        Key("compaction", "the space that a compaction would free, or null if none or not known") { $0.compaction }
         Key("damage", "damage that was found") { $0.damage }
     }
 
@@ -83,7 +83,7 @@ private struct CountedName: Shaped {
         Key("removed", "how often it was removed", if: "fields") { name in
             name.ordinal(in: .field).map { name.report.statistics.removals.tallies[$0]?.count ?? 0 }
         }
-        Key("user", name: "userName", "ordinal; 0 is the system", if: "users") { name in
+        Key("user", name: "userName", "ordinal, 0 for the system", if: "users") { name in
             name.ordinal(in: .user).map { ($0, name.names.user($0)) }
         }
         Key("events", "of its records", if: "zones, types") { $0.count(in: .zone, .recordType) }

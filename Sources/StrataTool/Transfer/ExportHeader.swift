@@ -110,16 +110,16 @@ extension ExportHeader: Shaped {
         Key("storeID", "id of the store") { $0.storeID }
         Key("container", "its container identifier") { $0.container }
         Key("first", "the first offset that it may contain", if: "commits") { $0.content == .commits ? $0.first : nil }
-        Key("last", "the last one; for records, the offset of their state") { $0.last }
+        Key("last", "the last one, or for records the offset of their state") { $0.last }
         Key("base", "the base, whose payloads come next", if: "commits: if history was compacted") { $0.base }
         Key(
             "gapless", "true if it has all commits up to `last`", if: "commits"
         ) { $0.content == .commits ? $0.isGapless : nil }
         Key("complete", "true if nothing is missing") { $0.isComplete }
-        Key("missing", "what is missing") { $0.missing }
+        Key("missing", "the parts that are missing") { $0.missing }
         Key("zone", "the zone that was selected", if: "with `--zone`") { $0.zone }
-        Key("assets", "true if the store has files of assets; they are not in the export") { $0.hasAssets }
-        Key("keys", "true if it has keys of encrypted values; they are not in the export") { $0.hasKeys }
+        Key("assets", "true if the store has files of assets, which are not in the export") { $0.hasAssets }
+        Key("keys", "true if it has keys of encrypted values, which are not in the export") { $0.hasKeys }
     }
 }
 

@@ -21,10 +21,10 @@ struct ExportedPayload {
     }
 
     static let shape = Shape<Self>("A payload of an export") {
-        Key("header", "the header of its payload", as: header, if: "unless `payload` is there") { payload in
+        Key("header", "the header of its payload", as: header, if: "unless `payload` is present") { payload in
             payload.envelope.map { ($0.header, payload.names) }
         }
-        Key("events", "its events", each: event, if: "unless `payload` is there") { payload in
+        Key("events", "its events", each: event, if: "unless `payload` is present") { payload in
             payload.envelope?.events.lazy.map { ($0, payload.names) }
         }
         Key("payload", "in base64", if: "if header and events do not give the same bytes") {
@@ -62,7 +62,7 @@ struct ExportedPayload {
         Key(
             "content",
             "the content of the body, with names beside ordinals. In a save, `fields` have as `set` a value of an "
-                + "export. Only for reading; `import` uses the body",
+                + "export. Only for reading: `import` uses the body",
             if: "if it loses nothing, up to 1 MiB"
         ) { ExportedEvent($0.event, $0.names) }
     }

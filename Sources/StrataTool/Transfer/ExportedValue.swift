@@ -9,13 +9,12 @@ struct ExportedValue {
         Key("type", "as in a field of an event") { "\($0.value.kind)" }
         Key(
             "value",
-            "a text; a number, or for a double that is not finite its bits in 16 hexadecimal digits; "
-                + "for a date, seconds since 2001-01-01T00:00:00Z; data in base64; for a location "
-                + "`latitude`, `longitude`, `altitude`, `horizontalAccuracy`, `verticalAccuracy`, "
-                + "`course`, `speed` and `timestamp`; for a reference `record`, `deletesWithTarget`, "
-                + "`loose` with true if it is loose, and `zone` in an event; for an asset `hash` and "
-                + "`bytes`; for an encrypted value `key`, `nonce` and `ciphertext`; an array of these for "
-                + "a list"
+            "a text or a number. A double that is not finite: its bits in 16 hexadecimal digits. A date: "
+                + "seconds since 2001-01-01T00:00:00Z. Data: base64. A location: `latitude`, `longitude`, "
+                + "`altitude`, `horizontalAccuracy`, `verticalAccuracy`, `course`, `speed` and `timestamp`. "
+                + "A reference: `record`, `deletesWithTarget`, `loose` with true if it is loose, and `zone` "
+                + "in an event. An asset: `hash` and `bytes`. An encrypted value: `key`, `nonce` and "
+                + "`ciphertext`. A list: an array of these"
         ) { Content(value: $0.value, writer: $0.writer) }
     }
 

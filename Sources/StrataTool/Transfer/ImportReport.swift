@@ -44,10 +44,10 @@ extension ImportReport: Shaped {
         Key("content", "`commits` or `records`") { $0.content.rawValue }
         Key("count", "how many of them were imported") { $0.count }
         Key("end", "last offset of the new store") { $0.endOffset }
-        Key("chain", "chain value there; null for records") { $0.endChain.map { Hexadecimal($0) } }
+        Key("chain", "chain value there, or null for records") { $0.endChain.map { Hexadecimal($0) } }
         Key("sameChain", "true if chain values are those of the store that was exported") {
             $0.content == .commits && $0.firstOtherChain == nil
         }
-        Key("notes", "what was not imported") { $0.notes }
+        Key("notes", "the parts that were not imported") { $0.notes }
     }
 }

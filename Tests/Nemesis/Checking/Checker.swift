@@ -7,7 +7,8 @@ import StrataReplication
 import StrataStore
 import StrataSystem
 
-/// Checks a history against the copies of the store, in time that grows with their length (docs/replication.md §9).
+/// Checks a history against the copies of the store, in time that grows with their length
+/// (docs/replication-internals.md §9).
 struct Checker {
     /// A change of what is checked, which must be noticed.
     enum Doctoring: CaseIterable {

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("The programs of README and of the page on the engine run", arguments: ["two-devices", "small-program"])
+    @Test("The programs that the pages name run", arguments: ["two-devices", "small-program"])
     func programsRun(name: String) throws {
         let directory = try TestDirectory()
         let tools = try ToolProcess.toolPath.dropLast("/strata".count)
