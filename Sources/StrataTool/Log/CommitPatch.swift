@@ -60,7 +60,8 @@ enum CommitPatchText {
         case (.value(let before), nil): return ("- \(name): \(text(of: before))", .removed)
         case (.unknown, nil): return ("- \(name): ?", .removed)
         case (.value(let before), let after):
-            return ("~ \(name): \(text(of: before)) -> \(text(of: after))", .place)
+            let texts = ValueText.change(from: before, to: after)
+            return ("~ \(name): \(texts.before ?? "") -> \(texts.after ?? "nothing")", .place)
         case (.unknown, let after): return ("~ \(name): ? -> \(text(of: after))", .place)
         }
     }

@@ -22,7 +22,7 @@ struct ValueDetail {
                 + "\(place.speed), \(ValueText.text(of: .date(place.timestamp)))>"
         case .reference(let reference):
             let place = try otherZone(of: reference).map { " in " + Printable.escaped($0) } ?? ""
-            return ValueText.text(of: value) + place + (reference.action == .deleteSelf ? ", deleted with it" : "")
+            return ValueText.text(of: value) + place + ValueText.mark(reference.action)
         case .asset(let asset):
             return "<asset of \(asset.size.counted("byte")), \(asset.hash)>"
         case .list(let list): return "[" + (try list.elements.map(text)).joined(separator: ", ") + "]"

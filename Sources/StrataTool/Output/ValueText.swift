@@ -24,6 +24,20 @@ enum ValueText {
         "@" + Printable.escaped(name) + mark(isLoose: isLoose)
     }
 
+    /// Returns the texts of a value before and after a change: also of references that differ only in their action.
+    static func change(from before: FieldValue?, to after: FieldValue?) -> (before: String?, after: String?) {
+        let texts = (before: before.map(text), after: after.map(text))
+        guard texts.before == texts.after, case .reference(let old) = before, case .reference(let new) = after else {
+            return texts
+        }
+        return (texts.before.map { $0 + mark(old.action) }, texts.after.map { $0 + mark(new.action) })
+    }
+
+    /// The text after a reference whose record is deleted with its target.
+    static func mark(_ action: FieldValue.Reference.Action) -> String {
+        action == .deleteSelf ? ", deleted with it" : ""
+    }
+
     /// The text after a link that does not hold its target (docs/rules.md §5.12).
     static func mark(isLoose: Bool) -> String { isLoose ? " (loose)" : "" }
 

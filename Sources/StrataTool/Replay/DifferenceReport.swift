@@ -132,9 +132,8 @@ struct DifferenceReport {
                 }
                 continue
             }
-            try writeLine(
-                Printable.escaped(field.key), field.before.map { ValueText.text(of: $0) },
-                field.after.map { ValueText.text(of: $0) })
+            let texts = ValueText.change(from: field.before, to: field.after)
+            try writeLine(Printable.escaped(field.key), texts.before, texts.after)
         }
     }
 

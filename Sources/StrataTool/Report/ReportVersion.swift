@@ -81,17 +81,16 @@ struct ReportVersion {
                 return parts.filter { $0.name != ShareStateText.tokenName }
                     .map { Change(key: $0.name, before: $0.old.map { .text($0) } ?? .none, after: $0.new) }
             }
+            var earlier: FieldValue?
+            if case .value(let value) = change.before { earlier = value }
+            let texts = ValueText.change(from: earlier, to: change.after)
             let before: Change.Before =
                 switch change.before {
                 case .unknown: .unknown
                 case .none: .none
-                case .value(let value): .text(ValueText.text(of: value))
+                case .value: texts.before.map { .text($0) } ?? .none
                 }
-            return [
-                Change(
-                    key: CommitPatchText.name(of: change.key, names), before: before,
-                    after: change.after.map { ValueText.text(of: $0) })
-            ]
+            return [Change(key: CommitPatchText.name(of: change.key, names), before: before, after: texts.after)]
         }
     }
 
