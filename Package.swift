@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // The layers of docs/architecture.md, one target each: an import that points up does not build.
@@ -318,4 +319,11 @@ if let files = Context.environment["STRATA_LEFT_OUT"]?.split(separator: ":") {
         let folder = "Tests/\(target.name)/"
         target.exclude += files.filter { $0.hasPrefix(folder) }.map { String($0.dropFirst(folder.count)) }
     }
+}
+
+// An archive of a release has the library, and beside this manifest one for the only Swift that can link it.
+if Context.environment["STRATA_PREBUILT"] == "1" {
+    let message = "STRATA_PREBUILT=1 asks for the prebuilt library, which an archive of a release has for one Swift\n"
+    FileHandle.standardError.write(Data(message.utf8))
+    exit(1)
 }

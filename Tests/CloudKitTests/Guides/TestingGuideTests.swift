@@ -26,14 +26,19 @@ final class NoteSync {
 
     func pull() async throws {
         do {
-            let changes = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: token)
-            for (id, change) in changes.modificationResultsByID { texts[id] = try change.get().record["text"] }
-            for deletion in changes.deletions { texts[deletion.recordID] = nil }
-            token = changes.changeToken
+            var moreComing = true
+            while moreComing {
+                let changes = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: token)
+                // A fetch without a token reports no deletions, so it replaces the texts.
+                if token == nil { texts = [:] }
+                for (id, change) in changes.modificationResultsByID { texts[id] = try change.get().record["text"] }
+                for deletion in changes.deletions { texts[deletion.recordID] = nil }
+                (token, moreComing) = (changes.changeToken, changes.moreComing)
+            }
         } catch CKError.changeTokenExpired {
-            (token, texts) = (nil, [:])
+            token = nil
             try await pull()
-        }
+        } catch CKError.zoneNotFound {}  // No device has saved a note yet.
     }
 }
 

@@ -23,13 +23,13 @@ public actor ReadingList {
     public func fetch() async throws {
         do {
             let changes = try await repeating { try await database.recordZoneChanges(inZoneWith: zoneID, since: token) }
+            if token == nil { records = [:] }  // A fetch from the beginning does not report what was deleted.
             for (id, change) in changes.modificationResultsByID { records[id.recordName] = try change.get().record }
             for deletion in changes.deletions { records[deletion.recordID.recordName] = nil }
             token = changes.changeToken
             if changes.moreComing { try await fetch() }
         } catch CKError.changeTokenExpired {
-            // A fetch from the beginning does not report what was deleted.
-            (token, records) = (nil, [:])
+            token = nil
             try await fetch()
         } catch CKError.zoneNotFound {}  // No device has sent anything yet.
     }
