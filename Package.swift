@@ -131,7 +131,7 @@ let package = Package(
             name: "nemesis",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataConnections", "StrataJetStream",
-                "StrataRules", "StrataStore", "StrataReplay", "TestSupport",
+                "StrataRules", "StrataViews", "StrataStore", "StrataReplay", "TestSupport",
             ], path: "Tests/Nemesis"),
         .testTarget(name: "StrataModelTests", dependencies: ["StrataModel", "StrataSystem", "TestSupport"]),
         .testTarget(

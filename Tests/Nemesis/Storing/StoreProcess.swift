@@ -87,7 +87,12 @@ final class StoreProcess: Sendable {
         if case .line("ready") = child.nextLine(withinSeconds: Self.openingSeconds) {
             isReady = true
             let input = open(pipe, O_WRONLY | O_CLOEXEC)
-            state.withLock { $0.input = input }
+            let isOver = state.withLock { state in
+                if !state.isOver { state.input = input }
+                return state.isOver
+            }
+            // One that opens after ``finish()`` has nothing to do: it ends at the end of its input.
+            if isOver { close(input) }
         } else if state.withLock({ !$0.wasKilled }), Glibc.kill(child.identifier, 0) == 0 {
             // It ends by itself after an error, and otherwise hangs.
             if case .silence = child.nextLine(withinSeconds: 1) { tally.violation("process \(index) does not open") }
