@@ -23,7 +23,7 @@ import Testing
             _ = try save(.none)
             return try save(.deleteSelf)
         }
-        let line = "    ~ owner: @list -> @list, deleted with it"
+        let line: Substring = "    ~ owner: @list -> @list, deleted with it"
         #expect(try fixture.run(["history", fixture.name, "entry"]).lines.contains(line))
         #expect(try fixture.run(["log", fixture.name, "--patch"]).lines.contains { $0.hasSuffix(line.dropFirst(4)) })
         let difference = try fixture.run(["diff", fixture.name, "\(changed - 1)", "\(changed)"])

@@ -2,8 +2,8 @@ import Foundation
 
 /// Finds pages that have grown past their budget of words, and pages with too many semicolons.
 ///
-/// Each page for readers has a line in ``list``: the words that it may have, and its path. Pages that a format or a rule
-/// fixes, and pages that a program writes, have as many words as they need. README's budget counts lines too.
+/// Each page for readers has a line in ``list``: the words that it may have, and its path. Pages that a format or a
+/// rule fixes, and pages that a program writes, have as many words as they need. README's budget counts lines too.
 struct PageBudgetRule: StyleRule {
     static let list = "Tests/StyleTests/PageBudgets.txt"
     /// The words of all pages in docs/ that have a budget.
