@@ -293,11 +293,11 @@ if Context.environment["STRATA_STRICT"] == "1" {
         target.cSettings = (target.cSettings ?? []) + [.enableWarning("all"), .treatAllWarnings(as: .error)]
         // Optimised where it halves the time of the tests, which is not in the upper layers; assertions are kept. Each
         // as a whole: file by file the compiler would do much of it several times.
-        let lowerLayers = [
+        let optimized = [
             "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataTree", "StrataViews",
-            "TestSupport",
+            "TestSupport", "ReferenceModel", "ModelComparison", "StyleTests",
         ]
-        if lowerLayers.contains(target.name), Context.environment["STRATA_LEFT_OUT"] == nil {
+        if optimized.contains(target.name), Context.environment["STRATA_LEFT_OUT"] == nil {
             let flags = ["-O", "-assert-config", "Debug", "-whole-module-optimization", "-num-threads", "2"]
             target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
         }
