@@ -17,8 +17,10 @@ struct PageBudgetRule: StyleRule {
     ]
 
     func findings(in files: [SourceFile]) -> [Finding] {
-        guard let list = files.first(where: { $0.path == Self.list }) else { return [] }
         let pages = files.filter { Self.isForReaders($0.path) }
+        guard let list = files.first(where: { $0.path == Self.list }) else {
+            return pages.prefix(1).map { $0.finding(0, "there is no \(Self.list) with a budget for it") }
+        }
         return pages.compactMap(Self.semicolons) + budgets(of: pages, list)
     }
 

@@ -52,6 +52,7 @@ struct StyleCanaryTests {
         #expect(findings(words(5)) == 0)
         #expect(findings(words(6)) == 1)
         #expect(findings(words(5), budget: "") == 1)
+        #expect(findings(words(5), budget: nil) == 1)
         #expect(findings(words(5), budget: "5 docs/a.md\n5 docs/b.md\n") == 1)
         #expect(findings(words(5), "docs/rules.md", budget: "") == 0)
         #expect(findings(words(5), "Tests/a.md", budget: "") == 0)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Field values as JSON from which they can be rebuilt bit for bit, unlike "A value" of docs/guide/tool.md.
+/// Field values as JSON from which they can be rebuilt bit for bit, unlike "A value" of docs/reference/json.md.
 struct ExportedValue {
     /// Returns the zone name to write for a reference to a zone; nil to omit it.
     let zoneName: (_ ordinal: UInt64) -> String?

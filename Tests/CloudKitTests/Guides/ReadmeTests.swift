@@ -42,14 +42,14 @@ struct ReadmeTests {
         #expect(error?.code == .serverRecordChanged && error?.serverRecord?["text"] == "Buy milk")
     }
 
-    @Test("runs on Linux, without an account and a network")
+    @Test("runs on Linux, without an Apple account")
     func runsOnLinux() async throws {
         let container = try CloudStore.inMemory().container(user: "anna")
         #expect(try await container.accountStatus() == .available)
         #expect(try await container.privateCloudDatabase.save(CKRecord(recordType: "Note")).creationDate != nil)
     }
 
-    @Test("applies the server's rules: tags, conflicts, cascades, sharing")
+    @Test("applies the server's rules, such as conflicts and cascades")
     func appliesRules() async throws {
         let database = try CloudStore.inMemory().container(user: "anna").privateCloudDatabase
         let list = try await database.save(CKRecord(recordType: "List"))
@@ -59,6 +59,27 @@ struct ReadmeTests {
         #expect(saved.recordChangeTag != nil)
         try await database.deleteRecord(withID: list.recordID)
         let error = await #expect(throws: CKError.self) { try await database.record(for: saved.recordID) }
+        #expect(error?.code == .unknownItem)
+    }
+
+    @Test("lets users share, and nobody see more")
+    func lettingUsersShare() async throws {
+        let store = try CloudStore.inMemory()
+        let (anna, ben) = (try store.container(user: "anna"), try store.container(user: "ben"))
+        let zone = try await anna.privateCloudDatabase.save(CKRecordZone(zoneName: "Lists"))
+        let list = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "list", zoneID: zone.zoneID))
+        let other = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "other", zoneID: zone.zoneID))
+        let share = CKShare(rootRecord: list)
+        share.publicPermission = .readOnly
+        _ = try await anna.privateCloudDatabase.modifyRecords(saving: [list, share, other], deleting: [])
+        let url = try #require(share.url)
+        try await ben.accept(ben.shareMetadata(for: url))
+        let zones = try await ben.sharedCloudDatabase.allRecordZones()
+        let shared = try #require(zones.first?.zoneID)
+        let seen = try await ben.sharedCloudDatabase.record(for: CKRecord.ID(recordName: "list", zoneID: shared))
+        #expect(seen.recordType == "List")
+        let hidden = CKRecord.ID(recordName: "other", zoneID: shared)
+        let error = await #expect(throws: CKError.self) { try await ben.sharedCloudDatabase.record(for: hidden) }
         #expect(error?.code == .unknownItem)
     }
 
@@ -100,8 +121,8 @@ struct ReadmeTests {
         #expect(try await database.record(for: note.recordID)["text"] == "second")
     }
 
-    @Test("survives the end of the process")
-    func survives() async throws {
+    @Test("keeps the data on disk")
+    func keepsData() async throws {
         let directory = try TestDirectory()
         let url = Foundation.URL(fileURLWithPath: directory.path("Notes.strata"))
         let note = CKRecord(recordType: "Note")

@@ -42,6 +42,18 @@ import Testing
         #expect(declared.subtracting(try Self.codes(ofSection: "Errors of requests", in: Self.page())) == [])
     }
 
+    @Test("Each code with which the API fails is on the page")
+    func errorsOfTheAPI() throws {
+        let folder = "\(Self.root)/Sources/CloudKit"
+        let sources = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".swift") }
+        let made = try sources.flatMap { source in
+            try String(contentsOfFile: "\(folder)/\(source)", encoding: .utf8)
+                .matches(of: /CKError\(\s*\.(\w+)/).map { String($0.1) }
+        }
+        #expect(made.contains("badContainer"))
+        #expect(Set(made).subtracting(try Self.codes(ofSection: "Errors of requests", in: Self.page())) == [])
+    }
+
     @Test("Canary: a code without a row is noticed")
     func canary() throws {
         let page = try Self.page().replacingOccurrences(of: "| `locked` |", with: "| `shut` |")
