@@ -65,7 +65,7 @@ struct ReadmeTests {
     @Test("lets users share, and nobody see more")
     func lettingUsersShare() async throws {
         let store = try CloudStore.inMemory()
-        let (anna, ben) = (try store.container(user: "anna"), try store.container(user: "ben"))
+        let (anna, ben) = (store.container(user: "anna"), store.container(user: "ben"))
         let zone = try await anna.privateCloudDatabase.save(CKRecordZone(zoneName: "Lists"))
         let list = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "list", zoneID: zone.zoneID))
         let other = CKRecord(recordType: "List", recordID: CKRecord.ID(recordName: "other", zoneID: zone.zoneID))
