@@ -62,8 +62,8 @@ struct ReadmeTests {
         #expect(error?.code == .unknownItem)
     }
 
-    @Test("lets users share, and nobody see more")
-    func lettingUsersShare() async throws {
+    @Test("shows participants nothing but what is shared")
+    func showsSharedRecords() async throws {
         let store = try CloudStore.inMemory()
         let (anna, ben) = (store.container(user: "anna"), store.container(user: "ben"))
         let zone = try await anna.privateCloudDatabase.save(CKRecordZone(zoneName: "Lists"))

@@ -16,7 +16,7 @@ print("Anna has a list:", try await list.items)
 guard let url = try await list.invite("ben@example.com", from: anna) else { fatalError("The share has no URL.") }
 print("Anna invites Ben, who sees \(try await ben.sharedCloudDatabase.allRecordZones().count) zones so far.")
 
-// The console stands for the system, which opens the URL and gives the app the metadata.
+// The console acts as the system: it opens the URL and hands the metadata to the app.
 let joined = try await SharedList.join(store.console.open(url, as: "ben"), in: ben)
 print("Ben accepts, and sees:", try await joined.items)
 
