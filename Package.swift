@@ -149,7 +149,7 @@ let package = Package(
             name: "StrataConnectionsTests",
             dependencies: [
                 "StrataModel", "StrataSystem", "StrataLog", "StrataReplication", "StrataConnections", "StrataJetStream",
-                "StrataPostgres", "TestSupport", "TestNeeds",
+                "StrataPostgres", "CloudKit", "TestSupport", "TestNeeds",
             ]),
         .testTarget(
             name: "StrataTreeTests",
