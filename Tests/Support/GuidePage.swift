@@ -2,7 +2,7 @@ import Foundation
 
 /// A page of documentation whose Swift blocks stand, line for line, in a test.
 package struct GuidePage {
-    /// The lines of each Swift block, without their indentation and without empty lines.
+    /// The lines of each Swift block, without their indentation, and without empty lines and imports.
     package let blocks: [[String]]
 
     private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -21,7 +21,7 @@ package struct GuidePage {
             } else if line == "```" {
                 if let block { blocks.append(block) }
                 block = nil
-            } else if let trimmed = Self.trimmed(line) {
+            } else if let trimmed = Self.trimmed(line), !trimmed.hasPrefix("import ") {
                 block?.append(trimmed)
             }
         }

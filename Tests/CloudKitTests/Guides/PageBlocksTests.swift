@@ -86,7 +86,7 @@ struct PageBlocksTests {
         let sheet = store.console.sharingSheet(for: share.recordID, of: "anna")
         try await sheet.save(share)
         try await sheet.stopSharing()
-        #expect(metadata.share.recordID == share.recordID)
+        #expect(metadata.share.recordID.recordName == share.recordID.recordName)
         let error = await #expect(throws: CKError.self) { try await database.record(for: share.recordID) }
         #expect(error?.code == .unknownItem)
     }

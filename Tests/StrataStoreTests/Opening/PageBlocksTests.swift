@@ -20,9 +20,10 @@ struct PageBlocksTests {
         let (path, copyPath) = (directory.path("photo.jpg"), directory.path("copy.jpg"))
         try Data("a photo".utf8).write(to: URL(fileURLWithPath: path))
         let store = try Store.inMemory()
-        let (id, database, anna) = (RecordID("note", zone: .default), DatabaseID(.private), Actor(user: "anna", device: "phone"))
+        let (id, database) = (RecordID("note", zone: .default), DatabaseID(.private))
+        let anna = Actor(user: "anna", device: "phone")
         var builder = RequestBuilder(database)
-        let photo = try store.importAsset(at: path)  // pinned as long as this object is there
+        let photo = try store.importAsset(at: path)  // pinned while this object exists
         builder.save(id, type: "Note", fields: ["photo": .asset(photo.value)])
         let answer = try await store.modify(builder.request, as: anna)
 
