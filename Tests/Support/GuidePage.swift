@@ -21,7 +21,7 @@ package struct GuidePage {
             } else if line == "```" {
                 if let block { blocks.append(block) }
                 block = nil
-            } else if let trimmed = Self.trimmed(line), !trimmed.hasPrefix("import ") {
+            } else if let trimmed = Self.trimmed(line) {
                 block?.append(trimmed)
             }
         }
@@ -39,6 +39,6 @@ package struct GuidePage {
 
     private static func trimmed(_ line: String) -> String? {
         let trimmed = line.trimmingCharacters(in: .whitespaces)
-        return trimmed.isEmpty ? nil : trimmed
+        return trimmed.isEmpty || trimmed.hasPrefix("import ") ? nil : trimmed
     }
 }
