@@ -2,7 +2,7 @@ import Foundation
 
 /// A page of documentation whose Swift blocks stand, line for line, in a test.
 package struct GuidePage {
-    /// The lines of each Swift block, without their indentation, and without empty lines and imports.
+    /// The lines of each Swift block, without their indentation and without empty lines.
     package let blocks: [[String]]
 
     private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -28,17 +28,22 @@ package struct GuidePage {
         self.blocks = blocks
     }
 
-    /// Returns the blocks that do not stand in `source` as consecutive lines.
+    /// Returns the blocks that do not stand in `source` as consecutive lines. Imports at the beginning of a block may
+    /// stand anywhere in it.
     package func blocksMissing(fromSource source: String) -> [[String]] {
         let lines = source.components(separatedBy: "\n").compactMap(Self.trimmed)
+        func stands(_ block: some Collection<String>) -> Bool {
+            guard let last = lines.indices.last, block.count <= lines.count else { return false }
+            return (0...last - block.count + 1).contains { lines[$0..<$0 + block.count].elementsEqual(block) }
+        }
         return blocks.filter { block in
-            guard let last = lines.indices.last, block.count <= lines.count else { return true }
-            return !(0...last - block.count + 1).contains { lines[$0..<$0 + block.count].elementsEqual(block) }
+            let imports = block.prefix { $0.hasPrefix("import ") }
+            return !imports.allSatisfy(lines.contains) || !stands(block.dropFirst(imports.count))
         }
     }
 
     private static func trimmed(_ line: String) -> String? {
         let trimmed = line.trimmingCharacters(in: .whitespaces)
-        return trimmed.isEmpty || trimmed.hasPrefix("import ") ? nil : trimmed
+        return trimmed.isEmpty ? nil : trimmed
     }
 }

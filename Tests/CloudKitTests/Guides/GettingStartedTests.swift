@@ -21,6 +21,10 @@ struct GettingStartedTests {
             GuidePage(text: "```swift\nlet a = 1\nlet b = 3\n```\n").blocksMissing(fromSource: source)
                 == [["let a = 1", "let b = 3"]])
         #expect(GuidePage(text: "```swift\nlet b = 2\nlet a = 1\n```\n").blocksMissing(fromSource: source).count == 1)
+        // Imports stand at the beginning of a file, but they must be there.
+        let importing = GuidePage(text: "```swift\nimport A\n\nlet a = 1\n```\n")
+        #expect(importing.blocksMissing(fromSource: "import B\nimport A\n" + source) == [])
+        #expect(importing.blocksMissing(fromSource: "import B\n" + source).count == 1)
     }
 
     @Test("The page's program saves, merges a conflict and follows the changes")
