@@ -116,10 +116,11 @@ struct PageBlocksTests {
             options.schema = .enforced
             let store = try CloudStore(at: url, options: options)
             try store.importSchema(String(contentsOf: schemaFile, encoding: .utf8))
+            let database = store.container(user: "anna").privateCloudDatabase
+            try await database.save(CKRecord(recordType: "Note"))
             let other = CKRecord(recordType: "Other")
-            await #expect(throws: CKError.self) {
-                try await store.container(user: "anna").privateCloudDatabase.save(other)
-            }
+            let error = await #expect(throws: CKError.self) { try await database.save(other) }
+            #expect(error?.code == .invalidArguments)
             try store.close()
         }
     }
