@@ -20,6 +20,16 @@ package struct PastRequests {
         names = OrdinalNames(store.pages.fork())
     }
 
+    /// Returns what the log says about the request of a commit or note; nil if the commit has neither.
+    ///
+    /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
+    ///   fit its request, `outOfRange` if the state of the record before the commit is no longer known.
+    package func asked(by commit: Commit) throws -> AskedRequest? {
+        if let noted = try AskedRequest.noted(in: commit, names) { return noted }
+        let hasCauses = try store.pages.snapshot().statedRules(at: commit.offset) != nil
+        return try request(of: commit).map { try AskedRequest($0, in: commit, hasCauses: hasCauses) }
+    }
+
     /// Returns nil for a commit without a request.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not

@@ -42,6 +42,14 @@ package struct RequestRebuilder {
         return request
     }
 
+    /// Returns what the log says about the request of a commit or note after the folded state; nil if the commit has
+    /// neither. Stays before the commit.
+    package func asked(by commit: Commit) throws -> AskedRequest? {
+        if let noted = try AskedRequest.noted(in: commit, names) { return noted }
+        let hasCauses = try fold.fork.statedRules() != nil
+        return try request(of: commit).map { try AskedRequest($0, in: commit, hasCauses: hasCauses) }
+    }
+
     /// Like ``next(_:)``, but stays before the commit.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
         guard let events = try ItemEvents.read(commit) else { return nil }
