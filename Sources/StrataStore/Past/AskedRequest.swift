@@ -1,8 +1,6 @@
 import StrataLog
 import StrataModel
 import StrataRules
-import StrataTree
-import StrataViews
 
 /// What the log says about a request: of one that was committed, or of one that a note says was refused or changed
 /// nothing. What it does not say is nil.
@@ -12,7 +10,7 @@ package struct AskedRequest: Sendable, Equatable {
     /// The length of a request that was too large to keep.
     package var bytesNotKept: Int?
     package var actor: Actor?
-    /// The newest commit in the state on which the request was judged.
+    /// The newest commit in the state on which the request was judged: of a commit, nearly always the one before it.
     package var judgedOn: UInt64?
     package var header: EnvelopeHeader
     /// The time of the commit, in microseconds since 1970.
@@ -25,32 +23,48 @@ package struct AskedRequest: Sendable, Equatable {
 
     package var operation: OperationInfo { OperationInfo(of: header) }
 
-    /// - Parameter hasCauses: true if the rules were stated at the commit or before it, so that the releases that wrote
-    ///   it recorded causes.
-    init(
-        _ request: Request?, bytesNotKept: Int?, by actor: Actor?, _ header: EnvelopeHeader, in commit: Commit,
-        isNoted: Bool, hasCauses: Bool
-    ) {
-        self.request = request
-        self.bytesNotKept = bytesNotKept
-        self.actor = actor
+    private init(_ header: EnvelopeHeader, in commit: Commit, isNoted: Bool) {
         self.header = header
         time = commit.time
         commitID = commit.id
         offset = commit.offset
         self.isNoted = isNoted
-        judgedOn = header.judgedOn ?? (hasCauses && !isNoted ? commit.offset - 1 : nil)
+        judgedOn = header.judgedOn
     }
 
-    init(_ rebuilt: RebuiltRequest, in commit: Commit, hasCauses: Bool) throws {
-        let header = try commit.payload.withUnsafeBytes { try EventWalker($0).header() }
-        self.init(
-            rebuilt.request, bytesNotKept: nil, by: rebuilt.actor, header, in: commit, isNoted: false,
-            hasCauses: hasCauses)
+    /// Reads what a commit or a note says; nil if it is about no request.
+    ///
+    /// The events of a request for records are the request, except that a full event of an update says what the record
+    /// became: it is reduced to the difference from the state before.
+    ///
+    /// - Parameters:
+    ///   - hasCauses: returns true if the rules were stated at the commit or before it. Earlier releases recorded no
+    ///     causes.
+    ///   - before: returns the state of an updated record before the commit.
+    static func read(
+        _ commit: Commit, _ names: OrdinalNames, hasCauses: () throws -> Bool,
+        before: (RecordSavedEvent) throws -> RecordState
+    ) throws -> AskedRequest? {
+        guard let events = try ItemEvents.read(commit) else { return try noted(in: commit, names) }
+        var asked = AskedRequest(events.header, in: commit, isNoted: false)
+        if asked.judgedOn == nil, try events.statesRules || hasCauses() { asked.judgedOn = commit.offset - 1 }
+        for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
+            events.saves[index].reduce(to: try before(events.saves[index]))
+        }
+        try names.interning(events.names) {
+            try asked.nameActor(names)
+            guard events.shape.kind == .modifyRecords else {
+                (asked.request, asked.bytesNotKept) = (events.shape.wholeRequest, events.shape.bytesNotKept)
+                return
+            }
+            var builder = try RecordsRequestBuilder(events, names)
+            asked.request = try builder.make()
+        }
+        return asked
     }
 
     /// Reads a note of a request that wrote nothing; nil if the commit is none.
-    static func noted(in commit: Commit, _ names: OrdinalNames) throws -> AskedRequest? {
+    private static func noted(in commit: Commit, _ names: OrdinalNames) throws -> AskedRequest? {
         let envelope = try Envelope(decoding: commit.payload)
         guard envelope.header.isLazy, let note = envelope.events.last else { return nil }
         let (request, count): ([UInt8]?, UInt64)
@@ -63,15 +77,21 @@ package struct AskedRequest: Sendable, Equatable {
             (request, count) = (nothing.request, nothing.requestBytes)
         default: return nil
         }
-        let header = envelope.header
+        var asked = AskedRequest(envelope.header, in: commit, isNoted: true)
+        asked.request = try request.map { try Request(decoding: $0[...]) }
+        if count > 0 { asked.bytesNotKept = Int(clamping: count) }
+        // Earlier releases noted refusals of the service and of devices without a user alike.
+        guard envelope.header.user != 0 || envelope.header.actorKind != nil else { return asked }
         let interned = try envelope.events.filter { $0.kind == .nameInterned }.map {
             try InternedName(decoding: $0.body)
         }
-        let isKnown = header.user != 0 || header.actorKind != nil
-        return AskedRequest(
-            try request.map { try Request(decoding: $0[...]) }, bytesNotKept: count == 0 ? nil : Int(clamping: count),
-            by: isKnown ? try names.actor(of: header, interned) : nil, header, in: commit, isNoted: true,
-            hasCauses: true)
+        try names.interning(interned) { try asked.nameActor(names) }
+        return asked
+    }
+
+    private mutating func nameActor(_ names: OrdinalNames) throws {
+        actor = try names.actor(of: header)
+        if actor == nil, header.user != 0 { throw StrataError.unnamed(.user, header.user) }
     }
 }
 

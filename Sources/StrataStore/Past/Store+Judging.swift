@@ -34,7 +34,14 @@ extension Store {
     /// Returns the request of the commit after the current state; nil if the commit has no request.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
         try gate.requireOpen()
-        return try RequestRebuilder(Fold(views.pages.fork())).next(commit)
+        return try RequestRebuilder(Fold(views.pages.fork())).request(of: commit)
+    }
+
+    /// Returns what the log says about the request of the commit or note after the current state; nil if it is about
+    /// none.
+    package func asked(by commit: Commit) throws -> AskedRequest? {
+        try gate.requireOpen()
+        return try RequestRebuilder(Fold(views.pages.fork())).asked(by: commit)
     }
 
     /// Returns the outcome of the items of a commit's request, as recorded in the commit.

@@ -1,4 +1,3 @@
-import StrataLog
 import StrataModel
 import StrataRules
 
@@ -12,14 +11,14 @@ package struct RebuiltRequest: Sendable, Hashable {
     package var commitID: Identifier
     package var offset: UInt64
 
-    init(_ request: Request, _ actor: Actor, _ header: EnvelopeHeader, _ commit: Commit) {
+    /// Returns nil for a note, and for a commit whose request is not recorded.
+    init?(_ asked: AskedRequest) {
+        guard !asked.isNoted, let request = asked.request, let actor = asked.actor else { return nil }
         self.request = request
         self.actor = actor
-        operation = OperationInfo(
-            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
-            groupName: header.groupName)
-        time = commit.time
-        commitID = commit.id
-        offset = commit.offset
+        operation = asked.operation
+        time = asked.time
+        commitID = asked.commitID
+        offset = asked.offset
     }
 }
