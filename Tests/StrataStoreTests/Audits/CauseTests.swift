@@ -17,7 +17,8 @@ import Testing
     }
 
     private func asked(_ store: Store, at offset: UInt64) throws -> AskedRequest {
-        try #require(try PastRequests(of: store).asked(by: #require(try store.log.commit(at: offset))))
+        let commit = try #require(try store.log.commit(at: offset))
+        return try #require(try PastRequests(of: store).asked(by: commit))
     }
 
     // MARK: The state and the actor
@@ -94,7 +95,8 @@ import Testing
         let store = client.store
         func check(_ request: Request, as actor: Actor) throws {
             let answer = try store.modify(request, as: actor)
-            let found = try asked(store, at: #require(answer.offset))
+            let offset = try #require(answer.offset)
+            let found = try asked(store, at: offset)
             #expect(found.request == request && found.actor == actor && found.bytesNotKept == nil)
         }
         var names = RequestNames()
