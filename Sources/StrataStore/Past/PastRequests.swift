@@ -38,6 +38,6 @@ package struct PastRequests {
     }
 
     package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try asked(by: commit).flatMap { RebuiltRequest($0) }
+        try asked(by: commit).flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 }

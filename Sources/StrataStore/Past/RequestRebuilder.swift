@@ -44,7 +44,7 @@ package struct RequestRebuilder {
 
     /// Like ``next(_:)``, but stays before the commit.
     package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try asked(by: commit).flatMap { RebuiltRequest($0) }
+        try asked(by: commit).flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 
     /// Returns what the log says about the request of a commit or note after the folded state; nil if it is about none.

@@ -1,7 +1,7 @@
 import StrataModel
 import StrataRules
 
-/// A request rebuilt from its commit, with everything that the commit depended on except the state before it.
+/// A request of a log with everything that judging it again needs, except the state that it was judged on.
 package struct RebuiltRequest: Sendable, Hashable {
     package var request: Request
     package var actor: Actor
@@ -11,9 +11,9 @@ package struct RebuiltRequest: Sendable, Hashable {
     package var commitID: Identifier
     package var offset: UInt64
 
-    /// Returns nil for a note, and for a commit whose request is not recorded.
-    init?(_ asked: AskedRequest) {
-        guard !asked.isNoted, let request = asked.request, let actor = asked.actor else { return nil }
+    /// Returns nil if the log does not have the request or its actor.
+    package init?(_ asked: AskedRequest) {
+        guard let request = asked.request, let actor = asked.actor else { return nil }
         self.request = request
         self.actor = actor
         operation = asked.operation
