@@ -13,7 +13,8 @@ extension Request {
         case .modifySubscriptions(let body):
             return Self.changes(of: "subscription", body.saves.map(\.id), body.deletes)
         case .joinShares(let body):
-            return "join \(Self.counted(body.tokens.count, "share")) by URL" + (reveals ? ": " + Self.list(body.tokens) : "")
+            let shares = Self.counted(body.tokens.count, "share")
+            return "join \(shares) by URL" + (reveals ? ": " + Self.list(body.tokens) : "")
         case .declareSchema: return "declare a schema"
         case .notify(let body): return "note the notifications of \(body.user)"
         case .administer(let body): return sentence(of: body, reveals)

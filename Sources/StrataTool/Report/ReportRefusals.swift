@@ -159,7 +159,7 @@ struct ReportRefusal {
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                item.list, index, of: shape.request, code: refusal.code.rawValue,
+                item.list, isWhole ? item.index : index, of: shape.request, code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
         }
     }
