@@ -36,8 +36,4 @@ package struct PastRequests {
             return try RecordState(decoding: before[...])
         }
     }
-
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try asked(by: commit).flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
-    }
 }
