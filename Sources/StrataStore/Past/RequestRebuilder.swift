@@ -43,8 +43,7 @@ package struct RequestRebuilder {
         return asked.flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 
-    /// Returns what the log says about the request of a commit or note after the folded state; nil if it is about none.
-    /// Stays before the commit.
+    /// Returns the request of a commit or note after the folded state; nil if it is about none. Stays before the commit.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request.
