@@ -96,7 +96,7 @@ package struct AskedRequest: Sendable, Equatable {
 }
 
 extension OperationInfo {
-    fileprivate init(of header: EnvelopeHeader) {
+    package init(of header: EnvelopeHeader) {
         self.init(
             id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
             groupName: header.groupName)
