@@ -109,12 +109,4 @@ struct Batch {
     var fork: Fork?
 
     var submissions: [Submission] { entries.map(\.submission) }
-
-    /// Returns the offset of a commit on which the batch was judged; a log may give the batch's own other offsets than
-    /// expected.
-    func offset(of judgedOn: UInt64?, _ positions: [Position]) -> UInt64? {
-        guard let judgedOn, firstOffset > 0, judgedOn >= firstOffset else { return judgedOn }
-        let index = Int(judgedOn - firstOffset)
-        return index < positions.count ? positions[index].offset : judgedOn
-    }
 }
