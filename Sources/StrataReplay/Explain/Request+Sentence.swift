@@ -50,13 +50,18 @@ extension Request {
         case .drawSecret: "draw the secret"
         }
     }
+
+    /// True if the request may have tokens of URLs, or addresses of people.
+    package var mayHaveAddresses: Bool {
+        switch content {
+        case .modifyRecords(let body): body.saves.contains { $0.sharing != nil }
+        case .administer, .joinShares: true
+        case .modifyZones, .modifySubscriptions, .declareSchema, .notify: false
+        }
+    }
 }
 
 extension RequestShape {
     /// True if the shape may have tokens of URLs, or addresses of people.
-    package var mayHaveAddresses: Bool {
-        if kind == .administer || kind == .joinShares || !shareChanges.isEmpty { return true }
-        guard case .modifyRecords(let body)? = request?.content else { return false }
-        return body.saves.contains { $0.sharing != nil }
-    }
+    package var mayHaveAddresses: Bool { !shareChanges.isEmpty || request?.mayHaveAddresses == true }
 }

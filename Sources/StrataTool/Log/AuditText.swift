@@ -17,7 +17,7 @@ enum AuditText {
     }
 
     static func text(of event: NothingToDeleteEvent) -> String {
-        "\(event.count) not found; request: \(request(event.request, byteCount: 0))"
+        "\(event.count) not found; request: \(request(event.request, byteCount: event.requestBytes))"
     }
 
     static func text(of note: ConsoleNote) -> String {
@@ -39,7 +39,7 @@ enum AuditText {
         return text + (fetched.moreComing ? ", more coming" : "")
     }
 
-    /// Summarizes a request as far as it was kept.
+    /// Summarizes a request as far as it was kept, without URLs and addresses.
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
         guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
         guard let request = try? Request(decoding: bytes[...]) else {
@@ -61,12 +61,13 @@ enum AuditText {
         case .modifyRecords: kind = "modify records"
         case .modifyZones: kind = "modify zones"
         case .modifySubscriptions: kind = "modify subscriptions"
-        case .administer: kind = "administer"
+        case .administer:
+            (kind, items) = ("administer", [Printable.escaped(request.sentence(reveals: false) ?? "")])
         case .declareSchema: (kind, items) = ("declare a schema", names.recordTypes.map { Printable.escaped($0) })
         case .notify: kind = "notify"
         case .joinShares(let body):
             kind = body.action == .accept ? "accept shares" : "request access to shares"
-            items = body.tokens.map { Printable.escaped($0) }
+            items = [body.tokens.count.counted("URL")]
         }
         let text = "\(kind) of \(place(request.database))"
         return items.isEmpty ? text : text + ": " + items.joined(separator: ", ")

@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplay
 import StrataStore
 
 /// Names that many events share without copying them.
@@ -381,7 +382,13 @@ extension EventJSON {
 extension EventJSON {
     private static let request = Shape<(bytes: [UInt8]?, byteCount: UInt64)>("A request that was kept") {
         Key("asked", "the request in words, as far as kept") { AuditText.request($0.bytes, byteCount: $0.byteCount) }
-        Key("request", "the whole request (format.md, §19), in hexadecimal", if: "if it was kept") { $0.bytes.map(hex) }
+        Key(
+            "request", "the whole request (format.md, §19), in hexadecimal",
+            if: "if it was kept, and has no URLs and addresses"
+        ) { kept in
+            let request = kept.bytes.flatMap { try? Request(decoding: $0[...]) }
+            return request?.mayHaveAddresses == true ? nil : kept.bytes.map(hex)
+        }
         Key("requestBytes", "its length", if: "if too long to be kept") { $0.byteCount > 0 ? $0.byteCount : nil }
     }
 
@@ -401,7 +408,7 @@ extension EventJSON {
 
     fileprivate static let nothingToDelete = Shape<NothingToDeleteEvent>("nothing to delete") {
         Key("count", "how many records were to be deleted but did not exist") { $0.count }
-        Key(of: request) { ($0.request, 0) }
+        Key(of: request) { ($0.request, $0.requestBytes) }
     }
 
     fileprivate static let consoleActed = Shape<ConsoleNote>("console acted") {
