@@ -4,7 +4,7 @@ import StrataTree
 import StrataViews
 import Synchronization
 
-/// What readers of a store have looked up, for the newest state and every other one.
+/// The names, databases, zones and grants that readers of a store have looked up in any of its states.
 ///
 /// Published names are never dropped, so they hold for every state. Databases, zones of members and grants hold as long
 /// as the trees that they were read from.
@@ -17,15 +17,11 @@ final class Directory: Sendable {
         let isReadByAll: Bool
     }
 
-    /// A user on any device; the service is not a user.
-    private struct Reader: Hashable {
-        let user: ExactName
-        let isService: Bool
-    }
-
+    /// A database as a user on any device reads it. The service is not a user.
     private struct DatabaseKey: Hashable {
         let database: DatabaseID
-        let reader: Reader
+        let user: ExactName
+        let isService: Bool
     }
 
     private struct ZoneKey: Hashable {
@@ -39,7 +35,7 @@ final class Directory: Sendable {
 
     private struct State {
         var ordinals: [InternedName.Name: UInt64] = [:]
-        var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
+        var names = NameTable()
         var count = 0
         /// The names of the records of users that have ordinals.
         var recordNames: [UInt64: String] = [:]
@@ -67,8 +63,8 @@ final class Directory: Sendable {
     /// - Throws: ``Refusal`` for an actor that may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> ResolvedDatabase {
         if database.scope != .public { try requireAvailable(actor, in: snapshot) }
-        let reader = Reader(user: ExactName(text: actor.user), isService: actor == .service)
-        let key = DatabaseKey(database: database, reader: reader)
+        let user = ExactName(text: actor.user)
+        let key = DatabaseKey(database: database, user: user, isService: actor == .service)
         let known = state.withLock { $0.databases[key] }
         if let known, try known.source == nil || known.source == Databases.Source(snapshot, ViewTree.ordinals) {
             return known.value
@@ -140,7 +136,7 @@ final class Directory: Sendable {
     }
 
     func name(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> InternedName.Name? {
-        if let known = state.withLock({ $0.names[namespace.index][ordinal] }) { return known }
+        if let known = state.withLock({ $0.names.name(namespace, ordinal) }) { return known }
         guard let name = try snapshot.name(namespace, ordinal) else { return nil }
         keep(name, ordinal)
         return name
@@ -153,7 +149,7 @@ final class Directory: Sendable {
                 state.texts.version = addedTexts.load(ordering: .relaxed)
             }
             state.ordinals[name] = ordinal
-            state.names[name.namespace.index][ordinal] = name
+            state.names.collect(InternedName(ordinal: ordinal, name: name))
             state.count += 1
             guard ordinal < Self.maximumCount else { return }
             switch name {

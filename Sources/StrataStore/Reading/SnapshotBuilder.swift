@@ -16,7 +16,7 @@ struct SnapshotBuilder: Sendable {
 
     func make(_ trees: Snapshot) -> StoreSnapshot {
         let zones = newest.withLock { $0?.trees === trees ? $0?.zones : nil } ?? ZoneTable()
-        return StoreSnapshot(trees: trees, context: context, gate: gate, zones: zones)
+        return StoreSnapshot(trees: trees, context: context, gate: gate, zoneTable: zones)
     }
 
     /// Takes the newest state; nil for none.

@@ -15,11 +15,11 @@ struct ZoneTableTests {
         let place = try state.names.place(NoteRequest.database, actor, in: state.trees)
         func id(_ number: Int) -> ZoneID { ZoneID("Zone \(number)") }
         func known(_ number: Int) -> ZoneReader? {
-            state.zones.reader(of: id(number), in: NoteRequest.database, as: actor, state.trees)
+            state.zoneTable.reader(of: id(number), in: NoteRequest.database, as: actor, state.trees)
         }
         for number in 0..<count {
             #expect(known(number) == nil)
-            state.zones.add(
+            state.zoneTable.add(
                 try ZoneReader(id(number), in: NoteRequest.database, as: actor, place, state.trees, state.context))
         }
         defer { try? store.close() }
@@ -50,13 +50,13 @@ struct ZoneTableTests {
         let next = store.snapshot()
         for zone in zones {
             func known(_ database: DatabaseID, _ actor: Actor, _ trees: StoreSnapshot) -> ZoneReader? {
-                state.zones.reader(of: zone, in: database, as: actor, trees.trees)
+                state.zoneTable.reader(of: zone, in: database, as: actor, trees.trees)
             }
             #expect(known(NoteRequest.database, Self.anna, state) != nil)
             #expect(known(DatabaseID(.public), Self.anna, state) == nil)
             #expect(known(NoteRequest.database, Actor(user: "ben", device: "phone"), state) == nil)
             #expect(known(NoteRequest.database, Self.anna, next) == nil)
-            #expect(next.zones.reader(of: zone, in: NoteRequest.database, as: Self.anna, next.trees) == nil)
+            #expect(next.zoneTable.reader(of: zone, in: NoteRequest.database, as: Self.anna, next.trees) == nil)
         }
         try store.close()
     }
