@@ -1,5 +1,6 @@
 import ReferenceModel
 import StrataModel
+import StrataSystem
 import StrataTree
 import TestSupport
 import Testing
@@ -60,23 +61,78 @@ struct DirectoryModelTests {
         #expect(Self.databases.allSatisfy { found[$0, default: 0] > 0 }, "\(found)")
     }
 
+    @Test("Canary: the answers of one state are not those of another")
+    func canary() throws {
+        var dice = SeededGenerator(seed: 1)
+        var twin = try TwinStore(.memory, seed: 1, hasShares: true)
+        for _ in 1...20 { try twin.step() }
+        let before = twin.store.snapshot()
+        for _ in 1...40 { try twin.step() }
+        let after = twin.store.snapshot()
+        var differences = 0
+        for _ in 0..<400 {
+            let question = try question(about: after, &dice)
+            if try answers(to: question, in: plain(before)) != answers(to: question, in: plain(after)) {
+                differences += 1
+            }
+        }
+        #expect(differences > 0)
+        try twin.store.close()
+    }
+
+    @Test("A reader of the files finds each zone as it is after a refresh: deleted, made and filled again")
+    func filesOfAWriter() throws {
+        let (path, platform) = ("/Zones.strata", Platform(files: SimulatedDisk()))
+        let anna = Actor(user: "anna", device: "phone")
+        let writer = try Store.open(at: path, platform: platform)
+        _ = try writer.modify(NoteRequest.makingZones(), as: anna)
+        let reader = try StoreEngine.openForReading(at: path, .service, platform) { _ in }
+        func found() throws -> [Bool] {
+            _ = try reader.refresh()
+            let state = reader.reader.make(reader.views.pages.snapshot())
+            return try ["a", "b"].map { name in
+                let id = NoteRequest.id(name)
+                let question = Question(actor: anna, database: NoteRequest.database, zone: id.zone, record: name)
+                let answers = try answers(to: question, in: state)
+                #expect(try answers == self.answers(to: question, in: plain(state)))
+                return answers.record.hasPrefix("found")
+            }
+        }
+        for _ in 0..<3 {
+            _ = try writer.modify(NoteRequest.saving(["a"]), as: anna)
+            #expect(try found() == [true, false])
+            _ = try writer.modify(NoteRequest.saving(["b"]), as: anna)
+            #expect(try found() == [true, true])
+            _ = try writer.modify(.zones(deleting: [NoteRequest.zone]), as: anna)
+            #expect(try found() == [false, false])
+            _ = try writer.modify(NoteRequest.makingZones(), as: anna)
+            #expect(try found() == [false, false])
+        }
+        try reader.close()
+        try writer.close()
+    }
+
     /// Asks the same questions of a state in both ways, and counts the records that are found in each database.
     private func compare(
         _ state: StoreSnapshot, _ dice: inout SeededGenerator, _ found: inout [DatabaseID: Int]
     ) throws {
-        let owners = try RequestGenerator.users.map { try state.names.recordName(of: $0, in: state.trees) }
         for _ in 0..<Self.questionCount {
-            func pick<Element>(_ all: [Element]) -> Element { all[dice.next(below: all.count)] }
-            let database = pick(Self.databases)
-            let owner = database.scope == .shared || dice.next(below: 8) == 0 ? pick(owners) : ""
-            let question = Question(
-                actor: pick(Self.actors), database: database, zone: ZoneID(pick(Self.zones), owner: owner),
-                record: pick(Self.records))
+            let question = try question(about: state, &dice)
             let expected = try answers(to: question, in: plain(state))
             let answers = try answers(to: question, in: state)
             #expect(answers == expected, "\(question) at \(state.offset)")
-            if answers.record.hasPrefix("found") { found[database, default: 0] += 1 }
+            if answers.record.hasPrefix("found") { found[question.database, default: 0] += 1 }
         }
+    }
+
+    private func question(about state: StoreSnapshot, _ dice: inout SeededGenerator) throws -> Question {
+        func pick<Element>(_ all: [Element]) -> Element { all[dice.next(below: all.count)] }
+        let database = pick(Self.databases)
+        var zone = ZoneID(pick(Self.zones))
+        if database.scope == .shared || dice.next(below: 8) == 0 {
+            zone.owner = try state.names.recordName(of: pick(RequestGenerator.users), in: state.trees)
+        }
+        return Question(actor: pick(Self.actors), database: database, zone: zone, record: pick(Self.records))
     }
 
     /// Returns the same state for a reader who has looked nothing up.
