@@ -37,6 +37,8 @@ struct MemberFeed {
     /// The progress of reading shares for a page.
     private struct Reading {
         var page: ZoneFeedPage
+        /// The last event that the page covers.
+        let end: Version
         /// The offset at which the fetch began: the member has nothing that left a share up to there.
         let since: UInt64
         var deleted: Set<[UInt8]> = []
@@ -55,26 +57,26 @@ struct MemberFeed {
     let zone: MemberZone
 
     private var trees: Snapshot { feed.trees }
-    private var end: Version { Version(offset: feed.end, eventIndex: UInt32(1 << Version.eventBits - 1)) }
 
     func page(since token: FeedToken?) throws -> ZoneFeedPage {
         let position = try feed.position(feed.end)
         var reading = Reading(
-            page: ZoneFeedPage(token: feed.token(position, .whole, [])), since: try start(token) ?? position.offset)
+            page: ZoneFeedPage(token: feed.token(position, .whole, [])),
+            end: Version(offset: position.offset, eventIndex: UInt32(1 << Version.eventBits - 1)),
+            since: try start(token) ?? position.offset)
         let members = Dictionary(zone.zone.memberships.map { ($0.share, $0) }) { $1 }
         var cursors: [FeedToken.ShareCursor] = []
-        var isWhole = true
         for var cursor in self.cursors(token) {
-            if isWhole, let member = members[cursor.share] {
-                isWhole = try read(&cursor, member, &reading)
+            if !reading.page.moreComing, let member = members[cursor.share] {
+                reading.page.moreComing = try !read(&cursor, member, &reading)
                 // All of a share that ended was reported.
-                if isWhole, cursor.membership == member.ended { continue }
+                if !reading.page.moreComing, cursor.membership == member.ended { continue }
             }
             cursors.append(cursor)
         }
         cursors.sort { $0.share < $1.share }
+        let isWhole = !reading.page.moreComing && cursors.allSatisfy { $0.through >= reading.end }
         reading.page.token = feed.token(position, isWhole ? .whole : .shares(since: reading.since), cursors)
-        reading.page.moreComing = !isWhole
         return reading.page
     }
 
@@ -108,7 +110,7 @@ struct MemberFeed {
     ) throws -> Bool {
         guard let share = try trees.share(cursor.share), share.root != nil else { throw FeedToken.otherShares }
         // A change of the access that is not durable belongs to a later page.
-        guard (member.ended ?? member.joined) <= end else { return true }
+        guard (member.ended ?? member.joined) <= reading.end else { return true }
         let place = Place(share: share, member: member)
         guard try readChanges(of: place, &cursor, &reading) else { return false }
         guard let ended = member.ended else { return true }
@@ -127,10 +129,14 @@ struct MemberFeed {
         of place: Place, _ cursor: inout FeedToken.ShareCursor, _ reading: inout Reading
     ) throws -> Bool {
         var waiting = Waiting()
-        var ownVersion = try place.member.ended == nil ? version(of: place.share.record, after: cursor.through) : nil
+        var ownVersion: Version?
+        if place.member.ended == nil {
+            ownVersion = try trees.withRecord(place.share.record) { try RecordStateView($0, in: 0..<$0.count).version }
+        }
+        if let own = ownVersion, own <= cursor.through || own > reading.end { ownVersion = nil }
         var isFull = false
         try trees.forEachEncodedChange(ofShare: cursor.share, after: cursor.through) { version, event in
-            if version > end { return false }
+            if version > reading.end { return false }
             if let own = ownVersion, own < version {
                 waiting.append(place.share.record.viewKey, at: own)
                 ownVersion = nil
@@ -154,14 +160,8 @@ struct MemberFeed {
         }
         if let own = ownVersion, !isFull { waiting.append(place.share.record.viewKey, at: own) }
         guard try take(&waiting, &cursor, &reading), !isFull else { return false }
-        cursor.through = max(cursor.through, end)
+        cursor.through = max(cursor.through, reading.end)
         return true
-    }
-
-    /// Returns the version of a share's record; nil if the member has seen it.
-    private func version(of record: RecordKey, after seen: Version) throws -> Version? {
-        let version = try trees.withRecord(record) { try RecordStateView($0, in: 0..<$0.count).version }
-        return version.flatMap { $0 > seen && $0 <= end ? $0 : nil }
     }
 
     /// The maximum number of changes whose records are read together, so that no more are read than may be needed.

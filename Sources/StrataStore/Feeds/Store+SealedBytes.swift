@@ -58,8 +58,8 @@ extension Store {
 }
 
 extension FeedToken {
-    /// True for intact bytes of a form that had a checksum for a seal, and for those of a member's zone without cursors.
-    /// They are recognized, never read.
+    /// True for intact bytes of the form that had a checksum for a seal, and for those of a member's zone in the form
+    /// without cursors. They are recognized, never read.
     package static func isOfEarlierRelease(_ bytes: [UInt8]) -> Bool {
         let checked = try? ChecksummedBytes.open(bytes, what, atMost: maximumBytes) { reader, _ in
             reader.readRemainingBytes().first
