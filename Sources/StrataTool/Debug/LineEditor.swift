@@ -68,7 +68,7 @@ final class LineEditor {
         _ = addFunction("strata-suspend", { _, _ in raise(SIGTSTP) }, control)
     }
 
-    /// Makes Ctrl-C discard the line, so that it sends no signal but while a command runs.
+    /// Makes Ctrl-C discard the line. It interrupts only while a command runs.
     private func takeInterrupts() -> CInt {
         _ = parse("setty -d -isig")
         return parse("bind ^C ed-start-over")
