@@ -3,7 +3,6 @@ import StrataModel
 import StrataQuery
 import StrataRules
 import StrataStore
-import StrataSystem
 import StrataTree
 
 /// Finds the commits after which a predicate begins to hold, and those after which it ceases to hold.
@@ -14,8 +13,7 @@ import StrataTree
 /// if let flip = answer.flips.first { print(flip.offset, flip.holds, answer.flipCount) }
 /// ```
 /// The predicate holds in a state if at least one record matches it. It may begin and cease to hold any number of
-/// times, so no commit is skipped: with a record's name, the commits that touched the record are read. Otherwise
-/// several threads read the whole range, each for its share of the records.
+/// times, so no commit is skipped: with a record's name, the commits that touched the record are read, otherwise all.
 public struct Bisection {
     /// A commit after which the predicate holds although it did not before, or the other way round.
     public struct Flip: Sendable {
@@ -94,13 +92,12 @@ public struct Bisection {
 
     /// Reads the commits that touched records of a name, or deleted their zones.
     private func walk(_ name: String) throws -> BisectionPart {
-        let (log, zones) = (
-            store.log, try context.zone.map { [$0] } ?? context.trees.zoneRows(of: context.database).map(\.zone)
-        )
-        var fold = BisectionFold(try BisectionMatcher(question.predicate, context), .named(Array(name.utf8)))
+        let (past, zones) = (store.past, try zones())
+        var fold = BisectionFold(
+            try BisectionMatcher(question.predicate, context), in: zones, named: Array(name.utf8))
         var offsets: Set<UInt64> = []
         func add(_ subject: TouchedCommits.Subject, _ kind: Touch.Kind? = nil, through last: UInt64) throws -> Bool {
-            var commits = TouchedCommits(subject, kind: kind, of: log, after: from, through: last)
+            var commits = past.touches(subject, kind: kind, after: from, through: last)
             var isAny = false
             while let commit = try commits.next() {
                 offsets.insert(commit.offset)
@@ -110,12 +107,12 @@ public struct Bisection {
         }
         for zone in zones {
             let record = RecordKey(zone: zone, name: name)
-            let state = try store.historicState(of: record, asOf: from)
+            let state = try past.record(record, at: from)
             if let state { try fold.add(record, state) }
             guard try add(.record(name, zones: [zone]), through: to) || state != nil else { continue }
-            _ = try add(.zones([zone]), .zoneDeleted, through: min(to, store.lastDeletion(ofZone: zone) ?? to))
+            _ = try add(.zones([zone]), .zoneDeleted, through: min(to, past.lastDeletion(ofZone: zone) ?? to))
         }
-        var (reads, rest) = (CommitReads(log), offsets.sorted()[...])
+        var (reads, rest) = (CommitReads(store.log), offsets.sorted()[...])
         return try fold.run(pulse) {
             while let offset = rest.popFirst() { if let commit = try reads.commit(at: offset) { return commit } }
             return nil
@@ -125,31 +122,29 @@ public struct Bisection {
     // MARK: All records
 
     private func fold() throws -> BisectionPart {
-        let past = from == 0 ? nil : try store.asOf(from)
-        defer { try? past?.close() }
-        let beginning = past?.snapshot().trees
-        let (log, context, predicate, from, to) = (store.log, context, question.predicate, from, to)
-        let pulse = pulse
-        let count = Processors.count
-        let parts = Lock<[Int: Result<BisectionPart, any Error>]>([:])
-        Processors.perform(count) { index in
-            let part = Result<BisectionPart, any Error> {
-                let matcher = try BisectionMatcher(predicate, context)
-                var fold = BisectionFold(matcher, from: beginning, .part(index, of: count))
-                var (cursor, last) = (from < to ? try log.read(from: from + 1) : nil, from)
-                return try fold.run(pulse) {
-                    guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
-                    last = commit.offset
-                    return commit
-                }
-            }
-            parts.withLock { $0[index] = part }
+        let beginning = from == 0 ? nil : try store.past.state(at: from)
+        defer { try? beginning?.close() }
+        var fold = BisectionFold(
+            try BisectionMatcher(question.predicate, context), in: try zones(), from: beginning?.snapshot().trees)
+        var (cursor, last) = (from < to ? try store.log.read(from: from + 1) : nil, from)
+        return try fold.run(pulse) {
+            guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
+            last = commit.offset
+            return commit
         }
-        let found = parts.withLock { $0 }
-        return BisectionPart.joined(try found.sorted { $0.key < $1.key }.map { try $0.value.get() })
+    }
+
+    /// Returns the zones whose records are tested, including deleted ones.
+    private func zones() throws -> Set<UInt64> {
+        Set(try context.zone.map { [$0] } ?? context.trees.zoneRows(of: context.database).map(\.zone))
     }
 
     // MARK: The records of flips
+
+    /// Returns a record as of one of its versions; nil if that is no longer known.
+    private func record(_ record: RecordKey, at version: Version) throws -> Record? {
+        try store.past.record(record, at: version).map { try store.past.decoded($0, of: record) }
+    }
 
     /// Returns the record of an event, before and after the event's commit.
     ///
@@ -160,18 +155,18 @@ public struct Bisection {
         at offset: UInt64, _ event: UInt32, _ endedWithZone: BisectionPart.Victims
     ) throws -> RecordDifference? {
         if let ended = endedWithZone[Version(offset: offset, eventIndex: event)] {
-            guard let before = try store.historicRecord(ended.record, at: ended.version) else { return nil }
+            guard let before = try record(ended.record, at: ended.version) else { return nil }
             return RecordDifference(before.id, in: before.database, before: before, after: nil)
         }
         guard let commit = try store.log.commit(at: offset), let found = try Self.versions(of: event, in: commit) else {
             return nil
         }
-        let before = try found.before.map { try store.historicRecord(found.record, at: $0) }
-        let after = try found.after.map { try store.historicRecord(found.record, at: $0) }
+        let before = try found.before.map { try record(found.record, at: $0) }
+        let after = try found.after.map { try record(found.record, at: $0) }
         // Records erased since then have versions, but no states.
         if case .some(nil) = before { return nil }
         if case .some(nil) = after { return nil }
-        let place = try store.historicPlace(of: found.record)
+        let place = try store.past.place(of: found.record)
         return RecordDifference(place.id, in: place.database, before: before ?? nil, after: after ?? nil)
     }
 

@@ -19,21 +19,9 @@ struct BisectionChange: Sendable {
         if losses == 0 || event > lostBy { lostBy = event }
         losses += Int32(clamping: count)
     }
-
-    /// Adds the changes that the same commit made to another part of the records.
-    mutating func add(_ other: BisectionChange) {
-        if other.gains > 0 {
-            gainedBy = gains == 0 ? other.gainedBy : min(gainedBy, other.gainedBy)
-            gains += other.gains
-        }
-        if other.losses > 0 {
-            lostBy = losses == 0 ? other.lostBy : max(lostBy, other.lostBy)
-            losses += other.losses
-        }
-    }
 }
 
-/// The changes found in one part of the records.
+/// The changes found in a range of commits.
 struct BisectionPart: Sendable {
     typealias Victims = [Version: (record: RecordKey, version: Version)]
 
@@ -55,36 +43,5 @@ struct BisectionPart: Sendable {
             return
         }
         endedWithZone[deletion] = (record, version)
-    }
-
-    /// Joins parts that have different records.
-    static func joined(_ parts: [BisectionPart]) -> BisectionPart {
-        guard var whole = parts.first else { return BisectionPart() }
-        for part in parts.dropFirst() {
-            whole.countAtStart += part.countAtStart
-            whole.changes = merged(whole.changes, part.changes)
-            for (deletion, ended) in part.endedWithZone {
-                whole.noteVictim(ended.record, at: ended.version, of: deletion)
-            }
-        }
-        return whole
-    }
-
-    private static func merged(_ one: [BisectionChange], _ other: [BisectionChange]) -> [BisectionChange] {
-        var merged: [BisectionChange] = []
-        merged.reserveCapacity(one.count + other.count)
-        var (first, second) = (one[...], other[...])
-        while let left = first.first, let right = second.first {
-            if left.offset < right.offset {
-                merged.append(first.removeFirst())
-            } else if right.offset < left.offset {
-                merged.append(second.removeFirst())
-            } else {
-                var both = first.removeFirst()
-                both.add(second.removeFirst())
-                merged.append(both)
-            }
-        }
-        return merged + first + second
     }
 }

@@ -226,7 +226,7 @@ struct ExplanationBuilder {
     /// Returns the state before the commit with the records that decisions depend on; nil if the whole state is needed.
     private func past(for dependencies: DecisionDependencies) throws -> Store? {
         guard !usesWholeStates, case .records(let names) = dependencies else { return nil }
-        return try store.asOf(offset - 1, records: names)
+        return try store.past.state(at: offset - 1, records: names)
     }
 
     /// Returns the state before the commit with the records of its events and of the items without events; nil if its
@@ -240,7 +240,7 @@ struct ExplanationBuilder {
             guard case .records(let others) = DecisionDependencies(of: request, isOfNone: false) else { return nil }
             names.formUnion(others)
         }
-        guard let past = try store.asOf(offset - 1, records: names) else { return nil }
+        guard let past = try store.past.state(at: offset - 1, records: names) else { return nil }
         do {
             if let asked = try past.request(of: commit.commit),
                 case .records(let needed) = DecisionDependencies(of: asked.request, isOfNone: false),

@@ -69,7 +69,7 @@ public struct Rerun {
         if changes.isEmpty, first <= before.offset {
             return try replayUnchanged(from: first, before, into: log, limits, body)
         }
-        let new = try store.asOf(first - 1, aloneIn: RerunPart.memoryPages)
+        let new = try store.past.state(at: first - 1, aloneIn: RerunPart.memoryPages)
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)

@@ -78,7 +78,7 @@ final class RerunPart: @unchecked Sendable {
         let first = range.lowerBound
         // Refusals noted in this part may have been judged before it.
         let seen = first - min(first - all.lowerBound, UInt64(RerunWindow.lookahead))
-        let shown = try store.asOf(seen - 1, aloneIn: Self.memoryPages)
+        let shown = try store.past.state(at: seen - 1, aloneIn: Self.memoryPages)
         self.shown = shown
         let time = try store.log.timeInFront(of: seen)
         let timeline = AlternateTimeline(on: shown.pages, time: time ?? .min, rules: rules, into: log)

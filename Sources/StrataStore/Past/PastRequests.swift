@@ -29,7 +29,7 @@ package struct PastRequests {
         for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
             let save = events.saves[index]
             let previous = save.previous?.resolved(in: commit.offset)
-            guard let before = try previous.flatMap({ try store.historicState(of: save.record, at: $0) }) else {
+            guard let before = try previous.flatMap({ try store.past.record(save.record, at: $0) }) else {
                 throw StrataError(
                     .outOfRange, "The record's state before the commit is no longer known.",
                     .init(offset: commit.offset))

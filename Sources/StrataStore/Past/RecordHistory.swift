@@ -104,6 +104,10 @@ package final class RecordHistory: Sendable {
         return (bytes, try isErased(record, after: floor))
     }
 
+    /// Returns the encoded state of a record at the horizon, also if its values were erased later; nil if it did not
+    /// exist, or there is no base.
+    func stateAtFloor(_ record: RecordKey) throws -> [UInt8]? { try base.state(of: record) }
+
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> TimelineState {
         guard let (bytes, isErased) = try stateOfBase(record) else { return .removed }
         if isErased { return .erased }
@@ -166,32 +170,9 @@ package final class RecordHistory: Sendable {
 
     // MARK: Ranges
 
-    /// Returns nil if the commits alone are not enough.
-    func changes(after first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
-        try ChangedRecords(log, after: first, through: last, atMost: limit)
-    }
-
     /// Returns true if a zone was deleted after an offset and up to another one.
     func isZoneDeleted(_ zone: UInt64, after offset: UInt64, through last: UInt64) throws -> Bool {
         try log.zoneDeletion(of: zone, after: offset, through: last) != nil
-    }
-
-    /// Returns the states of changed records before and after the commits; nil if that takes too much memory.
-    ///
-    /// - Parameter checkpoint: a checkpoint at the first offset or an earlier one.
-    func states(
-        of changes: ChangedRecords, after first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
-        atMost maximumBytes: Int
-    ) throws -> ChangedStates? {
-        let range = first...last
-        if let checkpoint, checkpoint.offset >= floor {
-            return try ChangedStates.read(changes, in: range, of: log, from: checkpoint.offset, atMost: maximumBytes) {
-                try checkpoint.trees.withRecord($0) { [UInt8]($0) }
-            }
-        }
-        return try ChangedStates.read(changes, in: range, of: log, from: floor, atMost: maximumBytes) {
-            try base.state(of: $0)
-        }
     }
 
     /// Returns true if a record was erased after an offset.
