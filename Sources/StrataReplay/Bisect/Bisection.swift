@@ -62,36 +62,35 @@ public struct Bisection {
     /// - Parameter limit: the maximum number of flips that are returned with their records; all flips are counted.
     /// - Throws: ``StrataError`` if the log cannot be read.
     public func answer(limit: Int = .max) throws -> Answer {
-        let part = try part()
-        var count = part.countAtStart
-        var flips: [(change: BisectionChange, holds: Bool)] = []
+        var flips: [BisectionChange] = []
         var flipCount = 0
-        for change in part.changes {
-            let before = count
-            count += Int(change.gains) - Int(change.losses)
-            guard (before > 0) != (count > 0) else { continue }
+        let countAtStart = try forEachChange { change in
+            guard change.isFlip else { return }
             flipCount += 1
-            if flipCount <= limit { flips.append((change, count > 0)) }
+            if flipCount <= limit { flips.append(change) }
         }
         return Answer(
-            holdsAtStart: part.countAtStart > 0, flipCount: flipCount,
-            flips: try flips.map { change, holds in
-                Flip(
-                    offset: change.offset, holds: holds,
-                    record: try difference(
-                        at: change.offset, holds ? change.gainedBy : change.lostBy, part.endedWithZone))
+            holdsAtStart: countAtStart > 0, flipCount: flipCount,
+            flips: try flips.map { change in
+                let record = change.after > 0 ? change.gain?.record : change.loss?.record
+                return Flip(
+                    offset: change.offset, holds: change.after > 0,
+                    record: try record.flatMap { try difference(of: $0, at: change.offset) })
             })
     }
 
-    /// Returns the changes that each commit made to the records in question.
+    /// Calls `body` with the change that each commit made to the records in question, and returns the number of records
+    /// that match at the beginning.
     ///
     /// - Throws: ``StepperInterruption`` if the pulse ends the search.
-    func part() throws -> BisectionPart { try question.record.map { try walk($0) } ?? fold() }
+    func forEachChange(_ body: (BisectionChange) throws -> Void) throws -> Int {
+        try question.record.map { try walk($0, body) } ?? fold(body)
+    }
 
     // MARK: One record
 
     /// Reads the commits that touched records of a name, or deleted their zones.
-    private func walk(_ name: String) throws -> BisectionPart {
+    private func walk(_ name: String, _ body: (BisectionChange) throws -> Void) throws -> Int {
         let (past, zones) = (store.past, try zones())
         var fold = BisectionFold(
             try BisectionMatcher(question.predicate, context), in: zones, named: Array(name.utf8))
@@ -113,25 +112,29 @@ public struct Bisection {
             _ = try add(.zones([zone]), .zoneDeleted, through: min(to, past.lastDeletion(ofZone: zone) ?? to))
         }
         var (reads, rest) = (CommitReads(store.log), offsets.sorted()[...])
-        return try fold.run(pulse) {
+        func next() throws -> Commit? {
             while let offset = rest.popFirst() { if let commit = try reads.commit(at: offset) { return commit } }
             return nil
         }
+        try fold.run(pulse, next, body)
+        return fold.countAtStart
     }
 
     // MARK: All records
 
-    private func fold() throws -> BisectionPart {
+    private func fold(_ body: (BisectionChange) throws -> Void) throws -> Int {
         let beginning = from == 0 ? nil : try store.past.state(at: from)
         defer { try? beginning?.close() }
         var fold = BisectionFold(
             try BisectionMatcher(question.predicate, context), in: try zones(), from: beginning?.snapshot().trees)
         var (cursor, last) = (from < to ? try store.log.read(from: from + 1) : nil, from)
-        return try fold.run(pulse) {
+        func next() throws -> Commit? {
             guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
             last = commit.offset
             return commit
         }
+        try fold.run(pulse, next, body)
+        return fold.countAtStart
     }
 
     /// Returns the zones whose records are tested, including deleted ones.
@@ -141,47 +144,14 @@ public struct Bisection {
 
     // MARK: The records of flips
 
-    /// Returns a record as of one of its versions; nil if that is no longer known.
-    private func record(_ record: RecordKey, at version: Version) throws -> Record? {
-        try store.past.record(record, at: version).map { try store.past.decoded($0, of: record) }
-    }
-
-    /// Returns the record of an event, before and after the event's commit.
-    ///
-    /// - Parameters:
-    ///   - event: an event of the record, or the deletion of its zone.
-    ///   - endedWithZone: the records that ended with their zone, by the version of its deletion.
-    private func difference(
-        at offset: UInt64, _ event: UInt32, _ endedWithZone: BisectionPart.Victims
-    ) throws -> RecordDifference? {
-        if let ended = endedWithZone[Version(offset: offset, eventIndex: event)] {
-            guard let before = try record(ended.record, at: ended.version) else { return nil }
-            return RecordDifference(before.id, in: before.database, before: before, after: nil)
-        }
-        guard let commit = try store.log.commit(at: offset), let found = try Self.versions(of: event, in: commit) else {
-            return nil
-        }
-        let before = try found.before.map { try record(found.record, at: $0) }
-        let after = try found.after.map { try record(found.record, at: $0) }
-        // Records erased since then have versions, but no states.
-        if case .some(nil) = before { return nil }
-        if case .some(nil) = after { return nil }
-        let place = try store.past.place(of: found.record)
-        return RecordDifference(place.id, in: place.database, before: before ?? nil, after: after ?? nil)
-    }
-
-    /// Returns the record of an event, and its versions before and after the commit; nil if the event has no record.
-    private static func versions(
-        of event: UInt32, in commit: Commit
-    ) throws -> (record: RecordKey, before: Version?, after: Version?)? {
-        let envelope = try Envelope(decoding: commit.payload)
-        let events = try envelope.events.enumerated().compactMap { index, event in
-            try TimelineEvent(event, at: index, in: (commit.offset, commit.time), by: envelope.header)
-        }
-        guard let record = events.first(where: { $0.version.eventIndex == event })?.record else { return nil }
-        let own = events.filter { $0.record == record }
-        guard let first = own.first, let last = own.last else { return nil }
-        return (record, first.isCreation ? nil : first.previous, last.isSave ? last.version : nil)
+    /// Returns a record before and after a commit; nil if it was erased since.
+    private func difference(of record: RecordKey, at offset: UInt64) throws -> RecordDifference? {
+        if try store.isErased(record, after: offset) { return nil }
+        let past = store.past
+        let before = try past.record(record, at: offset - 1).map { try past.decoded($0, of: record) }
+        let after = try past.record(record, at: offset).map { try past.decoded($0, of: record) }
+        let place = try past.place(of: record)
+        return RecordDifference(place.id, in: place.database, before: before, after: after)
     }
 }
 

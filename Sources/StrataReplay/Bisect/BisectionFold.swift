@@ -15,8 +15,9 @@ struct BisectionFold {
     private var holding: Set<Int> = []
     /// The number of matching records that no commit has touched, in each zone that has been there since the beginning.
     private var untouched: [UInt64: Int] = [:]
-    private var change = BisectionChange(offset: 0)
-    private var part = BisectionPart()
+    /// The number of records that match the predicate at the beginning.
+    private(set) var countAtStart = 0
+    private var change = BisectionChange(at: 0, from: 0)
 
     /// - Parameters:
     ///   - zones: the zones whose records are tested.
@@ -33,9 +34,12 @@ struct BisectionFold {
     /// The number of offsets read between two calls of the pulse.
     private static let pulseOffsets: UInt64 = 1_024
 
-    /// Returns the changes of each commit that `next` returns.
-    mutating func run(_ pulse: StepperPulse, _ next: () throws -> Commit?) throws -> BisectionPart {
+    /// Calls `body` with the change that each commit makes which `next` returns.
+    mutating func run(
+        _ pulse: StepperPulse, _ next: () throws -> Commit?, _ body: (BisectionChange) throws -> Void
+    ) throws {
         try countBeginning()
+        change = BisectionChange(at: 0, from: countAtStart)
         var followed = records
         // The only copy of the states.
         records = FollowedRecords()
@@ -44,13 +48,12 @@ struct BisectionFold {
             let last = asked ?? commit.offset
             asked = commit.offset - last >= Self.pulseOffsets ? commit.offset : last
             if asked != last, !pulse(commit.offset) { throw StepperInterruption() }
-            change = BisectionChange(offset: commit.offset)
+            change = BisectionChange(at: commit.offset, from: change.after)
             try followed.apply(commit) { zone, name, place in try start(zone, name, place) }
             for zone in followed.ended { try end(zone, followed) }
             for record in followed.touched { try judge(record, followed) }
-            part.append(change)
+            try body(change)
         }
-        return part
     }
 
     // MARK: The beginning
@@ -65,7 +68,7 @@ struct BisectionFold {
                 return true
             }
             untouched[zone] = count
-            part.countAtStart += count
+            countAtStart += count
         }
     }
 
@@ -77,7 +80,7 @@ struct BisectionFold {
         let place = records.add(name, in: record.zone, state)
         guard try matcher.holds(zone: record.zone, name: name, state) else { return }
         holding.insert(place)
-        part.countAtStart += 1
+        countAtStart += 1
     }
 
     /// Returns the state at the beginning of a record touched for the first time; nil if it is of another type.
@@ -101,48 +104,36 @@ struct BisectionFold {
     private mutating func judge(_ record: FollowedRecords.Touched, _ followed: FollowedRecords) throws {
         let holds = try matcher.holds(zone: record.zone, name: record.name, followed.state(at: record.place))
         guard holds != holding.contains(record.place) else { return }
+        let event = followed.event(at: record.place)
         if holds {
             holding.insert(record.place)
-            change.gain(followed.event(at: record.place))
+            change.add(record.zone, record.name, by: event)
         } else {
             holding.remove(record.place)
-            change.lose(followed.event(at: record.place))
+            change.remove(record.zone, record.name, by: event)
         }
     }
 
     /// Ends all records of a deleted zone.
     private mutating func end(_ ended: FollowedRecords.EndedZone, _ followed: FollowedRecords) throws {
-        let (zone, deletion) = (ended.zone, ended.deletion)
-        if let count = untouched.removeValue(forKey: zone), count > 0 {
-            try noteUntouched(zone, followed, deletion)
-            change.lose(deletion.eventIndex, count: count)
+        if let count = untouched.removeValue(forKey: ended.zone), count > 0,
+            let name = try firstUntouched(of: ended.zone, followed)
+        {
+            change.remove(ended.zone, name, by: ended.event, count: count)
         }
         for record in ended.records where holding.remove(record.place) != nil {
-            change.lose(deletion.eventIndex)
-            // If an earlier event of this commit touched the record, the state before the commit is no longer here.
-            guard let state = record.state else { continue }
-            let key = RecordKey(zone: zone, name: String(decoding: record.name, as: UTF8.self))
-            part.noteVictim(key, at: try RecordStateView.version(of: state), of: deletion)
+            change.remove(ended.zone, record.name, by: ended.event)
         }
     }
 
-    /// Notes a matching record that no commit but the deletion of its zone touched.
-    private mutating func noteUntouched(
-        _ zone: UInt64, _ followed: FollowedRecords, _ deletion: Version
-    ) throws {
-        guard let beginning else { return }
-        var found: (record: RecordKey, version: Version)?
-        try beginning.forEachRecord(of: zone) { nameBytes, state in
+    /// Returns the name of a matching record that no commit but the deletion of its zone touched.
+    private func firstUntouched(of zone: UInt64, _ followed: FollowedRecords) throws -> [UInt8]? {
+        var found: [UInt8]?
+        try beginning?.forEachRecord(of: zone) { nameBytes, state in
             let name = [UInt8](nameBytes)
-            guard !followed.isFollowed(name, in: zone), try matcher.holds(zone: zone, name: name, state) else {
-                return true
-            }
-            found = (
-                RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self)),
-                try RecordStateView(state, in: 0..<state.count).version
-            )
-            return false
+            if try !followed.isFollowed(name, in: zone) && matcher.holds(zone: zone, name: name, state) { found = name }
+            return found == nil
         }
-        if let found { part.noteVictim(found.record, at: found.version, of: deletion) }
+        return found
     }
 }

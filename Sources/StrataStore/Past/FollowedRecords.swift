@@ -38,9 +38,10 @@ package struct FollowedRecords {
     /// A zone that a commit deleted.
     package struct EndedZone {
         package let zone: UInt64
-        package let deletion: Version
-        /// The followed records that it had, with their states; nil if the commit had touched the record before.
-        package let records: [(name: [UInt8], place: Int, state: [UInt8]?)]
+        /// The event that deleted the zone.
+        package let event: UInt32
+        /// The followed records that it had.
+        package let records: [(name: [UInt8], place: Int)]
     }
 
     private struct Entry {
@@ -137,7 +138,7 @@ package struct FollowedRecords {
             case .zoneDeleted:
                 var reader = ByteReader(body)
                 let zone = try reader.readEventZone()
-                if choice.map({ $0.zones.contains(zone) }) ?? true { end(zone, at: version) }
+                if choice.map({ $0.zones.contains(zone) }) ?? true { end(zone, by: version.eventIndex) }
             default: continue
             }
         }
@@ -177,12 +178,9 @@ package struct FollowedRecords {
     }
 
     /// Ends all records of a deleted zone.
-    private mutating func end(_ zone: UInt64, at deletion: Version) {
-        var records: [(name: [UInt8], place: Int, state: [UInt8]?)] = []
-        for (name, place) in places[zone] ?? [:] where !entries[place].state.isEmpty {
-            records.append((name, place, entries[place].offset == deletion.offset ? nil : entries[place].state))
-            set([], at: place)
-        }
-        ended.append(EndedZone(zone: zone, deletion: deletion, records: records))
+    private mutating func end(_ zone: UInt64, by event: UInt32) {
+        let records = (places[zone] ?? [:]).filter { !entries[$0.value].state.isEmpty }
+        for place in records.values { set([], at: place) }
+        ended.append(EndedZone(zone: zone, event: event, records: records.map { (name: $0.key, place: $0.value) }))
     }
 }

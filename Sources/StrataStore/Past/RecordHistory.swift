@@ -66,8 +66,12 @@ package final class RecordHistory: Sendable {
 
     /// Returns the event of a version of a record; nil if the log has no such event.
     package func event(of record: RecordKey, at version: Version) throws -> TimelineEvent? {
-        guard let commit = try log.commit(at: version.offset) else { return nil }
-        return try commit.payload.withUnsafeBytes { payload in
+        try log.commit(at: version.offset).flatMap { try Self.event(of: record, at: version, in: $0) }
+    }
+
+    /// Returns the event of a version of a record; nil if the version's commit has no such event.
+    static func event(of record: RecordKey, at version: Version, in commit: Commit) throws -> TimelineEvent? {
+        try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             let header = try walker.header()
             guard version.eventIndex < walker.eventCount else { return nil }
