@@ -26,7 +26,8 @@ struct BisectionChange {
 
     mutating func remove(_ zone: UInt64, _ name: [UInt8], by event: UInt32, count: Int = 1) {
         after -= count
-        if let loss, loss.event > event || loss.event == event && loss.record.name.utf8.lexicographicallyPrecedes(name) {
+        if let loss, loss.event > event || loss.event == event && loss.record.name.utf8.lexicographicallyPrecedes(name)
+        {
             return
         }
         loss = (event, RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self)))

@@ -69,9 +69,8 @@ public struct Past: Sendable {
                 defer { try? past.close() }
                 return try past.snapshot().trees.withRecord(record) { [UInt8]($0) }
             }
-            let last = min(offset, try lastDeletion(ofZone: record.zone) ?? offset)
-            let first = max(state.version.offset, history.floor)
-            return try history.isZoneDeleted(record.zone, after: first, through: last) ? nil : state.bytes
+            let isGone = try snapshot.isZoneDeleted(record.zone, after: state.version, through: offset, trees)
+            return isGone ? nil : state.bytes
         }
     }
 
@@ -104,11 +103,17 @@ public struct Past: Sendable {
     /// Returns the offset after which a zone was not deleted, because its current life began there; nil if the zone
     /// does not exist.
     package func lastDeletion(ofZone zone: UInt64) throws -> UInt64? {
-        let trees = store.snapshot().trees
-        guard let database = try trees.databaseOrdinal(ofZone: zone), let row = try trees.zoneRow(database, zone),
+        try store.snapshot().trees.life(ofZone: zone)?.offset
+    }
+}
+
+extension Snapshot {
+    /// Returns the version with which the current life of a zone began; nil if the zone does not exist.
+    func life(ofZone zone: UInt64) throws -> Version? {
+        guard let database = try databaseOrdinal(ofZone: zone), let row = try zoneRow(database, zone),
             row.status == .alive
         else { return nil }
-        return row.incarnation.offset
+        return row.incarnation
     }
 }
 

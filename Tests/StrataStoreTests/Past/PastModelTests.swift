@@ -127,7 +127,8 @@ struct PastModel {
     private let digests: [UInt64: Digests]
     private let names: StoreSnapshot
     private let random: SeededRandom
-    private var records: Set<RecordKey> { Set(states.values.flatMap(\.keys)) }
+    /// The offsets at which each record is checked: the first, the last, and those before and after each change.
+    private let checked: [RecordKey: Set<UInt64>]
 
     init(of store: Store, seed: UInt64) throws {
         self.store = store
@@ -145,6 +146,13 @@ struct PastModel {
             digests[offset] = try trees.digests()
         }
         self.digests = digests
+        var checked: [RecordKey: Set<UInt64>] = [:]
+        for record in Set(states.values.flatMap(\.keys)) {
+            checked[record] = [offsets[0], offsets[offsets.count - 1]]
+            for (before, after) in zip(offsets, offsets.dropFirst())
+            where states[before]?[record] != states[after]?[record] { checked[record]?.formUnion([before, after]) }
+        }
+        self.checked = checked
     }
 
     private static func rows(of trees: Snapshot) throws -> Rows {
@@ -195,15 +203,18 @@ struct PastModel {
             let past = try store.past.state(at: offset)
             defer { try? past.close() }
             let trees = past.snapshot().trees
-            guard try Self.rows(of: trees) == states[offset], try trees.digests() == digests[offset] else {
+            let (found, expected) = (try Self.rows(of: trees), states[offset] ?? [:])
+            guard try found.mapValues({ try Self.content(of: $0) }) == expected.mapValues({ try Self.content(of: $0) }),
+                try trees.digests() == digests[offset]
+            else {
                 throw Divergence(description: "the state at \(offset) is another one")
             }
         }
     }
 
     func checkRecords() throws {
-        for record in records {
-            for offset in offsetsAround(record) {
+        for (record, offsets) in checked {
+            for offset in offsets {
                 let (found, expected) = (try store.past.record(record, at: offset), states[offset]?[record])
                 guard try Self.content(of: found) == Self.content(of: expected) else {
                     throw Divergence(description: "\(record) at \(offset) is another one")
@@ -218,14 +229,6 @@ struct PastModel {
                 }
             }
         }
-    }
-
-    /// The first and the last offset, and those before and after each change of a record.
-    private func offsetsAround(_ record: RecordKey) -> [UInt64] {
-        var around = [offsets[0], offsets[offsets.count - 1]]
-        for (before, after) in zip(offsets, offsets.dropFirst())
-        where states[before]?[record] != states[after]?[record] { around += [before, after] }
-        return around
     }
 
     private struct Content: Equatable {
@@ -295,7 +298,7 @@ struct PastModel {
 
     func checkTouches() throws {
         let end = offsets[offsets.count - 1]
-        for record in records {
+        for record in checked.keys {
             var touched: Set<UInt64> = []
             for subject in [
                 TouchedCommits.Subject.record(record.name, zones: [record.zone]), .zones([record.zone]),
