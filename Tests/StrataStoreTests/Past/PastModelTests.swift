@@ -67,7 +67,7 @@ struct PastModelTests {
         #expect(fromLog.withLock { $0 } > 10)
     }
 
-    @Test("Canary: a model that forgets a change, an erasure or a purge differs", arguments: PastModel.Fault.allCases)
+    @Test("Canary: a model with a wrong state of one record differs", arguments: PastModel.Fault.allCases)
     func canary(fault: PastModel.Fault) throws {
         let store = try Self.store(.segmented, 1)
         var model = try PastModel(of: store, seed: 1)
