@@ -210,6 +210,11 @@ package struct ConsoleNote: Sendable, Hashable {
 /// An audit event of a console action that changes no state.
 package struct ConsoleActedEvent: EventBody {
     package static let kind = EventKind.consoleActed
+    package static let shownFields = ShownFields<Self> {
+        Shown("text", "the action of the console", after: "") { $0.note.text }
+        Shown("userName", "the user that it concerns, empty for none", after: ", user ") { $0.note.user }
+        Shown("deviceName", "the device that it concerns, empty for none", after: ", device ") { $0.note.device }
+    }
 
     package var note: ConsoleNote
 

@@ -18,9 +18,18 @@ struct KnownNames {
 
     func user(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: users) }
     func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
-    func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: .zone, ordinal: ordinal)] }
-    func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: .recordType, ordinal: ordinal)] }
-    func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: .field, ordinal: ordinal)] }
+    func zone(_ ordinal: UInt64) -> String? { name(.zone, ordinal) }
+    func recordType(_ ordinal: UInt64) -> String? { name(.recordType, ordinal) }
+    func field(_ ordinal: UInt64) -> String? { name(.field, ordinal) }
+
+    /// Returns a name; nil if it is unknown, and for a database.
+    func name(_ namespace: Namespace, _ ordinal: UInt64) -> String? {
+        switch namespace {
+        case .user: user(ordinal)
+        case .device: device(ordinal)
+        default: texts[Key(namespace: namespace, ordinal: ordinal)]
+        }
+    }
 
     func database(ofZone ordinal: UInt64) -> UInt64? { zoneDatabases[ordinal] }
 
@@ -77,14 +86,14 @@ struct KnownNames {
 
 /// Names for display, escaped. A name that is not known is shown by its ordinal.
 extension KnownNames {
-    func shownUser(_ ordinal: UInt64) -> String { Self.shown(user(ordinal), "user", ordinal) }
-    func shownDevice(_ ordinal: UInt64) -> String { Self.shown(device(ordinal), "device", ordinal) }
-    func shownZone(_ ordinal: UInt64) -> String { Self.shown(zone(ordinal), "zone", ordinal) }
-    func shownType(_ ordinal: UInt64) -> String { Self.shown(recordType(ordinal), "type", ordinal) }
-    func shownField(_ ordinal: UInt64) -> String { Self.shown(field(ordinal), "field", ordinal) }
+    func shownUser(_ ordinal: UInt64) -> String { shown(.user, ordinal) }
+    func shownDevice(_ ordinal: UInt64) -> String { shown(.device, ordinal) }
+    func shownZone(_ ordinal: UInt64) -> String { shown(.zone, ordinal) }
+    func shownType(_ ordinal: UInt64) -> String { shown(.recordType, ordinal) }
+    func shownField(_ ordinal: UInt64) -> String { shown(.field, ordinal) }
 
-    private static func shown(_ name: String?, _ noun: String, _ ordinal: UInt64) -> String {
-        name.map { Printable.escaped($0) } ?? "\(noun) \(ordinal)"
+    func shown(_ namespace: Namespace, _ ordinal: UInt64) -> String {
+        name(namespace, ordinal).map { Printable.escaped($0) } ?? "\(namespace.key) \(ordinal)"
     }
 
     /// Returns an empty text for an unknown database.

@@ -28,7 +28,7 @@ struct ExportedEvent: JSONValue {
         json.beginObject()
         // Names and audits have a JSON form already.
         if try body.map({ try write($0, to: &json) }) != true {
-            try EventJSON.write(EventDetail(event), SharedNames(names), to: &json)
+            try EventJSON.write(event, names, to: &json)
         }
         json.endObject()
     }
