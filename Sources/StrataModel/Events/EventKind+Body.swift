@@ -25,6 +25,7 @@ extension EventKind {
     package static let continuation = EventKind(rawValue: 81)
     package static let tokensExpired = EventKind(rawValue: 82)
     package static let secretDrawn = EventKind(rawValue: 83)
+    package static let rulesStated = EventKind(rawValue: 84)
     package static let requestRefused = EventKind(rawValue: 128)
     package static let fetched = EventKind(rawValue: 129)
     package static let notificationDelivered = EventKind(rawValue: 130)
@@ -56,6 +57,7 @@ extension EventKind {
         (.continuation, "continuation", nil),
         (.tokensExpired, "tokens expired", TokensExpiredEvent.self),
         (.secretDrawn, "secret drawn", SecretDrawnEvent.self),
+        (.rulesStated, "rules stated", RulesStatedEvent.self),
         (.requestRefused, "request refused", RequestRefusedEvent.self),
         (.fetched, "fetched", FetchedEvent.self),
         (.notificationDelivered, "notification delivered", NotificationDeliveredEvent.self),
@@ -68,8 +70,11 @@ extension EventKind {
     /// The body type of this kind; nil if this release knows none.
     package var body: (any EventBody.Type)? { Self.table.first { $0.kind == self }?.body }
 
-    /// True for events that accompany the first use of a name, a device or the store, in commits of every kind.
-    package var isIncidental: Bool { [.nameInterned, .deviceSeen, .userRecordNamed, .secretDrawn].contains(self) }
+    /// True for events that accompany the first use of a name, a device, the store or its rules, in commits of every
+    /// kind.
+    package var isIncidental: Bool {
+        [.nameInterned, .deviceSeen, .userRecordNamed, .secretDrawn, .rulesStated].contains(self)
+    }
 
     package var description: String {
         Self.known.first { $0.kind == self }?.name ?? "unknown event \(rawValue)"

@@ -24,7 +24,7 @@ enum CommandRegistry {
             title: "find out how that state came about",
             commands: [
                 HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
-                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self, DeterminismCommand.self,
+                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self,
             ]),
         Group(
             title: "look at its files",
@@ -58,6 +58,11 @@ enum CommandRegistry {
         "annotate": "'blame'", "rm": "'erase'", "delete": "'erase'", "backup": "'export'", "restore": "'import'",
         "clone": "'join'", "init": "'create'", "sync": "'replicate'",
     ]
+
+    /// Returns a command line in which an earlier name that stands for several words is replaced by these.
+    static func spelledOut(_ words: [String]) -> [String] {
+        words.first == "determinism" ? ["verify", "--judge"] + words.dropFirst() : words
+    }
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {
         let current = earlierNames[name] ?? name

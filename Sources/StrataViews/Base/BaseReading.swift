@@ -80,6 +80,11 @@ final class BaseReading {
     }()
 
     private func checkOrder(of kind: EventKind) throws {
+        guard EventKind.known.contains(where: { $0.kind == kind }) else {
+            throw StrataError(
+                .newerFormat, "A base has an event of a kind unknown to this version.",
+                .init(found: "event \(kind.rawValue)"))
+        }
         guard let rank = Self.ranks[kind], rank >= lastRank else {
             throw StrataError(
                 .brokenSequence, "A base has an event of the wrong kind or out of order.", .init(found: "\(kind)"))

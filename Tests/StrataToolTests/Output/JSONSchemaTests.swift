@@ -50,6 +50,11 @@ import Testing
                     SharedRecordEvent(RecordKey(zone: 1, name: "note-1"), type: 1, share: 1).event(),
                     UserRecordNamedEvent(user: 1, recordName: "_a").event(),
                     SecretDrawnEvent(number: 1, secret: Array(1...32)).event(),
+                    RulesStatedEvent(
+                        .init(
+                            itemsPerRequest: 1, requestBytes: 2, recordBytes: 3, owningReferences: 4, movedRecords: 5,
+                            assetBytes: 6), .touchesParents
+                    ).event(),
                     DatabaseCreatedEvent(database: 1).event(), DeviceSeenEvent(device: 1).event(),
                     ClientTokenEvent(zone: 1, device: 1, token: [1]).event(), TokensExpiredEvent(offset: 1).event(),
                     BaseMarkerEvent(
