@@ -25,7 +25,7 @@ struct ExportedPayload {
             payload.envelope.map { ($0.header, payload.names) }
         }
         Key("events", "its events", each: event, if: "unless `payload` is present") { payload in
-            payload.envelope?.events.lazy.map { ($0, payload.names) }
+            payload.envelope?.events.lazy.map { (event: $0, names: payload.names) }
         }
         Key("payload", "in base64", if: "if header and events do not give the same bytes") {
             $0.envelope == nil ? Base64.text($0.payload) : nil
@@ -61,10 +61,35 @@ struct ExportedPayload {
         }
         Key(
             "content",
-            "the content of the body, with names beside ordinals. In a save, `fields` have as `set` a value of an "
-                + "export. Only for reading: `import` uses the body",
-            if: "if it loses nothing, up to 1 MiB"
-        ) { ExportedEvent($0.event, $0.names) }
+            "the keys of [an event](#an-event) of its kind, except `kind`, `name` and `bytes`. Only for reading: "
+                + "`import` uses the body",
+            if: "for kinds that have such keys, up to 1 MiB"
+        ) { Content($0.event, $0.names) }
+    }
+
+    /// The content of an event's body, with the keys that `log --json` prints.
+    private struct Content: JSONValue {
+        /// Longer bodies are exported only as bytes.
+        private static let maximumBodyBytes = 1 << 20
+        static var jsonKind: JSONKind { "object" }
+
+        private let event: Event
+        private let names: KnownNames
+
+        /// Returns nil for an event that is exported only as bytes.
+        init?(_ event: Event, _ names: KnownNames) {
+            guard event.body.count <= Self.maximumBodyBytes, event.kind == .nameInterned || event.kind.body != nil
+            else {
+                return nil
+            }
+            (self.event, self.names) = (event, names)
+        }
+
+        func write(to json: inout JSONWriter) throws {
+            json.beginObject()
+            try EventJSON.write(event, names, to: &json)
+            json.endObject()
+        }
     }
 }
 
