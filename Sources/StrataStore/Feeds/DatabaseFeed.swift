@@ -56,7 +56,7 @@ struct DatabaseFeed {
     static let maximumRowsRead = 4_096
 
     let engine: StoreEngine
-    let names: NameDirectory
+    let names: Directory
     let place: ResolvedDatabase
     let trees: Snapshot
     let limit: Int

@@ -14,7 +14,7 @@ extension Pipeline {
         if changesIndexes { state.withLock { $0.indexes.isPublishing = true } }
         defer { endPublishing() }
         let snapshot = try views.pages.publish(fork)
-        reader.newestReaders.take(snapshot)
+        reader.publish(snapshot)
         let isSameCatalog = snapshot.shares(ViewTree.indexCatalog, with: before)
         let catalog = isSameCatalog ? nil : try IndexCatalog(snapshot)
         state.withLock { state in
