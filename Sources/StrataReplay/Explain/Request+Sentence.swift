@@ -13,16 +13,17 @@ extension Request {
         case .modifySubscriptions(let body):
             return Self.changes(of: "subscription", body.saves.map(\.id), body.deletes)
         case .joinShares(let body):
-            return "join \(body.tokens.count) shares by their URLs" + (reveals ? ": " + Self.list(body.tokens) : "")
+            let shares = Self.counted(body.tokens.count, "share")
+            return "join \(shares) by URL" + (reveals ? ": " + Self.list(body.tokens) : "")
         case .declareSchema: return "declare a schema"
-        case .notify(let body):
-            return
-                "note \(body.deliveries.count) deliveries to \(body.user) and \(body.fired.count) subscriptions that fired"
+        case .notify(let body): return "note the notifications of \(body.user)"
         case .administer(let body): return sentence(of: body, reveals)
         }
     }
 
     private func zoneName(_ ordinal: UInt64) -> String { names.zone(ordinal)?.name ?? "" }
+
+    private static func counted(_ count: Int, _ word: String) -> String { "\(count) \(word)\(count == 1 ? "" : "s")" }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
@@ -40,7 +41,7 @@ extension Request {
         case .expireTokens(let before, let inAll):
             "expire the tokens before commit \(before)" + (inAll ? " in all databases" : "")
         case .note(let note): "note: \(note.text)"
-        case .eraseRecords(let records, let reason): "erase \(records.count) records: \(reason)"
+        case .eraseRecords(let records, let reason): "erase \(Self.counted(records.count, "record")): \(reason)"
         case .setPerson(let person, let user, _):
             "set the names and addresses of \(user)" + (reveals ? ": " + Self.list(person.emails + person.phones) : "")
         case .addAddress(let address, let user): "add an address of \(user)" + (reveals ? ": \(address)" : "")

@@ -81,10 +81,10 @@ struct CauseTests {
         Case(name: "schema", request: schema, code: .permissionFailure, asked: "declare a schema"),
         Case(
             name: "notice", request: notice, actor: .service,
-            asked: "note 1 deliveries to anna and 0 subscriptions that fired"),
+            asked: "note the notifications of anna"),
         Case(
             name: "notice", request: notice, code: .permissionFailure,
-            asked: "note 1 deliveries to anna and 0 subscriptions that fired"),
+            asked: "note the notifications of anna"),
         Case(name: "join", request: join, code: .permissionFailure, items: ["share of a URL"]),
         Case(
             name: "join", request: join, actor: signedOut, code: .notAuthenticated, items: ["share of a URL"]),
