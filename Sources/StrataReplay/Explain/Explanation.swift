@@ -29,7 +29,7 @@ package struct Explanation: Sendable {
     package internal(set) var database: DatabaseID?
     package internal(set) var policy: SavePolicy?
     package internal(set) var isAtomic: Bool?
-    /// What was asked, in words without URLs and addresses; nil if the items say it, or if it is not known.
+    /// The request in words, without URLs and addresses; nil if the items describe it, or if it is not known.
     package internal(set) var asked: String?
     /// The offset of the state that the request was judged on; nil if it is not recorded or was compacted away.
     package internal(set) var judgedAt: UInt64?

@@ -1,8 +1,8 @@
 import StrataModel
 
-/// What a request asked for, in words.
+/// The words for a request.
 extension Request {
-    /// Returns the words; nil for a request for records, which its items describe.
+    /// Returns the words, after "asked to"; nil for a request for records, which its items describe.
     ///
     /// - Parameter reveals: true for words with the tokens of URLs and with addresses.
     package func sentence(reveals: Bool) -> String? {

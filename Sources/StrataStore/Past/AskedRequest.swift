@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataRules
 
-/// What the log says about a request: of one that was committed, or of one that a note says was refused or changed
-/// nothing. What it does not say is nil.
+/// A request as the log records it: one that was committed, or one that a note reports as refused or as changing
+/// nothing. Parts that are not recorded are nil.
 package struct AskedRequest: Sendable, Equatable {
     /// Nil if it was not kept: because it was too large (``bytesNotKept``), or by an earlier release.
     package var request: Request?
@@ -32,7 +32,7 @@ package struct AskedRequest: Sendable, Equatable {
         judgedOn = header.judgedOn
     }
 
-    /// Reads what a commit or a note says; nil if it is about no request.
+    /// Reads the request of a commit or a note; nil if it is about none.
     ///
     /// The events of a request for records are the request, except that a full event of an update says what the record
     /// became: it is reduced to the difference from the state before.

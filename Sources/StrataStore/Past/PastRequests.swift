@@ -19,7 +19,7 @@ package struct PastRequests {
         names = OrdinalNames(store.pages.fork())
     }
 
-    /// Returns what the log says about the request of a commit or note; nil if it is about none.
+    /// Returns the request of a commit or note; nil if it is about none.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request, `outOfRange` if the state of the record before the commit is no longer known.
@@ -35,9 +35,5 @@ package struct PastRequests {
             }
             return try RecordState(decoding: before[...])
         }
-    }
-
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try asked(by: commit).flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 }

@@ -35,20 +35,15 @@ package struct RequestRebuilder {
         return requests
     }
 
-    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has no request.
+    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has none, or none
+    /// that is recorded.
     package func next(_ commit: Commit) throws -> RebuiltRequest? {
-        let request = try request(of: commit)
+        let asked = try asked(by: commit)
         try pass(commit)
-        return request
+        return asked.flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 
-    /// Like ``next(_:)``, but stays before the commit.
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try asked(by: commit).flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
-    }
-
-    /// Returns what the log says about the request of a commit or note after the folded state; nil if it is about none.
-    /// Stays before the commit.
+    /// Returns the request of a commit or note after the folded state; nil if it is about none. Stays before the commit.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request.

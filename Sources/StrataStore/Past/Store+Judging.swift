@@ -31,19 +31,6 @@ extension Store {
         return try (rules ?? self.rules).decide(request, RulesView(Fold(views.pages.fork())), context)
     }
 
-    /// Returns the request of the commit after the current state; nil if the commit has no request.
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try gate.requireOpen()
-        return try RequestRebuilder(Fold(views.pages.fork())).request(of: commit)
-    }
-
-    /// Returns what the log says about the request of the commit or note after the current state; nil if it is about
-    /// none.
-    package func asked(by commit: Commit) throws -> AskedRequest? {
-        try gate.requireOpen()
-        return try RequestRebuilder(Fold(views.pages.fork())).asked(by: commit)
-    }
-
     /// Returns the outcome of the items of a commit's request, as recorded in the commit.
     package func result(of commit: Commit) throws -> RequestResult { try RequestResult(of: commit) }
 

@@ -1,8 +1,8 @@
 import StrataLog
 import StrataModel
 
-/// What a commit says about its request: the shape, the names that it interned, and of a request for records the events
-/// that came from its items.
+/// The parts of a commit that its request is read from: the shape, the names that it interned, and of a request for
+/// records the events that came from its items.
 final class ItemEvents {
     let header: EnvelopeHeader
     let shape: RequestShape

@@ -101,7 +101,7 @@ struct ReportRefusal {
         return code == nil ? nil : "state not recorded"
     }
 
-    /// Who made a request without a user; nil if it has one.
+    /// The words for an actor without a user; nil for a user.
     var unnamedActorText: String? {
         guard header.user == 0 else { return nil }
         return switch header.actorKind {
@@ -159,7 +159,7 @@ struct ReportRefusal {
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                item.list, isWhole ? item.index : index, of: shape.request, code: refusal.code.rawValue,
+                item.list, index, of: shape.request, code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
         }
     }
