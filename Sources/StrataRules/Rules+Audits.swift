@@ -26,7 +26,7 @@ extension Rules {
         decision.keepsZones = true
         decision.usage = .none
         decision.eventCount = Int(commit.count)
-        return try recordingSecret(decision, view)
+        return try recordingStore(decision, view)
     }
 
     private static func haveRoom(_ names: String...) -> Bool {

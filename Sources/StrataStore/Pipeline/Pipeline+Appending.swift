@@ -148,7 +148,10 @@ extension Pipeline {
             case .poisoned(let error), .unavailable(let error): answer(.failure(error))
             case .nothing, .repeats, .failed:
                 switch standing {
-                case .confirmed where !mustRetryRest: answer(settled(entry.outcome, snapshot))
+                case .confirmed where !mustRetryRest:
+                    var submission = entry.submission
+                    submission.judgedOn = batch.offset(of: submission.judgedOn, positions)
+                    answers.append((submission, settled(entry.outcome, snapshot)))
                 case .confirmed: again.append(entry.submission)
                 case .outdated(let isConfirmed):
                     var submission = entry.submission

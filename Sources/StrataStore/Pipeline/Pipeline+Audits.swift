@@ -17,7 +17,8 @@ extension Pipeline {
             // The process that sent the request judges it again.
             submission.isForwarded ? nil : Audit(submission, answeredWith: answer, at: time)
         }
-        keep(audits)
+        if audits.isEmpty { return }
+        keep(state.withLock { state in audits.map { state.keptRequests.admit($0) } })
     }
 
     /// Notes a fetch. A reader that is faster than the notes can be written waits.
@@ -89,8 +90,9 @@ extension Pipeline {
     private func add(_ audit: Audit, to batch: inout Batch) throws {
         let line = currentLine()
         let time = line.time(audit.time)
-        let context = RequestContext(
+        var context = RequestContext(
             actor: audit.actor, time: time, operation: audit.operation, commitID: platform.random.nextIdentifier())
+        context.judgedOn = audit.judgedOn
         let decision = try rules.note(audit.event, of: audit.kind, line.view, context)
         guard case .commit(let payload) = decision.outcome else { return }
         guard payload.count <= log.maximumCommitBytes else {

@@ -15,7 +15,9 @@ extension Pipeline {
                 batch.entries.append(.init(submission: submission, outcome: .waiting))
                 continue
             }
-            batch.entries.append(.init(submission: submission, outcome: outcome(of: submission, &batch)))
+            var submission = submission
+            let outcome = outcome(of: &submission, &batch)
+            batch.entries.append(.init(submission: submission, outcome: outcome))
         }
     }
 
@@ -39,11 +41,12 @@ extension Pipeline {
         return line
     }
 
-    private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
+    private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(unavailable(refusal)) }
-            try reader.context.keys.requireKept(submission.request)
             let line = currentLine()
+            submission.judgedOn = line.fold.offset
+            try reader.context.keys.requireKept(submission.request)
             let time = line.time(platform.time.nowMicroseconds())
             let context = RequestContext(
                 actor: submission.actor, time: time, operation: submission.operation,

@@ -86,6 +86,7 @@ final class Pipeline: @unchecked Sendable {
         var endTime: Int64
         var indexes: IndexState
         var audits = AuditQueue(AuditPolicy())
+        var keptRequests = KeptRequests()
 
         /// The process to which requests are sent now; nil if they are judged here.
         var destination: Identifier? {

@@ -15,6 +15,8 @@ struct Submission: Sendable {
     var isKept = false
     /// True if another process sent the request.
     var isForwarded = false
+    /// The newest commit in the state on which the request was judged last, as far as its batch expects it.
+    var judgedOn: UInt64?
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.request = request

@@ -19,8 +19,6 @@ final class DebugSession {
     let isWatched: Bool
     private let path: String
     private var past: Store?
-    /// The state opened as a service, whose rules judge requests.
-    private var judged: StateAccess?
     /// The line that an empty line repeats.
     private var repeated: String?
 
@@ -38,10 +36,7 @@ final class DebugSession {
         report = DebugReport(state, names, asJSON: asJSON, output)
     }
 
-    deinit {
-        try? past?.close()
-        try? judged?.store.close()
-    }
+    deinit { try? past?.close() }
 
     func end() { hasEnded = true }
 
@@ -208,8 +203,6 @@ final class DebugSession {
 
     func why() throws {
         guard stepper.offset > stepper.floor else { throw Refusal(.invalidArguments, "there is no commit here") }
-        let access = try judged ?? StateAccess.open(path)
-        judged = access
         let why = try Explanation.of(stepper.offset, in: access.store)
         try ExplainCommand.write(why, path, asJSON: asJSON, output)
     }
