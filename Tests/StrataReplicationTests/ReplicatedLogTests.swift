@@ -82,12 +82,6 @@ struct ReplicatedLogTests {
         try reader.log.close()
     }
 
-    @Test("A log that is not shared settles nothing by itself")
-    func settlingAlone() {
-        let log = MemoryLog()
-        #expect(unknown { () throws(AppendFailure) in _ = try log.settle(milliseconds: 1) })
-    }
-
     /// A sequencer whose answer to a question for the last number takes time.
     private final class SlowSequencer: Sequencer {
         let inner: MemorySequencer

@@ -27,7 +27,6 @@ extension Pipeline {
             noteContention(batch, failure)
             standing = self.standing(of: batch, positions, failure, &snapshot)
         }
-        putBackAudits(of: &batch, written: positions.count)
         // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
@@ -52,6 +51,9 @@ extension Pipeline {
         let commits = batch.commits
         var positions: [Position] = []
         var end = state.withLock { $0.end }
+        assert(holdsTurnToAppend, "only the thread with the turn to append writes")
+        assert(commits.isEmpty || acceptsWrites, "nothing is written after a refusal")
+        assert(commits.isEmpty || batch.firstOffset == end.offset + 1, "batches are appended as they were decided")
         while positions.count < commits.count {
             let rest = positions.isEmpty ? commits : Array(commits[positions.count...])
             do throws(AppendFailure) {
@@ -70,6 +72,7 @@ extension Pipeline {
 
     private func advance(to end: Position, _ time: Int64?) {
         state.withLock { state in
+            assert(state.turns.isMineToAppend && end.offset >= state.end.offset, "the end moves forward, in a turn")
             state.end = end
             state.endTime = time ?? state.endTime
         }
@@ -78,13 +81,14 @@ extension Pipeline {
     /// Makes the views follow a log that differs from the plan. Everything that was decided is decided again.
     func recover(from failure: AppendFailure?) throws -> Snapshot {
         let known = state.withLock { state in
+            assert(state.turns.isMineToAppend, "only the thread with the turn to append publishes")
             state.losses += 1
             return state.end
         }
         let before = views.pages.snapshot()
         let bytes: Int
         if case .unknown(let error) = failure {
-            if isShared { awaitOutcome(error) } else { refuse(error) }
+            if isShared { refuseUntilSettled(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
             bytes = try Replay(log: log, pages: views.pages).run(upTo: known.offset)
         } else {
@@ -112,8 +116,7 @@ extension Pipeline {
 
     func refuse(_ error: StrataError) {
         state.withLock { state in
-            state.refusal = state.isUnsettled ? error : state.refusal ?? error
-            state.isUnsettled = false
+            if state.refusal?.isUnsettled ?? true { state.refusal = .forGood(error) }
             state.losses += 1
         }
     }
@@ -127,13 +130,21 @@ extension Pipeline {
         var answers: Answers = []
         answers.reserveCapacity(batch.entries.count)
         var again: [Submission] = []
+        var audits: [Audit] = []
         /// True if an earlier commit was lost on which later decisions may be based.
         var mustRetryRest = false
         for entry in batch.entries {
             func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
+            if let audit = entry.submission.audit {
+                guard case .commit(let index, _) = entry.outcome, index >= positions.count else { continue }
+                mustRetryRest = true
+                audits.append(audit)
+                continue
+            }
             switch entry.outcome {
             case .commit(let index, let decision) where index < positions.count:
                 let offset = positions[index].offset
+                assert(offset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites, "an answer is shown first")
                 answer(
                     .success(
                         Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
@@ -150,15 +161,17 @@ extension Pipeline {
                 switch standing {
                 case .confirmed where !mustRetryRest: answer(settled(entry.outcome, snapshot))
                 case .confirmed: again.append(entry.submission)
-                case .outdated(let isConfirmed):
+                case .outdated(let confirmedEnd):
                     var submission = entry.submission
-                    submission.isConfirmed = submission.isConfirmed || isConfirmed
+                    submission.confirmedEnd = confirmedEnd ?? submission.confirmedEnd
                     again.append(submission)
                 case .unconfirmed(let error): answer(.failure(error))
                 }
             }
         }
         if !again.isEmpty { putBack(again) }
+        // If it is not known which are in the log, nothing more is written.
+        if acceptsWrites { self.audits.putBack(audits) }
         return answers
     }
 
@@ -180,18 +193,10 @@ extension Pipeline {
         }
     }
 
-    /// Puts back requests to be judged again, here or at the home writer.
+    /// Puts back requests to be judged again, here or at the home writer: others might append first forever.
     private func putBack(_ submissions: [Submission]) {
-        var submissions = submissions
-        // A request that was kept here and lost may go to the home writer: others might append first forever.
-        for index in submissions.indices where !submissions[index].isForwarded { submissions[index].isKept = false }
-        let isAnyForwarded = state.withLock { [submissions] state in
-            let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }
-            state.outbox.putBack(forwarded)
-            state.queue.putBack(forwarded.isEmpty ? submissions : submissions.filter(\.isKept))
-            return !forwarded.isEmpty
-        }
-        if isAnyForwarded { state.notifyAll() }
+        let own = front?.takeBack(submissions) ?? submissions
+        state.withLock { $0.queue.putBack(own) }
     }
 
     /// Returns the answer to a request that wrote nothing, or repeats one that did.

@@ -8,7 +8,8 @@ import StrataViews
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for (index, submission) in submissions.enumerated() {
-            let isEnd = index > 0 && batch.isLate && !batch.isGrowing && log.assignsNextOffset
+            let mayWait = index > 0 && submission.audit == nil && log.assignsNextOffset
+            let isEnd = mayWait && batch.isLate && !batch.isGrowing
             if isEnd, putBack(submissions[index...]) { return }
             batch.requestBytes += submission.byteCount
             if batch.isBroken {
@@ -30,6 +31,7 @@ extension Pipeline {
 
     /// Returns the current line, or a new one on the published state, to which no other thread is adding then.
     func currentLine() -> SpeculativeState {
+        assert(holdsTurnToDecide, "the line belongs to the thread with the turn to decide")
         if let line { return line }
         let line = state.withLock { state in
             SpeculativeState(
@@ -42,13 +44,17 @@ extension Pipeline {
     private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(unavailable(refusal)) }
-            try reader.context.keys.requireKept(submission.request)
             let line = currentLine()
-            let time = line.time(platform.time.nowMicroseconds())
             let context = RequestContext(
-                actor: submission.actor, time: time, operation: submission.operation,
-                commitID: platform.random.nextIdentifier())
-            let decision = try rules.decide(submission.request, line.view, context)
+                actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),
+                operation: submission.operation, commitID: platform.random.nextIdentifier())
+            let decision: Decision
+            switch submission.content {
+            case .request(let request), .forwarded(let request):
+                try reader.context.keys.requireKept(request)
+                decision = try rules.decide(request, line.view, context)
+            case .audit(let audit): decision = try rules.note(audit.event, of: audit.kind, line.view, context)
+            }
             switch decision.outcome {
             case .nothing: return .nothing(decision)
             case .repeats(let offset): return .repeats(offset)
@@ -58,7 +64,10 @@ extension Pipeline {
                         .limitExceeded,
                         "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
-                return try add(decision, payload, by: context, on: line, to: &batch)
+                let outcome = try add(decision, payload, by: context, on: line, to: &batch)
+                // Events of audits change no index.
+                if submission.audit == nil, case .commit = outcome { batch.eventCount += decision.eventCount }
+                return outcome
             }
         } catch {
             note(error, &batch)
@@ -87,7 +96,6 @@ extension Pipeline {
             return .poisoned(error)
         }
         batch.commits.append(NewCommit(id: context.commitID, time: context.time, payload: payload[...]))
-        batch.eventCount += decision.eventCount
         batch.byteCount += payload.count
         var answered = decision
         // They are no longer needed, and a batch may wait for some time.
@@ -95,21 +103,24 @@ extension Pipeline {
         return .commit(batch.commits.count - 1, answered)
     }
 
-    private func unavailable(_ error: StrataError) -> Refusal {
-        if error.code == .newerFormat { return Refusal(.serviceUnavailable, "Nothing was written: \(error)") }
-        guard state.withLock({ $0.isUnsettled }) else {
-            return Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
+    func unavailable(_ refusal: WriteRefusal) -> Refusal {
+        switch refusal {
+        case .forGood(let error) where error.code == .newerFormat:
+            Refusal(.serviceUnavailable, "Nothing was written: \(error)")
+        case .forGood(let error):
+            Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
+        case .unsettled(let error):
+            Refusal(
+                .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
+                retryAfterSeconds: Refusal.serverRetrySeconds)
         }
-        return Refusal(
-            .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
-            retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
     /// Fails all requests of the batch.
     func fail(_ batch: inout Batch, _ error: any Error) {
         note(error, &batch)
         line = nil
-        putBackAudits(of: &batch, written: 0)
+        audits.putBack(batch.removeAudits())
         batch.commits = []
         for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }
     }

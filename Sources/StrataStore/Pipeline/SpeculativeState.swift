@@ -88,11 +88,8 @@ struct Batch {
     /// The time at which any other batch takes no more requests.
     let end = ContinuousClock.now + Self.maximumTurn
     var isLate: Bool { ContinuousClock.now >= end }
-    /// The notes in the commits from `auditStart` on.
-    var audits: [Audit] = []
-    var auditStart = 0
     /// True if no caller waits for the batch, so that it need not be durable.
-    var isLazy = false
+    var isLazy: Bool { entries.allSatisfy { $0.submission.audit != nil } }
     /// True if the decisions are based on a state that will never exist.
     var isBroken = false
     /// The damage of a page, if one was found.
@@ -106,5 +103,12 @@ struct Batch {
     /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 
-    var submissions: [Submission] { entries.map(\.submission) }
+    /// Takes out the audits, which are to be put back, except for one that broke the batch.
+    mutating func removeAudits() -> [Audit] {
+        let audits = entries.compactMap { entry -> Audit? in
+            if case .poisoned = entry.outcome { nil } else { entry.submission.audit }
+        }
+        entries.removeAll { $0.submission.audit != nil }
+        return audits
+    }
 }

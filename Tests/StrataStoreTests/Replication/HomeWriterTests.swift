@@ -105,7 +105,7 @@ struct HomeWriterTests {
         try home.store.confirm()
         let third = try client().client
         try third.store.confirm()
-        for writer in [log.writer, try #require(third.store.pipeline.forwarding?.log.home)] {
+        for writer in [log.writer, try #require(third.store.engine.router.forwarding?.log.home)] {
             MemorySequencer(sequence).serve(writer) { _, answer in answer([]) }
         }
         try third.save("own")
