@@ -15,7 +15,8 @@ extension ReplicatedLog {
         if commits.isEmpty { return Appended(positions: []) }
         let limit = maximumCommitBytes
         guard commits.allSatisfy({ $0.payload.count <= limit }) else { throw .tooLarge(limit: limit) }
-        try copy.validate(commits)
+        // With their touches, which the copy needs when it reads the entry.
+        let commits = try copy.validated(commits)
         if state.withLock({ $0.isClosed }) { throw .notWritten(closedError) }
         return try turn.withLock { (_) throws(AppendFailure) -> Appended in
             try finishFlight(milliseconds: options.outcomeMilliseconds)

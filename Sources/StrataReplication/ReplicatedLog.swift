@@ -372,13 +372,6 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
 
     // MARK: The copy
 
-    package func prepare(_ commit: inout NewCommit) throws {
-        guard commit.payload.count <= maximumCommitBytes else {
-            throw AppendFailure.tooLarge(limit: maximumCommitBytes)
-        }
-        try copy.prepare(&commit)
-    }
-
     package func read(from offset: UInt64) throws -> any CommitCursor {
         let cursor = try copy.read(from: offset)
         // IMPORTANT: also while a fence is awaited, since commits of others come before it.

@@ -66,7 +66,10 @@ package struct Rules: Sendable {
         let place = envelope.events.last?.kind.isAudit == true ? envelope.events.count - 1 : envelope.events.count
         envelope.events.insert(try SecretDrawnEvent(newSecret).event(), at: place)
         var recording = decision
-        recording.outcome = .commit(envelope.encoded())
+        let encoded = envelope.encoded()
+        recording.outcome = .commit(encoded)
+        // The one commit of a store whose events were encoded before: the names in it have other places now.
+        recording.touches = try encoded.withUnsafeBytes { try Envelope.touches(of: $0) }
         recording.eventCount += 1
         return recording
     }

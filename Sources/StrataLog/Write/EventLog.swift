@@ -41,10 +41,6 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// Returns true for a commit that this process appended; false if that is no longer known.
     func isOwn(_ offset: UInt64) -> Bool
 
-    /// Does the work on a commit that does not depend on its place in the log, such as compression, on the caller's
-    /// thread. This is optional: ``append(_:expecting:)`` does it for commits that were not prepared.
-    func prepare(_ commit: inout NewCommit) throws
-
     /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
     ///
     /// The expectation is checked before the times of the commits. After a conflict, the log has everything up to the

@@ -127,9 +127,8 @@ struct AdministerJudge: RequestJudge {
         let shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = nothing
-        decision.outcome = .commit(commit.payload(header))
+        decision.take(commit, header)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         return decision
     }
 }

@@ -199,10 +199,9 @@ struct SchemaJudge: RequestJudge {
         let shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
         for event in events { try commit.append(event) }
         let header = try judging.context.header(.schema, user: 0, device: 0, shape)
-        var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
+        var decision = Decision(commit, header, RequestResult(), trace: trace)
         decision.names = names.new
         decision.changedTypes = events.map(\.type)
-        decision.eventCount = Int(commit.count)
         return decision
     }
 }

@@ -95,11 +95,14 @@ extension Pipeline {
             note(error, &batch)
             return .poisoned(error)
         }
-        batch.commits.append(NewCommit(id: context.commitID, time: context.time, payload: payload[...]))
+        batch.commits.append(
+            NewCommit(
+                id: context.commitID, time: context.time, payload: payload[...], touches: decision.touches))
         batch.byteCount += payload.count
         var answered = decision
         // They are no longer needed, and a batch may wait for some time.
         answered.found = FoundStates()
+        answered.touches = []
         return .commit(batch.commits.count - 1, answered)
     }
 

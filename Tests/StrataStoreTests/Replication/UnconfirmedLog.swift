@@ -25,7 +25,6 @@ final class UnconfirmedLog: EventLog, ForwardingLog {
         }
         settler.detach()
     }
-    func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try log.append(commits, expecting: expecting)
     }
