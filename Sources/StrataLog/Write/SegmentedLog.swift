@@ -48,8 +48,9 @@ package final class SegmentedLog: EventLog, ForwardingLog {
         self.space = space
         self.lock = lock
         syncer = IntervalSyncer()
-        if case .interval(let milliseconds) = options.durability {
-            try syncer.start(milliseconds: milliseconds) { [weak self] in self?.syncIgnoringErrors() }
+        if case .interval(let interval) = options.durability {
+            try syncer.start(milliseconds: Int(interval / .milliseconds(1))) { [weak self] in self?.syncIgnoringErrors()
+            }
         }
     }
 

@@ -199,12 +199,13 @@ final class RequestRouter: Sendable, PipelineFront {
         do {
             let outcomes = try ForwardedOutcomes(decoding: answer, count: sent.count).outcomes
             let offsets = outcomes.compactMap { if case .committed(let offset) = $0 { offset } else { nil } }
-            if let last = offsets.max() { try pipeline.show(last) }
+            if let last = offsets.max() { try show(last) }
+            let answers = BatchAnswers(pipeline.log, pipeline.reader, showing: pipeline.views.pages.snapshot())
             var rest: [Submission] = []
             for (submission, outcome) in zip(sent, outcomes) {
                 switch outcome {
                 case .committed(let offset):
-                    let answer = pipeline.answer(to: submission, committedAt: offset)
+                    let answer = answers.committed(at: offset, as: submission.request)
                     if case .failure(let error as StrataError) = answer {
                         // The commit of another request: the answer is not one of the home writer.
                         forget(home)
@@ -225,6 +226,18 @@ final class RequestRouter: Sendable, PipelineFront {
         } catch {
             forget(home)
             resume(sent, with: error)
+        }
+    }
+
+    /// Applies a commit that the home writer named.
+    private func show(_ offset: UInt64) throws {
+        // Until the outcome of an append is known, no state can be published.
+        pipeline.state.wait { $0.isUnsettled && !$0.isClosed ? nil : () }
+        try pipeline.apply(through: offset)
+        guard pipeline.publication.offset >= offset else {
+            throw StrataError(
+                .outcomeUnknown, "The home writer named a commit that this process does not have.",
+                .init(offset: offset))
         }
     }
 

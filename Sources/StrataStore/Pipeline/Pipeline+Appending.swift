@@ -4,11 +4,9 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Writes and publishes batches, and builds the answers. The caller has the turn to append.
+/// Writes and publishes batches. The caller has the turn to append.
 extension Pipeline {
-    typealias Answers = [(Submission, Result<Answer, any Error>)]
-
-    func append(_ batch: inout Batch) -> Answers {
+    func append(_ batch: inout Batch) -> BatchAnswers.List {
         let (positions, failure) = write(batch)
         let isAsPlanned =
             failure == nil
@@ -22,7 +20,7 @@ extension Pipeline {
             batch.fork = nil
             snapshot = following { try recover(from: failure) }
         }
-        var standing = Standing.confirmed
+        var standing = BatchAnswers.Standing.confirmed
         if isShared {
             noteContention(batch, failure)
             standing = self.standing(of: batch, positions, failure, &snapshot)
@@ -30,7 +28,22 @@ extension Pipeline {
         // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
-        return answers(batch, positions, failure, standing, showing: snapshot)
+        var answers = BatchAnswers(log, reader, showing: snapshot)
+        for entry in batch.entries { answers.add(entry, positions, failure, standing) }
+        assert(
+            answers.lastOffset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites,
+            "an answer comes after the state that shows it")
+        putBack(answers)
+        return answers.list
+    }
+
+    /// Puts back what is to be judged again, here or at the home writer: others might append first forever.
+    private func putBack(_ answers: BatchAnswers) {
+        // If it is not known which audits are in the log, nothing more is written.
+        if acceptsWrites { audits.putBack(answers.audits) }
+        guard !answers.again.isEmpty else { return }
+        let own = front?.takeBack(answers.again) ?? answers.again
+        state.withLock { $0.queue.putBack(own) }
     }
 
     /// Returns the state that the body publishes. If the body fails, rebuilds the views; if that fails too, stops
@@ -118,108 +131,6 @@ extension Pipeline {
         state.withLock { state in
             if state.refusal?.isUnsettled ?? true { state.refusal = .forGood(error) }
             state.losses += 1
-        }
-    }
-
-    // MARK: Answers
-
-    private func answers(
-        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ standing: Standing,
-        showing snapshot: Snapshot
-    ) -> Answers {
-        var answers: Answers = []
-        answers.reserveCapacity(batch.entries.count)
-        var again: [Submission] = []
-        var audits: [Audit] = []
-        /// True if an earlier commit was lost on which later decisions may be based.
-        var mustRetryRest = false
-        for entry in batch.entries {
-            func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
-            if let audit = entry.submission.audit {
-                guard case .commit(let index, _) = entry.outcome, index >= positions.count else { continue }
-                mustRetryRest = true
-                audits.append(audit)
-                continue
-            }
-            switch entry.outcome {
-            case .commit(let index, let decision) where index < positions.count:
-                let offset = positions[index].offset
-                assert(offset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites, "an answer is shown first")
-                answer(
-                    .success(
-                        Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
-            case .commit(_, let decision):
-                mustRetryRest = true
-                if let refusal = refusal(for: failure, decision) {
-                    answer(.failure(refusal))
-                } else {
-                    again.append(entry.submission)
-                }
-            case .waiting: again.append(entry.submission)
-            case .poisoned(let error), .unavailable(let error): answer(.failure(error))
-            case .nothing, .repeats, .failed:
-                switch standing {
-                case .confirmed where !mustRetryRest: answer(settled(entry.outcome, snapshot))
-                case .confirmed: again.append(entry.submission)
-                case .outdated(let confirmedEnd):
-                    var submission = entry.submission
-                    submission.confirmedEnd = confirmedEnd ?? submission.confirmedEnd
-                    again.append(submission)
-                case .unconfirmed(let error): answer(.failure(error))
-                }
-            }
-        }
-        if !again.isEmpty { putBack(again) }
-        // If it is not known which are in the log, nothing more is written.
-        if acceptsWrites { self.audits.putBack(audits) }
-        return answers
-    }
-
-    /// Returns the refusal of a request whose commit was not appended; nil if the request is to be judged again.
-    private func refusal(for failure: AppendFailure?, _ decision: Decision) -> Refusal? {
-        switch failure {
-        case .unknown(let error):
-            Refusal(
-                .serverResponseLost, "The request may or may not have been applied: \(error)",
-                retryAfterSeconds: isShared ? Refusal.serverRetrySeconds : nil)
-        case .notWritten(let error):
-            Refusal(
-                .serviceUnavailable, "Nothing was written: \(error)",
-                retryAfterSeconds: isShared && error.code == .unreachable ? Refusal.serverRetrySeconds : nil)
-        case .tooLarge(let limit):
-            Refusal(
-                .limitExceeded, "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")
-        case .conflict, nil: nil
-        }
-    }
-
-    /// Puts back requests to be judged again, here or at the home writer: others might append first forever.
-    private func putBack(_ submissions: [Submission]) {
-        let own = front?.takeBack(submissions) ?? submissions
-        state.withLock { $0.queue.putBack(own) }
-    }
-
-    /// Returns the answer to a request that wrote nothing, or repeats one that did.
-    ///
-    /// - Parameter request: the request that the commit must be of; nil if this process found the commit.
-    func settled(
-        _ outcome: Batch.Outcome, _ snapshot: Snapshot, as request: Request? = nil
-    ) -> Result<Answer, any Error> {
-        switch outcome {
-        case .nothing(let decision):
-            return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))
-        case .repeats(let offset):
-            return Result {
-                guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
-                    throw Refusal(
-                        .serverRejectedRequest,
-                        "This request was applied earlier, but its result is no longer in the log.")
-                }
-                return Answer(
-                    result: try RequestResult(of: commit, as: request), offset: offset, snapshot: reader.make(snapshot))
-            }
-        case .failed(let error): return .failure(error)
-        case .commit, .poisoned, .unavailable, .waiting: preconditionFailure("an outcome that is answered elsewhere")
         }
     }
 }

@@ -8,7 +8,7 @@ extension Pipeline {
     // MARK: Noting
 
     /// Notes requests that were refused or changed nothing. The caller has the turn to append.
-    func noteRefusals(_ answers: Answers) {
+    func noteRefusals(_ answers: BatchAnswers.List) {
         guard audits.policy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
         keep(answers.compactMap { submission, answer in Audit(submission, answeredWith: answer, at: time) })

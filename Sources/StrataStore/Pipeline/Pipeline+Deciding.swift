@@ -43,7 +43,7 @@ extension Pipeline {
 
     private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
-            if let refusal = state.withLock({ $0.refusal }) { return .unavailable(unavailable(refusal)) }
+            if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
             let line = currentLine()
             let context = RequestContext(
                 actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),
@@ -104,19 +104,6 @@ extension Pipeline {
         answered.found = FoundStates()
         answered.touches = []
         return .commit(batch.commits.count - 1, answered)
-    }
-
-    func unavailable(_ refusal: WriteRefusal) -> Refusal {
-        switch refusal {
-        case .forGood(let error) where error.code == .newerFormat:
-            Refusal(.serviceUnavailable, "Nothing was written: \(error)")
-        case .forGood(let error):
-            Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
-        case .unsettled(let error):
-            Refusal(
-                .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
-                retryAfterSeconds: Refusal.serverRetrySeconds)
-        }
     }
 
     /// Fails all requests of the batch.

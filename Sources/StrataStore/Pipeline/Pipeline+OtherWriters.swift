@@ -14,17 +14,6 @@ extension Pipeline {
             retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
-    /// The state on which a batch was judged, as far as it decides requests that wrote nothing.
-    enum Standing {
-        /// At the end of the log.
-        case confirmed
-        /// Before the end of the log: the requests must be judged again, on a state that has everything that was
-        /// acknowledged before they came if the end was confirmed.
-        case outdated(confirmedEnd: UInt64?)
-        /// The end of the log is not known.
-        case unconfirmed(any Error)
-    }
-
     /// Called by the log, on any thread.
     func noteNews() {
         front?.noteBatch(isAppended: nil)
@@ -125,7 +114,7 @@ extension Pipeline {
     /// the turn to append.
     func standing(
         of batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: inout Snapshot
-    ) -> Standing {
+    ) -> BatchAnswers.Standing {
         // Commits that were accepted confirm the state that they and the other requests were decided on.
         guard positions.isEmpty, batch.entries.contains(where: \.needsConfirmation) else { return .confirmed }
         if case .conflict = failure { return .outdated(confirmedEnd: nil) }
@@ -159,37 +148,6 @@ extension Pipeline {
         state.withLock { state in
             state.refusal = state.refusal ?? .unsettled(error)
             state.losses += 1
-        }
-    }
-
-    // MARK: Answers of the home writer
-
-    /// Applies a commit that the home writer named.
-    func show(_ offset: UInt64) throws {
-        // Until the outcome of an append is known, no state can be published.
-        state.wait { $0.isUnsettled && !$0.isClosed ? nil : () }
-        try apply(through: offset)
-        guard publication.offset >= offset else {
-            throw StrataError(
-                .outcomeUnknown, "The home writer named a commit that this process does not have.",
-                .init(offset: offset))
-        }
-    }
-
-    /// Returns the answer to a request that another process committed.
-    func answer(to submission: Submission, committedAt offset: UInt64) -> Result<Answer, any Error> {
-        settled(.repeats(offset), views.pages.snapshot(), as: submission.request)
-    }
-}
-
-extension Batch.Entry {
-    /// True for an answer to a request that wrote nothing, which depends on the state, if it is not certain that the
-    /// state was the newest one.
-    fileprivate var needsConfirmation: Bool {
-        guard submission.audit == nil, submission.confirmedEnd == nil else { return false }
-        return switch outcome {
-        case .nothing, .repeats, .failed: true
-        case .commit, .poisoned, .unavailable, .waiting: false
         }
     }
 }

@@ -116,7 +116,7 @@ extension Pipeline {
             if entry.isDamaged {
                 batch.entries[index].outcome = .failed(error)
             } else if let refusal, case .commit = entry.outcome {
-                batch.entries[index].outcome = .unavailable(unavailable(refusal))
+                batch.entries[index].outcome = .unavailable(refusal.ofRequests)
             }
         }
         guard refusal != nil else { return }

@@ -56,22 +56,6 @@ final class Pipeline: @unchecked Sendable {
     /// The maximum time that a batch waits for a checkpoint to make room.
     private static let maximumRoomMilliseconds = 10_000
 
-    /// The reason why nothing can be written.
-    enum WriteRefusal {
-        /// Until the store is opened again.
-        case forGood(StrataError)
-        /// Until the log has found out about an append whose outcome is unknown.
-        case unsettled(StrataError)
-
-        var error: StrataError {
-            switch self {
-            case .forGood(let error), .unsettled(let error): error
-            }
-        }
-
-        var isUnsettled: Bool { if case .unsettled = self { true } else { false } }
-    }
-
     enum Phase: Comparable {
         case open
         /// No more requests are admitted.

@@ -56,6 +56,16 @@ struct Batch {
             default: false
             }
         }
+
+        /// True for an answer to a request that wrote nothing, which depends on the state, if it is not certain that
+        /// the state was the newest one.
+        var needsConfirmation: Bool {
+            guard submission.audit == nil, submission.confirmedEnd == nil else { return false }
+            return switch outcome {
+            case .nothing, .repeats, .failed: true
+            case .commit, .poisoned, .unavailable, .waiting: false
+            }
+        }
     }
 
     enum Outcome {
