@@ -70,10 +70,11 @@ final class StoreEngine: Sendable {
                 RecordHistory(log), replacements, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
             gate: StoreGate())
         reader.newestReaders.take(working.views.pages.snapshot())
+        let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
             platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
-        router = try RequestRouter(pipeline, try Forwarding(log, options.place))
+        router = try RequestRouter(pipeline, forwarding)
         notifier = Notifier(pipeline, router, options.queryRules)
         self.assets = assets
         compactor = log.segments.flatMap { [pipeline, assets, erasures] log in

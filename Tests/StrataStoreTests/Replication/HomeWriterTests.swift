@@ -177,6 +177,35 @@ struct HomeWriterTests {
         #expect(count.withLock { $0 } >= Contention.limit)
     }
 
+    @Test("Of a lost batch, a process sends its own requests to the home writer, and judges those of others")
+    func takingBack() throws {
+        let home = try client().client
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        let other = try client().client
+        try other.store.confirm()
+        let (own, request) = (Ticket<Answer>(), other.request([.init("own")]))
+        let left = other.store.engine.router.takeBack([
+            Submission(forwarded: request, as: other.actor, OperationInfo(), reply: .function { _ in }),
+            Submission(request, as: other.actor, OperationInfo(), reply: .ticket(own)),
+        ])
+        #expect(left.map(\.isForwarded) == [true])
+        #expect(try own.wait().offset != nil)
+        #expect(appended(other) == 0 && other.exists("own"))
+    }
+
+    @Test("A router that is closed takes no requests for the home writer, and the store still closes")
+    func closedRouter() throws {
+        let home = try client().client
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        let other = try client().client
+        try other.store.confirm()
+        try other.save("before")
+        other.store.engine.router.close()
+        #expect(thrownCode { try other.store.modify(other.request([.init("after")]), as: other.actor) } == .closed)
+        #expect(!home.exists("after"))
+        try other.store.close()
+    }
+
     @Test("A sequencer that cannot carry requests is refused where all must go to the home writer")
     func noCarrier() throws {
         var code: StrataError.Code?
