@@ -54,7 +54,6 @@ extension Pipeline {
         // has all commits.
         let isLifted = state.withLock { state in
             guard state.isUnsettled else { return false }
-            assert(!log.isUnsettled, "a refusal is lifted once the log has settled the append")
             state.refusal = nil
             return true
         }
