@@ -25,7 +25,7 @@ package struct Decision: Sendable {
     var usage = UsageChange.unknown
     /// True if the commit creates, changes and ends no zone.
     var keepsZones = false
-    /// What the commit touches, so that the log need not look for it.
+    /// The records and zones that the commit touches, so that the log need not look for them.
     package var touches: [Touch] = []
     /// The number of events of the commit.
     package var eventCount: Int = 0

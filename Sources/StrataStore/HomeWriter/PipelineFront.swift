@@ -1,4 +1,4 @@
-/// The part of a store in front of its pipeline that may send requests to another process.
+/// Routes the requests of a pipeline, of which it may send some to another process.
 protocol PipelineFront: AnyObject, Sendable {
     /// Notes that a batch of this process was appended, or that another process's batch came first; nil if others may
     /// have appended.

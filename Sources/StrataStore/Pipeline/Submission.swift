@@ -6,7 +6,7 @@ import StrataSystem
 struct Submission: Sendable {
     enum Content: Sendable {
         case request(Request)
-        /// A request that another process sent, which judges it again if it comes to nothing.
+        /// A request that another process sent, which judges it again if nothing is written.
         case forwarded(Request)
         case audit(Audit)
     }
