@@ -20,7 +20,7 @@ package struct DynamicLibrary: Sendable {
         self.handle = UInt(bitPattern: handle)
     }
 
-    /// Returns a function of the library; the caller's type for it has `@convention(c)`.
+    /// Returns a function of the library, whose type at the caller has `@convention(c)`, or the address of a variable.
     package func function<Function>(_ symbol: String) throws -> Function {
         guard let address = dlsym(UnsafeMutableRawPointer(bitPattern: handle), symbol) else {
             throw StrataError(

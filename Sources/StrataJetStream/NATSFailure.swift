@@ -5,11 +5,9 @@ package struct NATSFailure: Error, Sendable, CustomStringConvertible {
         let rawValue: Int32
 
         static let ok = Self(rawValue: 0)
-        static let connectionClosed = Self(rawValue: 5)
         static let secureConnectionWanted = Self(rawValue: 8)
         static let secureConnectionRequired = Self(rawValue: 9)
         static let authenticationFailed = Self(rawValue: 11)
-        static let slowConsumer = Self(rawValue: 20)
         static let maximumPayload = Self(rawValue: 21)
         static let timeout = Self(rawValue: 26)
         static let secureLayer = Self(rawValue: 29)

@@ -10,7 +10,7 @@ import StrataSystem
 /// repeats, delays or reports.
 ///
 /// ```swift
-/// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: MemorySequencer(sequence))
+/// let log = try ReplicatedLog.open(at: "Notes.strata", sequencer: sequencer)
 /// let appended = try log.append([commit], expecting: try log.confirmEnd())
 /// ```
 package final class ReplicatedLog: EventLog, ForwardingLog {

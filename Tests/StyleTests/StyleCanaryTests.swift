@@ -17,7 +17,9 @@ struct StyleCanaryTests {
     @Test("Each rule has a bad sample and a good one", arguments: StyleRules.all.map(\.name))
     func samples(rule: String) {
         // These look at several files, and have tests of their own below.
-        let together = ["unused files", "folder size", "dependencies", "public surface", "circles", "page budgets"]
+        let together = [
+            "unused files", "folder size", "module lines", "dependencies", "public surface", "circles", "page budgets",
+        ]
         guard !together.contains(rule) else { return }
         #expect(RuleSamples.all.contains { $0.rule == rule && $0.isBad })
         #expect(RuleSamples.all.contains { $0.rule == rule && !$0.isBad })
@@ -39,6 +41,29 @@ struct StyleCanaryTests {
         let other = SourceFile(path: "Sources/StrataLog/Other.swift", text: "")
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles) + [other]).isEmpty)
         #expect(rule.findings(in: folder(FolderSizeRule.maximumFiles + 1)).map(\.path) == ["Sources/StrataLog/Read"])
+    }
+
+    @Test("A module may have so many lines, and no more, and a limit follows it down")
+    func moduleLines() throws {
+        let rule = try rule("module lines")
+        func findings(_ list: String?, lines: Int = 200) -> [String] {
+            let files = [
+                SourceFile(path: "Sources/StrataLog/A.swift", text: String(repeating: "\n", count: lines - 1)),
+                SourceFile(path: "Sources/StrataLog/Read/B.swift", text: "\n"),
+                SourceFile(path: "Sources/StrataLog/page.css", text: "\n"),
+                SourceFile(path: "Tests/StrataLogTests/C.swift", text: "\n"),
+            ]
+            let list = list.map { SourceFile(path: ModuleLinesRule.list, text: $0) }
+            return rule.findings(in: files + [list].compactMap(\.self)).map { "\($0.path):\($0.line)" }
+        }
+        #expect(findings("200 StrataLog\n") == [])
+        #expect(findings("199 StrataLog\n") == ["\(ModuleLinesRule.list):1"])
+        #expect(findings("\(200 + ModuleLinesRule.slack) StrataLog\n") == [])
+        #expect(findings("\(201 + ModuleLinesRule.slack) StrataLog\n") == ["\(ModuleLinesRule.list):1"])
+        #expect(findings("") == ["\(ModuleLinesRule.list):1"])
+        #expect(findings("200 StrataLog\n5 StrataTree\n") == ["\(ModuleLinesRule.list):2"])
+        #expect(findings("many StrataLog\n").count == 2)
+        #expect(findings(nil) == ["Sources/StrataLog:1"])
     }
 
     @Test("A page may have so many words and semicolons, and no more")

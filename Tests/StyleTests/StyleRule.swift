@@ -48,6 +48,7 @@ enum StyleRules {
         ("dependencies", DependenciesRule()),
         ("unused files", UnusedFilesRule()),
         ("folder size", FolderSizeRule()),
+        ("module lines", ModuleLinesRule()),
         ("file name", FileNameRule()),
         ("page paths", PagePathsRule()),
         ("plain words", PlainWordsRule()),

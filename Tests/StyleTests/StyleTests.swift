@@ -7,8 +7,11 @@ struct StyleTests {
     func everyRule() throws {
         var files = try Repository.files()
         if ProcessInfo.processInfo.environment["STRATA_UPDATE_GOLDEN"] == "1" {
-            let lines = PublicSurfaceRule.declarations(in: files).map { $0.text + "\n" }.joined()
-            try Data(lines.utf8).write(to: Repository.root.appending(path: PublicSurfaceRule.list))
+            let surface = PublicSurfaceRule.declarations(in: files).map { $0.text + "\n" }.joined()
+            let lines = ModuleLinesRule.lines(in: files).map { "\($0.count) \($0.module)\n" }.joined()
+            for (list, text) in [(PublicSurfaceRule.list, surface), (ModuleLinesRule.list, lines)] {
+                try Data(text.utf8).write(to: Repository.root.appending(path: list))
+            }
             files = try Repository.files()
         }
         // A list without this file is not the repository's.

@@ -16,7 +16,9 @@ extension StoreWorkload {
             for number in 0..<count {
                 _ = try store.modify(records.saving(number..<number + 1), as: TaskRecords.actor).result.saves[0].get()
                 guard number == 0 else { continue }
-                for key in TaskRecords.indexedKeys { try store.declareIndex(type: TaskRecords.type, field: key) }
+                for key in TaskRecords.indexedKeys {
+                    try store.declareIndexes(type: TaskRecords.type, fields: [(key, .queryable)])
+                }
             }
             var start = secondsNow()
             try store.close()

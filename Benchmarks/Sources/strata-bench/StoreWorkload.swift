@@ -8,7 +8,7 @@ import StrataSystem
 struct StoreWorkload: Workload {
     static let name = "store"
     enum Part: String, CaseIterable {
-        case cascade, fresh, assets, refusals, turns, compaction, closing
+        case cascade, fresh, assets, refusals, turns, compaction, closing, names
     }
 
     let size: WorkloadSize
@@ -28,6 +28,7 @@ struct StoreWorkload: Workload {
         if isWanted(.refusals) { measurements += try refusals(progress) }
         if isWanted(.turns) { measurements += try turns(progress) }
         if isWanted(.fresh) { measurements += try fresh(progress) }
+        if isWanted(.names) { measurements += try names(progress) }
         if isWanted(.closing) { measurements += try closing(progress) }
         if isWanted(.compaction) { measurements += try compactions(progress) }
         if isWanted(.assets) { measurements += try assets(progress) }

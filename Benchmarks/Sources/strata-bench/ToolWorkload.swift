@@ -112,7 +112,7 @@ struct ToolWorkload: Workload {
         func fold(_ title: String) -> Case { Case(title: title, words: words(title), memoryBar: .none) }
         let middle = commitCount / 2
         var (explain, diff) = (fold("explain \(middle)"), fold("diff \(middle)"))
-        var (whatIf, play) = (fold("what-if --drop 1000"), fold("play --as-fast-as-possible"))
+        var (whatIf, play) = (fold("what-if --drop 1000"), fold("play"))
         (explain.timeBar, diff.timeBar, whatIf.firstLineBar) = (.atMost(200), .atMost(1_000), .atMost(2_000))
         (diff.exitCode, whatIf.exitCode) = (1, 1)
         (play.isRate, play.timeBar) = (true, .atLeast(50_000))

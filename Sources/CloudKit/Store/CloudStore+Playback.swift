@@ -4,59 +4,28 @@ import StrataStore
 import StrataSystem
 
 extension CloudStore {
-    /// Replays the store's history as its clients saw it: from a commit on, at the original speed, at another speed, or
-    /// step by step.
+    /// Replays the store's history as its clients saw it: from a commit on, step by step or without pauses.
     ///
     /// ```swift
-    /// let playback = try store.playback(from: 1_200, speed: .multiplied(10), maximumPause: .seconds(5))
+    /// let playback = try store.playback(from: 1_200)
     /// let phone = playback.container(user: "anna", device: "phone")
     /// playback.play()
     /// for await push in phone.remoteNotifications { print(playback.offset, push.subscriptionID) }
     /// ```
-    /// The store's clock measures the time between commits: with a ``ManualClock``, a playback continues when the clock
-    /// is advanced.
-    ///
     /// - Parameters:
     ///   - offset: The state to begin with; the earliest available one by default.
     ///   - last: The last commit to play; by default the current last commit.
-    ///   - speed: The treatment of the pauses between commits.
-    ///   - maximumPause: The longest pause between two commits, however far apart they were.
     ///   - follows: True to continue with commits that are written later.
-    /// - Throws: `CKError`: `invalidArguments` for offsets after the end, for offsets whose history was compacted, and
-    ///   for an invalid speed.
+    /// - Throws: `CKError`: `invalidArguments` for offsets after the end, and for offsets whose history was compacted.
     public func playback(
-        from offset: UInt64? = nil, through last: UInt64? = nil, speed: PlaybackSpeed = .original,
-        maximumPause: Duration? = nil, follows: Bool = false
+        from offset: UInt64? = nil, through last: UInt64? = nil, follows: Bool = false
     ) throws -> Playback {
         do {
-            let reel = try StrataStore.Playback(
-                of: store, from: offset, through: last, speed: speed.engine, maximumPause: maximumPause,
-                follows: follows, clock: options.playbackClock)
+            let reel = try StrataStore.Playback(of: store, from: offset, through: last, follows: follows)
             return Playback(reel, try CloudStore(options, at: nil) { reel.store })
-        } catch let error as StrataError where [.outOfRange, .invalidArgument].contains(error.code) {
+        } catch let error as StrataError where error.code == .outOfRange {
             throw CKError(.invalidArguments, message: "The playback is not possible: \(error)", cause: error)
         } catch { throw CKError(engine: error) }
-    }
-
-    /// The speed of a playback.
-    public enum PlaybackSpeed: Sendable, Hashable {
-        /// With the original pauses between commits.
-        case original
-        /// Faster by this factor; slower for a factor below 1.
-        case multiplied(Double)
-        /// Without pauses.
-        case unpaced
-        /// Only on demand: each call of ``Playback/step()`` plays one commit.
-        case stepped
-
-        fileprivate var engine: StrataStore.PlaybackSpeed {
-            switch self {
-            case .original: .original
-            case .multiplied(let factor): .multiplied(factor)
-            case .unpaced: .unpaced
-            case .stepped: .stepped
-            }
-        }
     }
 
     /// A replay of a store's history. Its containers read the state of each time, follow feeds with the tokens that
@@ -103,14 +72,13 @@ extension CloudStore {
         /// True if everything has been played.
         public var isAtEnd: Bool { reel.isAtEnd }
 
-        /// Plays commit after commit, each when it is due, until the end or ``pause()``. Has no effect on a stepped
-        /// playback.
+        /// Plays commit after commit without pauses, until the end or ``pause()``.
         public func play() { reel.play() }
 
-        /// Stops playing until ``play()``, which continues within the interrupted pause.
+        /// Stops playing until ``play()``.
         public func pause() { reel.pause() }
 
-        /// Plays the next commit now, and returns when the listening devices have been notified of it; nil at the end.
+        /// Plays the next commit, and returns when the listening devices have been notified of it; nil at the end.
         @discardableResult
         public func step() throws -> Commit? {
             do { return try reel.step().map { Commit($0) } } catch { throw CKError(engine: error) }
@@ -158,53 +126,5 @@ extension CloudStore {
             do { try reel.close() } catch { throw CKError(engine: error) }
             try store.close()
         }
-    }
-}
-
-extension CloudStore.Options {
-    /// The clock that measures the pauses.
-    var playbackClock: any PlaybackClock {
-        switch clock {
-        case is CloudStore.SystemClock: SteadyClock()
-        case let clock as CloudStore.ManualClock: ManualPlaybackClock(clock: clock)
-        default: OtherPlaybackClock(clock: clock)
-        }
-    }
-}
-
-private struct ManualPlaybackClock: PlaybackClock {
-    let clock: CloudStore.ManualClock
-
-    func nowMicroseconds() -> Int64 { clock.microseconds }
-
-    func sleep(untilMicroseconds time: Int64) async throws {
-        await clock.sleep(untilMicroseconds: time)
-        try Task.checkCancellation()
-    }
-}
-
-/// A clock that does not report when it moves, so it is polled. Its time never goes back: when the program's clock
-/// does, this one continues from where it was, so nothing waits for an earlier time to come again.
-private final class OtherPlaybackClock: PlaybackClock {
-    private static let askedMilliseconds = 10
-    private let clock: any CloudStore.Clock
-    /// The last time of the program's clock, and how far it has gone back in all.
-    private let state = Lock((last: Int64.min, shift: Int64(0)))
-
-    init(clock: any CloudStore.Clock) { self.clock = clock }
-
-    func nowMicroseconds() -> Int64 {
-        state.withLock { state in
-            let now = clock.now.microseconds ?? 0
-            if now < state.last { state.shift += state.last - now }
-            state.last = now
-            return now + state.shift
-        }
-    }
-
-    func sleep(untilMicroseconds time: Int64) async throws {
-        repeat {
-            try await Task.sleep(for: .milliseconds(nowMicroseconds() < time ? Self.askedMilliseconds : 0))
-        } while nowMicroseconds() < time
     }
 }

@@ -47,7 +47,7 @@ final class SyncCore: Sendable {
         delegate = configuration.delegate
         let isManual = options.clock is CloudStore.ManualClock
         let random = options.random
-        scheduler = SyncScheduler(isAutomatic: automaticallySync, options.playbackClock) {
+        scheduler = SyncScheduler(isAutomatic: automaticallySync, options.syncClock) {
             // A manual clock makes every pause exact; elsewhere devices must not come back all at once.
             isManual ? 0 : Double(random.next() >> 11) * 0x1p-53 / 10
         }

@@ -1,4 +1,3 @@
-import StrataStore
 import StrataSystem
 
 /// Decides when an engine syncs by itself and when it reports its state, on the store's clock (docs/sync-engine.md).
@@ -43,7 +42,7 @@ final class SyncScheduler: Sendable {
     }
 
     private let isAutomatic: Bool
-    private let clock: any PlaybackClock
+    private let clock: any SyncClock
     /// Returns the part of a pause to add to it, from 0 to 1.
     let jitter: @Sendable () -> Double
     private let state = Lock(State())
@@ -51,7 +50,7 @@ final class SyncScheduler: Sendable {
     let syncTimer: SyncTimer
     let stateTimer: SyncTimer
 
-    init(isAutomatic: Bool, _ clock: any PlaybackClock, jitter: @escaping @Sendable () -> Double) {
+    init(isAutomatic: Bool, _ clock: any SyncClock, jitter: @escaping @Sendable () -> Double) {
         self.isAutomatic = isAutomatic
         self.clock = clock
         self.jitter = jitter

@@ -1,4 +1,3 @@
-import StrataStore
 import StrataSystem
 
 /// Calls an action at a time on the store's clock. While no time is set, nothing runs.
@@ -16,10 +15,10 @@ final class SyncTimer: Sendable {
         case end
     }
 
-    private let clock: any PlaybackClock
+    private let clock: any SyncClock
     private let state = Lock(State())
 
-    init(_ clock: any PlaybackClock) { self.clock = clock }
+    init(_ clock: any SyncClock) { self.clock = clock }
 
     deinit { set(nil) }
 

@@ -150,11 +150,6 @@ package final class LogReader: ForwardingLog, Sendable {
         }
     }
 
-    /// The segments that have been sealed, opened if necessary.
-    var sealedSegments: [SealedSegment] {
-        get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
-    }
-
     /// Looks for new commits and segments; returns true if the end has moved.
     ///
     /// - Throws: `.directoryGone` if the store's directory is no longer at its path; any error that keeps the log from

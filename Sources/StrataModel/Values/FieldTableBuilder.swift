@@ -26,12 +26,6 @@ package struct FieldTableBuilder: Sendable {
         try end()
     }
 
-    /// Appends an entry without a value, which removes the key.
-    package mutating func appendRemoved(_ field: UInt32) throws {
-        try begin(field)
-        try end()
-    }
-
     /// - Parameter ordinals: the ordinals of the fields that the changes number from 1; nil if they have ordinals.
     mutating func append(_ changes: [FieldChange], of ordinals: [UInt32]? = nil) throws {
         // By index, because a loop over the changes would copy each value.

@@ -89,7 +89,7 @@ extension DeviceViewBuilder {
         case .within(let seen):
             return version.offset < token.position.offset
                 || version.offset == token.position.offset && UInt64(version.eventIndex) <= seen
-        case .scanningZones, .scanningRecords, .sharesBefore: return false
+        case .scanningZones, .scanningRecords, .shares: return false
         }
     }
 

@@ -163,7 +163,7 @@ struct DeviceViewBuilder {
         switch token.progress {
         case .whole: break
         case .within: guard token.position.offset > store.log.floor.offset else { return nil }
-        case .scanningZones, .scanningRecords, .sharesBefore: return nil
+        case .scanningZones, .scanningRecords, .shares: return nil
         }
         return try token.changesBehind(of: zone, through: snapshot.offset, in: store.log).changes
     }

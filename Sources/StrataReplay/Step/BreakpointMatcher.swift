@@ -16,13 +16,13 @@ struct BreakpointMatcher {
     private let record: [UInt8]?
 
     /// - Throws: ``Refusal`` for a name that the store never had.
-    init(_ breakpoint: Breakpoint, _ store: Store, _ names: HistoricNames) throws {
+    init(_ breakpoint: Breakpoint, _ store: Store, _ names: NameTable) throws {
         (self.breakpoint, self.store) = (breakpoint, store)
         let isSystem = breakpoint.user.map { isSameText($0, Breakpoint.systemName) } ?? false
-        users = isSystem ? [0] : try names.ordinals(of: breakpoint.user, in: names.users, "user")
-        devices = try names.ordinals(of: breakpoint.device, in: names.devices, "device")
-        types = try names.ordinals(of: breakpoint.type, in: names.types, "record type")
-        field = try names.ordinals(of: breakpoint.field, in: names.fields, "field")?.first.map { UInt32($0) }
+        users = isSystem ? [0] : try names.ordinals(of: breakpoint.user, .user)
+        devices = try names.ordinals(of: breakpoint.device, .device)
+        types = try names.ordinals(of: breakpoint.type, .recordType)
+        field = try names.ordinals(of: breakpoint.field, .field)?.first.map { UInt32($0) }
         zones = try names.zones(named: breakpoint.zone, owner: breakpoint.owner).map { Set($0) }
         record = breakpoint.record.map { Array($0.utf8) }
     }
@@ -139,9 +139,9 @@ struct BreakpointMatcher {
     private static let maximumLists = 64
 
     /// Returns the change lists that have every commit that may match; nil if all commits have to be read.
-    func subject(_ names: HistoricNames) -> TouchedCommits.Subject? {
+    func subject(_ names: NameTable) -> TouchedCommits.Subject? {
         guard !breakpoint.isRefusal, zones != nil || breakpoint.record != nil else { return nil }
-        let wanted = zones.map { $0.sorted() } ?? names.zones.map(\.ordinal)
+        let wanted = zones.map { $0.sorted() } ?? names.names(in: .zone).map(\.ordinal)
         guard wanted.count <= Self.maximumLists else { return nil }
         return breakpoint.record.map { .record($0, zones: wanted) } ?? .zones(wanted)
     }

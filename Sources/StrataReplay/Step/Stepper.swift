@@ -56,7 +56,7 @@ public struct Stepper {
     public private(set) var marks: [Int: Mark] = [:]
     private var points: [Int: StopPoint] = [:]
     private var lastNumber = 0
-    private let names: HistoricNames
+    private let names: NameTable
     private let neighbours: CommitNeighbours
     /// The commits found for each predicate, kept because finding them reads all commits.
     private var beginnings: [(question: BisectionQuestion, offsets: [UInt64])] = []
@@ -66,7 +66,7 @@ public struct Stepper {
         self.store = store
         (floor, end) = (store.log.floor.offset, store.offset)
         offset = floor
-        names = try HistoricNames(store)
+        names = try NameTable(of: store)
         neighbours = CommitNeighbours(log: store.log, floor: floor, end: end)
     }
 

@@ -56,7 +56,7 @@ struct DatabaseFeed {
     static let maximumRowsRead = 4_096
 
     let engine: StoreEngine
-    let names: NameDirectory
+    let names: Directory
     let place: ResolvedDatabase
     let trees: Snapshot
     let limit: Int
@@ -130,7 +130,7 @@ struct DatabaseFeed {
             place, .database, engine, expiredBefore: try trees.tokenExpiry(of: place.ordinal), end: end)
         let position = token.position
         switch token.progress {
-        case .whole, .scanningRecords, .sharesBefore:
+        case .whole, .scanningRecords, .shares:
             return Start(position: position, offset: position.offset, zone: .max, isScan: false)
         case .within(let zone): return Start(position: position, offset: position.offset, zone: zone, isScan: false)
         case .scanningZones(let offset, let zone):

@@ -1,6 +1,7 @@
 import StrataModel
 import StrataRules
 import StrataSystem
+import StrataTree
 import StrataViews
 
 /// A reader's position in a feed, which the reader keeps between pages (docs/feeds.md §3). A client gets it as bytes
@@ -27,35 +28,18 @@ public struct FeedToken: Sendable, Hashable {
         case scanningZones(offset: UInt64, zone: UInt64)
         /// The existing records have been seen up to this name, as spelled in their keys.
         case scanningRecords(name: [UInt8])
-        /// The hierarchical shares of a member have been seen up to the position, but only those before one share.
-        case sharesBefore(ShareProgress)
+        /// The shares of a member have been seen up to their cursors, from a fetch that began at this offset.
+        case shares(since: UInt64)
     }
 
-    /// The progress of a member in the hierarchical shares of a zone, which are read one after another.
-    public struct ShareProgress: Sendable, Hashable {
-        public enum Phase: UInt8, Sendable {
-            /// Nothing of the share was read yet.
-            case begins
-            /// Reading what changed since the base.
-            case changes
-            /// Reading every record, because the share is new to the member.
-            case content
-            /// Reporting every record as deleted, because the member's access ended.
-            case end
-        }
-
-        /// The offset up to which the remaining shares have been seen; 0 if the member has seen nothing of them.
-        public var base: UInt64
-        public var share: UInt64
-        public var phase: Phase
-        /// The last change of the share that was read.
-        public var through: Version
-    }
-
-    /// A share that a member knows by the feed, with the version of the event by which the member joined it.
-    package struct KnownShare: Sendable, Hashable {
+    /// A member's position in a share of a zone.
+    package struct ShareCursor: Sendable, Hashable {
         package var share: UInt64
-        package var joined: Version
+        /// The version of the event by which the member joined. Once everything up to the end of the access has been
+        /// seen, the event by which it ended: the records that stayed in the share are then reported as deletions.
+        package var membership: Version
+        /// The last change of the share that has been seen; 0 in a share of the whole zone, which has the position.
+        package var through = Version(offset: 0, eventIndex: 0)
     }
 
     public var store: Identifier
@@ -63,14 +47,14 @@ public struct FeedToken: Sendable, Hashable {
     public var feed: Feed
     public var position: Position
     public var progress: Progress
-    /// The shares that the reader of a shared zone knows, in the order of their numbers; else empty.
-    package var knownShares: [KnownShare]
+    /// The positions in the shares that the reader of a shared zone knows, in the order of their numbers; else empty.
+    package var cursors: [ShareCursor]
 
     init(
         store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole,
-        knownShares: [KnownShare] = []
+        cursors: [ShareCursor] = []
     ) {
-        self.knownShares = knownShares
+        self.cursors = cursors
         self.store = store
         self.database = database
         self.feed = feed
@@ -86,7 +70,7 @@ extension FeedToken: SealedValue {
     package static let maximumBytes = 1 << 20
 
     package func append(to writer: inout ByteWriter) {
-        writer.append(feed == .database ? 1 : 2 as UInt8)
+        writer.append(kind)
         writer.append(store)
         writer.append(database)
         writer.appendVarint(position.offset)
@@ -94,7 +78,7 @@ extension FeedToken: SealedValue {
         if case .zone(let zone, let life) = feed {
             writer.appendVarint(zone)
             writer.appendVarint(life.packed)
-            if database.scope == .shared { Self.append(knownShares, to: &writer) }
+            if kind == Self.memberKind { append(cursors, to: &writer) }
         }
         switch progress {
         case .whole: writer.append(0 as UInt8)
@@ -109,31 +93,35 @@ extension FeedToken: SealedValue {
             writer.append(2 as UInt8)
             writer.appendVarint(UInt64(name.count))
             writer.append(bytes: name)
-        case .sharesBefore(let progress):
+        case .shares(let since):
             writer.append(3 as UInt8)
-            writer.appendVarint(progress.base)
-            writer.appendVarint(progress.share)
-            writer.append(progress.phase.rawValue)
-            writer.appendVarint(progress.through.packed)
+            writer.appendVarint(since)
         }
     }
 
-    private static func append(_ shares: [KnownShare], to writer: inout ByteWriter) {
-        writer.appendVarint(UInt64(shares.count))
-        for known in shares {
-            writer.appendVarint(known.share)
-            writer.appendVarint(known.joined.packed)
+    private static let memberKind: UInt8 = 3
+
+    private var kind: UInt8 { feed == .database ? 1 : database.scope == .shared ? Self.memberKind : 2 }
+
+    private func append(_ cursors: [ShareCursor], to writer: inout ByteWriter) {
+        writer.appendVarint(UInt64(cursors.count))
+        for cursor in cursors {
+            writer.appendVarint(cursor.share)
+            writer.appendVarint(cursor.membership.packed)
+            writer.appendVarint(cursor.through.packed)
         }
     }
 
-    private static func readShares(from reader: inout ByteReader) throws -> [KnownShare] {
+    private static func readCursors(from reader: inout ByteReader) throws -> [ShareCursor] {
         let count = try reader.readVarint("the shares of a token", atMost: UInt64(maximumBytes))
-        var shares: [KnownShare] = []
+        var cursors: [ShareCursor] = []
         for _ in 0..<count {
             let share = try reader.readVarint("a token's share")
-            shares.append(KnownShare(share: share, joined: try reader.readPackedVarint("a token's membership")))
+            let membership = try reader.readPackedVarint("a token's membership")
+            let through = try reader.readPackedVarint("a share's last change")
+            cursors.append(ShareCursor(share: share, membership: membership, through: through))
         }
-        return shares
+        return cursors
     }
 
     package init(from reader: inout ByteReader, _ payload: UnsafeRawBufferPointer) throws {
@@ -142,39 +130,33 @@ extension FeedToken: SealedValue {
         database = try reader.readDatabaseID()
         let offset = try reader.readVarint("a token's offset", atMost: Version.maximumOffset)
         position = Position(offset: offset, chain: try reader.read(UInt32.self, "a token's chain value"))
-        switch kind {
-        case 1: feed = .database
-        case 2:
+        // The zone of a member had the kind 2 in an earlier form.
+        switch (kind, database.scope == .shared) {
+        case (1, _): feed = .database
+        case (2, false), (Self.memberKind, true):
             let zone = try reader.readVarint("a token's zone")
             feed = .zone(zone, life: try reader.readPackedVarint("a zone's life"))
-        default: throw reader.malformed("a token's feed", expected: "1 or 2", found: "\(kind)")
+        default: throw reader.malformed("a token's feed", expected: "1 to 3", found: "\(kind)")
         }
-        knownShares = kind == 2 && database.scope == .shared ? try Self.readShares(from: &reader) : []
-        progress = try Self.readProgress(from: &reader, of: feed, payload)
+        cursors = kind == Self.memberKind ? try Self.readCursors(from: &reader) : []
+        progress = try Self.readProgress(from: &reader, kind, payload)
     }
 
     private static func readProgress(
-        from reader: inout ByteReader, of feed: Feed, _ payload: UnsafeRawBufferPointer
+        from reader: inout ByteReader, _ kind: UInt8, _ payload: UnsafeRawBufferPointer
     ) throws -> Progress {
         let number = try reader.read(UInt8.self, "a token's progress")
-        switch (number, feed) {
+        switch (number, kind) {
         case (0, _): return .whole
         case (1, _): return .within(try reader.readVarint("a token's progress in a commit"))
-        case (2, .database):
+        case (2, 1):
             let offset = try reader.readVarint("the row of a zone", atMost: Version.maximumOffset)
             return .scanningZones(offset: offset, zone: try reader.readVarint("the row of a zone"))
-        case (2, .zone):
+        case (2, _):
             let range = try reader.readStringRange("a record's key", atMost: Envelope.maximumNameBytes)
             return .scanningRecords(name: [UInt8](payload[range]))
-        case (3, .zone):
-            let base = try reader.readVarint("a token's base", atMost: Version.maximumOffset)
-            let share = try reader.readVarint("a token's share")
-            let phase = try reader.read(UInt8.self, "the phase of a share")
-            guard let phase = ShareProgress.Phase(rawValue: phase) else {
-                throw reader.malformed("the phase of a share", expected: "0 to 3", found: "\(phase)")
-            }
-            let through = try reader.readPackedVarint("a share's last change")
-            return .sharesBefore(ShareProgress(base: base, share: share, phase: phase, through: through))
+        case (3, memberKind):
+            return .shares(since: try reader.readVarint("the start of a fetch", atMost: Version.maximumOffset))
         default: throw reader.malformed("a token's progress", expected: "0 to 3", found: "\(number)")
         }
     }
@@ -218,29 +200,24 @@ extension FeedToken {
         }
     }
 
-    /// Checks what the token knows of a member's shares in the zone.
+    /// Checks the cursors of a member's token.
     ///
-    /// - Throws: ``Refusal`` if the access to one of them, or to the zone, ended and began again (B363).
-    func check(_ zone: SharedZone, floor: UInt64, expiredBefore: UInt64) throws {
+    /// - Throws: ``Refusal`` if the access to a share, or to the zone, ended and began again, or if a share changed
+    ///   after the access to it had ended (B363).
+    func check(_ zone: SharedZone, in trees: Snapshot) throws {
         var reached = position.offset
-        if case .sharesBefore(let progress) = progress {
-            guard progress.base <= position.offset, progress.base == 0 || progress.base >= floor else {
-                throw Self.compacted
-            }
-            guard progress.base == 0 || progress.base >= expiredBefore else {
-                throw Self.expired(before: expiredBefore)
-            }
-            if progress.base > 0 { reached = progress.base }
-        }
+        if case .shares(let since) = progress { reached = since }
         let members = Dictionary(zone.memberships.map { ($0.share, $0) }) { $1 }
-        // A share that ended before the token's offset is never listed; otherwise the member would receive records
-        // added since.
-        let areCurrent = knownShares.allSatisfy { known in
-            guard let member = members[known.share], member.joined == known.joined else { return false }
-            // No commit ends in a state of access that the same commit took away, so no reader knows the share by it.
-            return member.ended.map { $0.offset > max(reached, member.joined.offset) } ?? true
+        for cursor in cursors {
+            guard let member = members[cursor.share], [member.joined, member.ended].contains(cursor.membership),
+                // A share that ended before the fetch is never listed. No commit ends in a state of access that the
+                // same commit took away, so no reader has a cursor by it.
+                member.ended.map({ $0.offset > max(reached, member.joined.offset) }) ?? true
+            else { throw Self.expired("your access to a share ended and began again") }
+            guard let ended = member.ended, let last = try trees.lastChange(ofShare: cursor.share) else { continue }
+            // Records may have come into the share since then, of which the member must not learn.
+            if last.offset > ended.offset { throw Self.changedAfterAccess }
         }
-        guard areCurrent else { throw Self.expired("your access to a share ended and began again") }
         // Follows accesses that overlap, from that time to now.
         while true {
             let next = zone.memberships.filter { member in
@@ -253,6 +230,10 @@ extension FeedToken {
             reached = end
         }
     }
+
+    static let otherShares = expired("it belongs to other shares of the zone")
+
+    static let changedAfterAccess = expired("a share changed after your access to it ended")
 
     static let compacted = expired("the history since then has been compacted")
 

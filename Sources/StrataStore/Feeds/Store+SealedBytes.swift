@@ -58,11 +58,15 @@ extension Store {
 }
 
 extension FeedToken {
-    /// True for intact bytes of the form that had a checksum for a seal. They are recognized, never read.
+    /// True for intact bytes of the form that had a checksum for a seal, and for those of a member's zone in the form
+    /// without cursors. They are recognized, never read.
     package static func isOfEarlierRelease(_ bytes: [UInt8]) -> Bool {
-        let first = try? ChecksummedBytes.open(bytes, what, atMost: maximumBytes) { reader, _ in
+        let checked = try? ChecksummedBytes.open(bytes, what, atMost: maximumBytes) { reader, _ in
             reader.readRemainingBytes().first
         }
-        return first == 1
+        if checked == 1 { return true }
+        // Version, feed, the store's ID, and the scope of the database.
+        let payload = (try? StoreSecret.unverifiedPayload(of: bytes, what)) ?? []
+        return payload.prefix(2) == [1, 2] && payload.dropFirst(18).first == InternedName.Scope.shared.rawValue
     }
 }

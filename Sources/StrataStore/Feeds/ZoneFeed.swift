@@ -48,9 +48,9 @@ struct ZoneFeed {
         let expiry = try max(
             trees.tokenExpiry(of: place.ordinal), trees.tokenExpiry(of: shared?.zone.database ?? place.ordinal))
         try token.check(place, .zone(zone, life: row.incarnation), engine, expiredBefore: expiry, end: end)
-        try shared.map { try token.check($0.zone, floor: engine.log.floor.offset, expiredBefore: expiry) }
-        guard isOfHierarchies || token.knownShares == wholeZoneShare else {
-            throw FeedToken.expired("it belongs to other shares of the zone")
+        try shared.map { try token.check($0.zone, in: trees) }
+        guard isOfHierarchies || token.cursors == wholeZoneCursor else {
+            throw FeedToken.otherShares
         }
     }
 
@@ -228,20 +228,20 @@ struct ZoneFeed {
     }
 
     private func token(_ position: Position, _ progress: FeedToken.Progress = .whole) -> FeedToken {
-        token(position, progress, knowing: wholeZoneShare)
+        token(position, progress, wholeZoneCursor)
     }
 
     func token(
-        _ position: Position, _ progress: FeedToken.Progress, knowing shares: [FeedToken.KnownShare]
+        _ position: Position, _ progress: FeedToken.Progress, _ cursors: [FeedToken.ShareCursor]
     ) -> FeedToken {
         FeedToken(
             store: engine.storeID, database: place.database, feed: .zone(zone, life: row.incarnation),
-            position: position, progress: progress, knownShares: shares)
+            position: position, progress: progress, cursors: cursors)
     }
 
     /// The share of the whole zone by which a member reads it; empty for the owner.
-    private var wholeZoneShare: [FeedToken.KnownShare] {
+    private var wholeZoneCursor: [FeedToken.ShareCursor] {
         guard let zone = shared?.zone, zone.zonePermission != nil, let member = zone.current.first else { return [] }
-        return [.init(share: member.share, joined: member.joined)]
+        return [.init(share: member.share, membership: member.joined)]
     }
 }

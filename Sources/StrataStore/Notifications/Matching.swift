@@ -26,7 +26,7 @@ final class Matching {
     private let snapshot: StoreSnapshot
     private let trees: Snapshot
     private let queryRules: QueryRules
-    private var names: NameDirectory { snapshot.names }
+    private var names: Directory { snapshot.names }
     private var matchers: [ObjectIdentifier: ReadyMatcher] = [:]
     /// The current commit, and the entries already notified of it: once is enough (B188).
     private var notified: (offset: UInt64, entries: Set<ObjectIdentifier>) = (0, [])
@@ -319,10 +319,10 @@ extension SubscriptionTrigger {
 /// The values of one state of a record, by key.
 private final class RecordValues {
     private let bytes: [UInt8]
-    private let names: NameDirectory
+    private let names: Directory
     private let trees: Snapshot
 
-    init(_ bytes: [UInt8], _ names: NameDirectory, _ trees: Snapshot) throws {
+    init(_ bytes: [UInt8], _ names: Directory, _ trees: Snapshot) throws {
         self.bytes = bytes
         self.names = names
         self.trees = trees

@@ -82,7 +82,7 @@ extension Store {
                         findings[place].append(finding)
                     }
                 }
-                let names = OrdinalNames(newest.views.pages.fork())
+                let names = later.names.resolver(in: laterTrees)
                 return (
                     try happenings.map { try SubscriptionEvaluation.Change($0, names) },
                     try zip(candidates.all, findings).map { try SubscriptionEvaluation($0, $1, names) }
@@ -156,7 +156,7 @@ private struct SubscriptionCandidates {
 }
 
 extension SubscriptionEvaluation {
-    fileprivate init(_ one: SubscriptionCandidates.One, _ findings: [Finding], _ names: OrdinalNames) throws {
+    fileprivate init(_ one: SubscriptionCandidates.One, _ findings: [Finding], _ names: SnapshotNames) throws {
         let said = one.event.subscription
         user = try names.text(.user, one.event.user)
         database = try names.requiredDatabase(one.event.database)
@@ -171,7 +171,7 @@ extension SubscriptionEvaluation {
 }
 
 extension SubscriptionEvaluation.Change {
-    fileprivate init(_ happening: SubscriptionTrigger, _ names: OrdinalNames) throws {
+    fileprivate init(_ happening: SubscriptionTrigger, _ names: SnapshotNames) throws {
         let (database, zone) = try names.requiredZone(happening.zone)
         self.init(version: happening.version, database: database, zone: ZoneID(zone))
         switch happening.subject {

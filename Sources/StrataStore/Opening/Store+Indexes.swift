@@ -18,19 +18,6 @@ public struct IndexStatus: Sendable, Hashable {
 }
 
 extension Store {
-    /// Declares an index on a field of a record type, in the log; it is built from then on. An existing index does not
-    /// change.
-    ///
-    /// ```swift
-    /// try store.declareIndex(type: "Task", field: "dueDate")
-    /// try store.declareIndex(type: "Task", field: "___modTime")
-    /// store.awaitIndexes()
-    /// ```
-    /// - Throws: as ``declareIndexes(type:fields:)-(String,_)`` does.
-    public func declareIndex(type: String, field: String) throws {
-        try declareIndexes(type: type, fields: [(field, .queryable)])
-    }
-
     /// All declared indexes and their progress.
     public var indexes: [IndexStatus] {
         get throws {

@@ -122,7 +122,7 @@ extension StoreEngine {
             try past.advance(to: last.offset)
             try fold.publish(to: views.pages)
         }
-        reader.newestReaders.take(views.pages.snapshot())
+        reader.publish(views.pages.snapshot())
         pipeline.publication.announce(last.offset)
     }
 
@@ -161,7 +161,7 @@ extension StoreEngine {
                 _ = try pipeline.viewsWithout(before, because: error)
             }
             let newest = views.pages.snapshot()
-            reader.newestReaders.take(newest)
+            reader.publish(newest)
             return newest.foldedOffset(ViewTree.records) > before.foldedOffset(ViewTree.records)
         }
     }
@@ -178,7 +178,7 @@ extension StoreEngine {
                     let fork = views.pages.fork()
                     while try catchUp.advance(fork, to: newest, limit: .max) {}
                     let shown = try views.pages.publish(fork)
-                    reader.newestReaders.take(shown)
+                    reader.publish(shown)
                     pipeline.readIndexes = IndexCatchUp(shown)
                     return shown
                 } catch let error as StrataError where Views.isDamage(error) {

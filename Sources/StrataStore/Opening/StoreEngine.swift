@@ -69,7 +69,7 @@ final class StoreEngine: Sendable {
             context: SnapshotContext(
                 RecordHistory(log), replacements, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
             gate: StoreGate())
-        reader.newestReaders.take(working.views.pages.snapshot())
+        reader.publish(working.views.pages.snapshot())
         let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
@@ -227,7 +227,7 @@ final class StoreEngine: Sendable {
         if path != nil || !(log is any ReadOnlyLog) { assets.end() }
         reader.gate.close()
         reader.context.replacements?.end()
-        reader.newestReaders.take(nil)
+        reader.publish(nil)
         pasts.forget()
         pastLog.withLock { $0 = nil }
         // The log has everything, so a checkpoint that fails only costs time at the next opening.

@@ -120,7 +120,7 @@ extension Pipeline {
     /// Publishes the state that was folded from the log.
     func show(_ bytes: Int, over before: Snapshot) throws -> Snapshot {
         let snapshot = views.pages.snapshot()
-        reader.newestReaders.take(snapshot)
+        reader.publish(snapshot)
         let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
         if commits > 0 { noteFolded(commits, bytes: bytes, in: snapshot) }
         try noteCatalog(snapshot, over: before)

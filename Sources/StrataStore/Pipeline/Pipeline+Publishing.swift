@@ -19,7 +19,7 @@ extension Pipeline {
         defer { endPublishing() }
         let snapshot = try views.pages.publish(fork)
         assert(snapshot.foldedOffset(ViewTree.records) <= log.end.offset, "a state shows only commits in the log")
-        reader.newestReaders.take(snapshot)
+        reader.publish(snapshot)
         let isSameCatalog = snapshot.shares(ViewTree.indexCatalog, with: before)
         let catalog = isSameCatalog ? nil : try IndexCatalog(snapshot)
         state.withLock { state in

@@ -48,7 +48,7 @@ extension Pipeline {
             }
             state.indexes.begin(with: new.catchUp, new.catalog)
         }
-        reader.newestReaders.take(views.pages.snapshot())
+        reader.publish(views.pages.snapshot())
         state.notifyAll()
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }

@@ -3,12 +3,11 @@ import StrataModel
 import StrataSystem
 
 /// Plays a store's history again as its clients saw it. A read-only store begins as it was after some commit, and
-/// advances as later commits are played: at their original pace, at another one, or step by step. Devices that listen
-/// receive the notifications that their subscriptions would have sent, and change tokens are those that clients were
-/// given then.
+/// advances as later commits are played, step by step or without pauses. Devices that listen receive the notifications
+/// that their subscriptions would have sent, and change tokens are those that clients were given then.
 ///
 /// ```swift
-/// let playback = try Playback(of: store, from: 1_200, speed: .multiplied(10), maximumPause: .seconds(5))
+/// let playback = try Playback(of: store, from: 1_200)
 /// let box = try playback.store.listen(as: phone)
 /// playback.play()
 /// while let push = await box.next() { print(playback.offset, push.subscriptionID) }
@@ -18,7 +17,6 @@ import StrataSystem
 public final class Playback: Sendable {
     /// The state that playing a commit changes.
     private struct PlaybackState {
-        var pace: PlaybackPace
         var cursor: (any CommitCursor)?
         /// The next commit; nil if it has not been looked up.
         var coming: Commit?
@@ -44,9 +42,7 @@ public final class Playback: Sendable {
     public let first: UInt64
     /// The last commit to play; nil to continue with commits that are written later.
     public let last: UInt64?
-    public let speed: PlaybackSpeed
-    private let clock: any PlaybackClock
-    private let reel: Lock<PlaybackState>
+    private let reel = Lock(PlaybackState())
     private let state = Lock(State())
     private let waiters = EndWaiters()
 
@@ -54,15 +50,11 @@ public final class Playback: Sendable {
     ///   - store: is only read.
     ///   - first: the offset of the state to begin with; by default the earliest one.
     ///   - last: the last commit to play; by default the store's last commit.
-    ///   - maximumPause: the longest pause before a commit, however far apart the commits were.
     ///   - follows: true to continue with commits that are written later.
-    /// - Throws: ``StrataError`` `outOfRange` for offsets that the log does not have, and `invalidArgument` for an
-    ///   invalid speed.
+    /// - Throws: ``StrataError`` `outOfRange` for offsets that the log does not have.
     public init(
-        of store: Store, from first: UInt64? = nil, through last: UInt64? = nil, speed: PlaybackSpeed = .original,
-        maximumPause: Duration? = nil, follows: Bool = false, clock: any PlaybackClock = SteadyClock()
+        of store: Store, from first: UInt64? = nil, through last: UInt64? = nil, follows: Bool = false
     ) throws {
-        try speed.requireValid()
         let end = store.offset
         let begin = first ?? store.log.floor.offset
         guard last.map({ $0 >= begin && $0 <= end }) ?? (begin <= end) else {
@@ -72,11 +64,6 @@ public final class Playback: Sendable {
         }
         self.store = try store.played(from: begin, through: last ?? end)
         (self.first, self.last) = (begin, last ?? (follows ? nil : end))
-        (self.speed, self.clock) = (speed, clock)
-        let pace = PlaybackPace(
-            speed, maximumPause: maximumPause.map { $0.microseconds }, latest: self.store.log.endTime,
-            now: clock.nowMicroseconds())
-        reel = Lock(PlaybackState(pace: pace))
     }
 
     deinit { try? close() }
@@ -92,12 +79,11 @@ public final class Playback: Sendable {
 
     // MARK: Playing
 
-    /// Plays the next commit now, even if it is not due yet, and returns when the listening devices have been notified;
-    /// nil if there is none.
+    /// Plays the next commit, and returns when the listening devices have been notified; nil if there is none.
     @discardableResult
     public func step() throws -> PlayedCommit? { try steps(atMost: 1).first }
 
-    /// Plays the next commits now, up to a number of them, and returns when the listening devices have been notified;
+    /// Plays the next commits, up to a number of them, and returns when the listening devices have been notified;
     /// none at the end. This is much faster than playing each by itself, but the states in between are not seen: a
     /// notification has the values of the last one.
     package func steps(atMost limit: Int) throws -> [PlayedCommit] {
@@ -107,36 +93,24 @@ public final class Playback: Sendable {
         }
     }
 
-    /// Returns the time until the next commit is due, zero if it is late; nil if there is none, or if it does not
-    /// depend on time.
-    public func remaining() throws -> Duration? {
-        let due = try reel.withLock { reel in try coming(&reel).flatMap { reel.pace.due($0.time) } }
-        let now = clock.nowMicroseconds()
-        return due.map { .microseconds($0 > now ? PlaybackPace.difference($0, now) : 0) }
-    }
-
-    /// Plays commit after commit, each when it is due, until the end or ``pause()``. With ``PlaybackSpeed/stepped`` it
-    /// plays nothing.
+    /// Plays commit after commit without pauses, until the end or ``pause()``.
     public func play() {
-        reel.withLock { $0.pace.resume(now: clock.nowMicroseconds()) }
         state.withLock { state in
             guard state.task == nil, !state.isClosed, state.failure == nil else { return }
             state.turn += 1
             // The task holds the playback only while it plays, so that a playback without other references ends.
-            state.task = Task { [turn = state.turn, clock, weak self] in
-                while let next = self?.playDue(turn) {
-                    do {
-                        switch next {
-                        case .due(let time): try await clock.sleep(untilMicroseconds: time)
-                        case .later(let store): await store.waitForLaterCommits()
-                        }
-                    } catch { return }
+            state.task = Task { [turn = state.turn, weak self] in
+                while let next = self?.playNext(turn) {
+                    switch next {
+                    case .now: await Task.yield()
+                    case .later(let store): await store.waitForLaterCommits()
+                    }
                 }
             }
         }
     }
 
-    /// Stops playing until ``play()``, which resumes within the current pause.
+    /// Stops playing until ``play()``.
     public func pause() {
         let task = state.withLock { state in
             state.turn += 1
@@ -144,8 +118,8 @@ public final class Playback: Sendable {
             return state.task
         }
         task?.cancel()
-        // Also waits for a commit that is being played.
-        reel.withLock { $0.pace.pause(now: clock.nowMicroseconds()) }
+        // Waits for a commit that is being played.
+        reel.withLock { _ in }
     }
 
     /// Returns when all commits to play have been played, ``close()`` was called, or the task is canceled.
@@ -174,20 +148,19 @@ public final class Playback: Sendable {
 
     // MARK: The loop
 
+    /// The time when to play on.
     private enum Next {
-        case due(Int64)
+        case now
         case later(Store)
     }
 
-    /// Plays the next commit if it is due, and returns when to look again; nil for never.
-    private func playDue(_ turn: Int) -> Next? {
+    /// Plays the next commit, and returns when to play on; nil for never.
+    private func playNext(_ turn: Int) -> Next? {
         do {
             return try reel.withLock { reel in
                 guard state.withLock({ $0.turn == turn && !$0.isAtEnd }) else { return nil }
-                guard let coming = try coming(&reel) else { return isAtEnd ? nil : .later(store) }
-                guard let due = reel.pace.due(coming.time) else { return nil }
-                if due <= clock.nowMicroseconds() { _ = try playNext(&reel, atMost: 1) }
-                return .due(due)
+                if try playNext(&reel, atMost: 1).isEmpty { return isAtEnd ? nil : .later(store) }
+                return .now
             }
         } catch {
             fail(error, turn)
@@ -214,10 +187,7 @@ public final class Playback: Sendable {
         }
         let trees = store.snapshot().trees
         let played = try commits.map { try PlayedCommit($0, in: trees) }
-        for commit in commits {
-            reel.pace.play(commit.time, now: clock.nowMicroseconds())
-            state.withLock { $0.onPlay }()
-        }
+        for _ in commits { state.withLock { $0.onPlay }() }
         if final.offset == last { setEnd() }
         waiters.wake(end: final.offset, isClosed: false)
         return played
@@ -318,13 +288,4 @@ public final class Playback: Sendable {
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
     private var isOver: Bool { state.withLock { $0.isAtEnd || $0.isClosed || $0.failure != nil } }
-}
-
-extension Duration {
-    fileprivate var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        let (sum, exceeds) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-        return overflows || exceeds ? (seconds < 0 ? .min : .max) : sum
-    }
 }

@@ -8,8 +8,7 @@ final class OrdinalNames: NameResolver {
     private static let cachedOrdinals: UInt64 = 1 << 16
 
     private let state: () -> Fork
-    /// The cached names, by namespace and ordinal.
-    private var known: [[InternedName.Name?]] = Array(repeating: [], count: Namespace.count)
+    private var known = NameTable()
     /// The names that the state does not have yet.
     private var new: [InternedName] = []
 
@@ -34,16 +33,12 @@ final class OrdinalNames: NameResolver {
     }
 
     func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {
-        let place = Int(clamping: ordinal)
-        if place < known[namespace.index].count, let name = known[namespace.index][place] { return name }
+        if let name = known.name(namespace, ordinal) { return name }
         if let name = new.first(where: { $0.ordinal == ordinal && $0.name.namespace == namespace })?.name {
             return name
         }
         guard let name = try state().name(namespace, ordinal) else { return nil }
-        guard ordinal < Self.cachedOrdinals else { return name }
-        let missing = place + 1 - known[namespace.index].count
-        if missing > 0 { known[namespace.index] += repeatElement(nil, count: missing) }
-        known[namespace.index][place] = name
+        if ordinal < Self.cachedOrdinals { known.collect(InternedName(ordinal: ordinal, name: name)) }
         return name
     }
 }

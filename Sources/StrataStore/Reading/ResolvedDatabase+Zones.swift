@@ -5,7 +5,7 @@ import StrataViews
 
 /// Looks up a database and its zones in the names and trees of a state.
 extension ResolvedDatabase {
-    init(_ database: DatabaseID, as actor: Actor, _ names: NameDirectory, in trees: Snapshot) throws {
+    init(_ database: DatabaseID, as actor: Actor, _ names: Directory, in trees: Snapshot) throws {
         let database = try Self.database(database, as: actor, recordName: names.recordName(of: actor.user, in: trees))
         let owner = database.owner
         let user = owner.isEmpty ? 0 : try names.ordinal(of: .user(owner), in: trees) ?? 0
@@ -18,7 +18,7 @@ extension ResolvedDatabase {
     }
 
     /// Returns the zone's ordinal, nil for a default zone that was never written to; or the reason why there is none.
-    func zone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
+    func zone(_ id: ZoneID, _ trees: Snapshot, _ names: Directory) throws -> (ordinal: UInt64?, refusal: Refusal?) {
         if database.scope == .shared {
             do { return (try sharedZone(id, trees, names).zone.zone, nil) } catch let refusal as Refusal {
                 return (nil, refusal)
@@ -33,8 +33,8 @@ extension ResolvedDatabase {
     /// Returns a zone of the shared database.
     ///
     /// - Throws: ``Refusal`` if nothing in the zone is shared with the user.
-    func sharedZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> MemberZone {
-        try names.sharedZones.zone(id, of: lookup.owner, in: trees) {
+    func sharedZone(_ id: ZoneID, _ trees: Snapshot, _ names: Directory) throws -> MemberZone {
+        try names.zone(id, of: lookup.owner, in: trees) {
             let zone = try SharedZone(
                 id, of: lookup.owner, recordName: recordName, in: trees,
                 ordinal: { try names.ordinal(of: $0, in: trees) })
@@ -44,15 +44,14 @@ extension ResolvedDatabase {
     }
 
     /// Returns the ordinal of the database that has a zone: in the shared database, that of the zone's owner.
-    func databaseOrdinal(ofZone zone: UInt64, _ trees: Snapshot, _ names: NameDirectory) throws -> UInt64 {
+    func databaseOrdinal(ofZone zone: UInt64, _ trees: Snapshot, _ names: Directory) throws -> UInt64 {
         database.scope == .shared ? try names.resolver(in: trees).databaseOrdinal(ofZone: zone) ?? 0 : ordinal
     }
 
     /// Returns a zone that exists now.
     ///
     /// - Throws: ``Refusal`` if it does not exist.
-    func existingZone(_ id: ZoneID, _ trees: Snapshot, _ names: NameDirectory) throws -> (ordinal: UInt64, row: ZoneRow)
-    {
+    func existingZone(_ id: ZoneID, _ trees: Snapshot, _ names: Directory) throws -> (ordinal: UInt64, row: ZoneRow) {
         let (ordinal, refusal) = try zone(id, trees, names)
         guard let ordinal, let row = try trees.zoneRow(databaseOrdinal(ofZone: ordinal, trees, names), ordinal),
             refusal == nil

@@ -1,12 +1,31 @@
+import StrataSystem
 import StrataTree
 
-/// Makes the snapshots that are handed out.
+/// Makes the snapshots that are handed out. All of the newest state share the zones that were looked up in it, so that
+/// a program that takes a snapshot for each fetch looks a zone up once.
 struct SnapshotBuilder: Sendable {
     let context: SnapshotContext
     let gate: StoreGate
-    let newestReaders = NewestReaders()
+    /// The state is held, so it must be replaced when the next one is published.
+    private let newest = Lock<(trees: Snapshot, zones: ZoneTable)?>(nil)
+
+    init(context: SnapshotContext, gate: StoreGate) {
+        self.context = context
+        self.gate = gate
+    }
 
     func make(_ trees: Snapshot) -> StoreSnapshot {
-        StoreSnapshot(trees: trees, context: context, gate: gate, readers: newestReaders.readers(of: trees))
+        let zones = newest.withLock { $0?.trees === trees ? $0?.zones : nil } ?? ZoneTable()
+        return StoreSnapshot(trees: trees, context: context, gate: gate, zoneTable: zones)
+    }
+
+    /// Takes the newest state; nil for none.
+    func publish(_ trees: Snapshot?) {
+        let before = newest.withLock { newest in
+            defer { newest = trees.map { ($0, ZoneTable()) } }
+            return newest
+        }
+        // Outside the lock: releasing a state takes the lock of the pages.
+        _ = consume before
     }
 }

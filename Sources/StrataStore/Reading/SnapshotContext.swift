@@ -8,8 +8,7 @@ final class SnapshotContext: Sendable {
     /// The number of damaged pages that one read recovers from.
     private static let patience = 2
 
-    let names: NameDirectory
-    let grants = GrantDirectory()
+    let names: Directory
     let history: RecordHistory
     /// Nil if the trees are not in a file.
     let replacements: SnapshotReplacements?
@@ -19,7 +18,7 @@ final class SnapshotContext: Sendable {
     init(
         _ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing, newSecret: StoreSecret?
     ) {
-        names = NameDirectory(newSecret: newSecret)
+        names = Directory(newSecret: newSecret)
         self.history = history
         self.keys = keys
         self.replacements = replacements

@@ -6,7 +6,7 @@ import StrataViews
 
 /// Names for the queries of one actor in one database.
 struct StoreQueryNames: QueryNames {
-    let names: NameDirectory
+    let names: Directory
     let place: ResolvedDatabase
     let actor: Actor
     let trees: Snapshot

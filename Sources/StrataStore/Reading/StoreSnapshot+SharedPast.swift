@@ -22,7 +22,7 @@ extension StoreSnapshot {
     }
 
     /// Returns true if the parents of a record led to the root as of a commit.
-    func isBelow(_ root: String, _ record: RecordKey, asOf offset: UInt64, _ trees: Snapshot) throws -> Bool {
+    private func isBelow(_ root: String, _ record: RecordKey, asOf offset: UInt64, _ trees: Snapshot) throws -> Bool {
         var record = record
         var seen: Set<[UInt8]> = []
         while seen.insert(Array(record.name.utf8)).inserted {

@@ -65,7 +65,7 @@ extension Store {
 }
 
 extension NamedSubscription {
-    fileprivate init(_ subscription: Subscription, _ names: NameDirectory, _ trees: Snapshot) throws {
+    fileprivate init(_ subscription: Subscription, _ names: Directory, _ trees: Snapshot) throws {
         self.init(
             subscription.id, subscription.kind,
             zone: subscription.zone == 0 ? nil : ZoneID(try names.text(.zone, subscription.zone, in: trees)),

@@ -15,8 +15,9 @@ public struct StoreSnapshot: Sendable {
     var gate: StoreGate
     /// True if a later state is acceptable when a page of this one is damaged.
     var acceptsNewer = false
-    let readers: ZoneReaders
-    var names: NameDirectory { context.names }
+    /// The zones that were looked up in this state.
+    let zoneTable: ZoneTable
+    var names: Directory { context.names }
 
     /// Reads the trees, or a rebuilt copy of the same state if they are damaged.
     func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
@@ -63,10 +64,10 @@ public struct StoreSnapshot: Sendable {
     private func reader(
         of zone: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot
     ) throws -> ZoneReader {
-        if let known = readers.reader(of: zone, in: database, as: actor, trees) { return known }
+        if let known = zoneTable.reader(of: zone, in: database, as: actor, trees) { return known }
         let place = try names.place(database, actor, in: trees)
         let made = try ZoneReader(zone, in: database, as: actor, place, trees, context)
-        readers.add(made)
+        zoneTable.add(made)
         return made
     }
 

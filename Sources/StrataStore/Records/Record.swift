@@ -53,7 +53,7 @@ public struct Record: Sendable {
     }
 
     /// Looks up a name. Names never change, so any later state has them too.
-    private func naming<Result>(_ body: (NameDirectory, Snapshot) throws -> Result) throws -> Result {
+    private func naming<Result>(_ body: (Directory, Snapshot) throws -> Result) throws -> Result {
         try origin.context.reading(origin.snapshot, acceptsNewer: true) { try body(origin.context.names, $0) }
     }
 

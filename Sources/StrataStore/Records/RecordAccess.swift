@@ -36,7 +36,7 @@ struct RecordAccess: Sendable {
     /// Returns a zone's ordinal, or the reason why there is none, as ``ResolvedDatabase/zone(_:_:_:)`` does. Afterward,
     /// only records of that zone are asked for.
     mutating func zone(
-        _ id: ZoneID, in place: ResolvedDatabase, _ trees: Snapshot, _ names: NameDirectory
+        _ id: ZoneID, in place: ResolvedDatabase, _ trees: Snapshot, _ names: Directory
     ) throws -> (ordinal: UInt64?, refusal: Refusal?) {
         guard scope == .shared else { return try place.zone(id, trees, names) }
         if let shared, shared.id == id { return (shared.zone.zone, nil) }
@@ -68,7 +68,7 @@ struct RecordAccess: Sendable {
 
     func readableRecords(ofType type: UInt64) throws -> ReadableRecords {
         guard let state, scope == .public else { return .all }
-        let found = try state.context.grants.grants(of: type, state.context.names, in: state.trees)
+        let found = try state.context.names.grants(of: type, in: state.trees)
         if found.isReadByAll { return .all }
         return try principal(state.context.names, state.trees).readableRecords(
             isUserType: found.isUserType, grants: found.grants)
@@ -80,7 +80,7 @@ struct RecordAccess: Sendable {
         return { try readableRecords(ofType: $0.type).includes(createdBy: $0.createdBy) }
     }
 
-    private func principal(_ names: NameDirectory, _ trees: Snapshot) throws -> Principal {
+    private func principal(_ names: Directory, _ trees: Snapshot) throws -> Principal {
         let user: UInt64
         switch reader {
         case .actor(let actor) where actor.user.isEmpty: return .anonymous

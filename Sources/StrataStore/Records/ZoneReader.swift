@@ -1,12 +1,11 @@
 import StrataModel
 import StrataTree
 import StrataViews
-import Synchronization
 
 /// A zone of a state as an actor reads it: what reading any of its records requires, looked up once.
 final class ZoneReader: Sendable {
     private let database: DatabaseID
-    private let actor: Actor
+    let actor: Actor
     let zone: ZoneID
     /// The beginning of the keys of the zone's records. If the zone has none, no key begins with it.
     private let keyStart: [UInt8]
@@ -79,52 +78,5 @@ final class ZoneReader: Sendable {
                 $0 += key.bytes
             }
         }
-    }
-}
-
-/// The zones that readers of a state have looked up: the first few, so that a record of one of them costs no locks and
-/// no search but its own.
-final class ZoneReaders: Sendable {
-    private let first = ReaderPlace()
-    private let second = ReaderPlace()
-    private let third = ReaderPlace()
-
-    /// Returns the reader of a zone if it is known.
-    func reader(of id: ZoneID, in database: DatabaseID, as actor: Actor, _ trees: Snapshot) -> ZoneReader? {
-        if let known = first.load(), known.serves(id, in: database, as: actor, trees) { return known }
-        if let known = second.load(), known.serves(id, in: database, as: actor, trees) { return known }
-        if let known = third.load(), known.serves(id, in: database, as: actor, trees) { return known }
-        return nil
-    }
-
-    /// Keeps a reader if there is room.
-    func add(_ made: ZoneReader) {
-        if first.storeIfNil(made) !== made, second.storeIfNil(made) !== made { _ = third.storeIfNil(made) }
-    }
-}
-
-/// A place for a zone reader, which is set once.
-// Not an `AtomicLazyReference`, which asks for the metadata of its type with each load: a tenth of a fetch.
-private struct ReaderPlace: ~Copyable, Sendable {
-    /// The address of the reader, which the place retains; 0 if there is none.
-    private let address = Atomic<UInt>(0)
-
-    deinit { Self.reference(address.load(ordering: .acquiring))?.release() }
-
-    // The address is that of a retained reader, since nothing else is stored.
-    private static func reference(_ address: UInt) -> Unmanaged<ZoneReader>? {
-        UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
-    }
-
-    func load() -> ZoneReader? { Self.reference(address.load(ordering: .acquiring))?.takeUnretainedValue() }
-
-    /// Returns the reader that the place has afterward: the given one if it had none.
-    func storeIfNil(_ reader: ZoneReader) -> ZoneReader {
-        let retained = Unmanaged.passRetained(reader)
-        let (isStored, original) = address.compareExchange(
-            expected: 0, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
-        if isStored { return reader }
-        retained.release()
-        return Self.reference(original)?.takeUnretainedValue() ?? reader
     }
 }

@@ -48,20 +48,14 @@ enum CommandRegistry {
 
     static let commands: [any Command.Type] = groups.flatMap { $0.commands }
 
-    /// Earlier names of commands, which still work and are not listed.
-    private static let earlierNames = ["minimise": "minimize"]
-
     /// Names that other tools use for these commands.
     private static let aliases = [
-        "ls": "'zones' or 'records'", "list": "'zones' or 'records'", "cat": "'get' or 'show'", "select": "'query'",
-        "find": "'query'", "fsck": "'verify'", "check": "'verify'", "gc": "'compact'", "status": "'info'",
-        "annotate": "'blame'", "rm": "'erase'", "delete": "'erase'", "backup": "'export'", "restore": "'import'",
-        "clone": "'join'", "init": "'create'", "sync": "'replicate'",
+        "ls": "'zones' or 'records'", "cat": "'get' or 'show'", "find": "'query'", "fsck": "'verify'",
+        "gc": "'compact'",
     ]
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {
-        let current = earlierNames[name] ?? name
-        if let command = commands.first(where: { $0.name == current }) { return command }
+        if let command = commands.first(where: { $0.name == name }) { return command }
         throw UsageError("unknown command \(name)", suggestion: suggestion(for: name.lowercased()))
     }
 

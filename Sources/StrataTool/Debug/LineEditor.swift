@@ -1,8 +1,11 @@
+import Foundation
 import Glibc
-import StrataModel
-import StrataSystem
+import StrataConnections
 
-/// Reads a line at a terminal with the usual keys of shells: arrows, Ctrl-A, E, K, U, W and R, history and completion.
+/// A line editor with history and completion: libedit, which is loaded when a session at a terminal begins.
+///
+/// libedit sets the terminal while a line is typed, restores it after each line and before a signal ends the process,
+/// and reads the user's `.editrc`.
 final class LineEditor {
     /// The replacements for the characters from `start` up to the cursor.
     struct Completion {
@@ -10,164 +13,136 @@ final class LineEditor {
         var candidates: [String]
     }
 
-    enum Answer: Equatable {
-        case line(String)
-        /// Ctrl-C: the line is discarded.
-        case interrupted
-        /// Ctrl-D, or the end of the input.
-        case ended
-    }
+    static let library = "libedit.so.2"
+    private static let maximumHistory: CInt = 1_000
+    // Callbacks of libedit have no context. They come on the thread of `read`, and one session exists at a time.
+    private nonisolated(unsafe) static var reading: LineEditor?
 
-    private static let maximumShown = 60
+    private typealias CText = UnsafeMutablePointer<CChar>
+    private typealias CompletionCallback =
+        @convention(c) (UnsafePointer<CChar>?, CInt, CInt) -> UnsafeMutablePointer<CText?>?
 
-    var history: LineHistory
+    private let readLine: @convention(c) (UnsafePointer<CChar>) -> CText?
+    private let parse: @convention(c) (UnsafePointer<CChar>) -> CInt
+    private let addHistory: @convention(c) (UnsafePointer<CChar>) -> CInt
+    private let writeHistory: @convention(c) (UnsafePointer<CChar>) -> CInt
+    private let typed: UnsafeMutablePointer<CText?>
+    private let isCompleted: UnsafeMutablePointer<CInt>
     private let completion: (_ beforeCursor: String) -> Completion
-    private let keys: LineKeyReader
-    private let show: (String) -> Void
-    private var line = EditedLine()
-    /// The index of the shown line in the history; the history's count for the line being typed.
-    private var place = 0
-    private var typed = EditedLine()
-    private var prompt = ""
+    private let historyPath: String?
+    private var lastLine: String?
 
+    /// - Parameter historyPath: the file of lines of earlier sessions; nil if lines are not saved.
+    /// - Throws: ``StrataError`` `notFound` if the machine lacks libedit.
     init(
-        history: LineHistory, keys: LineKeyReader, show: @escaping (String) -> Void,
-        completion: @escaping (String) -> Completion
-    ) {
-        (self.history, self.keys, self.show, self.completion) = (history, keys, show, completion)
+        library name: String = library, historyPath: String?, completion: @escaping (String) -> Completion
+    ) throws {
+        let library = try DynamicLibrary(name, debianPackage: "libedit2")
+        readLine = try library.function("readline")
+        parse = try library.function("rl_parse_and_bind")
+        addHistory = try library.function("add_history")
+        writeHistory = try library.function("write_history")
+        typed = try library.function("rl_line_buffer")
+        isCompleted = try library.function("rl_attempted_completion_over")
+        (self.completion, self.historyPath) = (completion, historyPath)
+        // Keys are bytes of UTF-8, whatever language the user has.
+        setlocale(LC_CTYPE, "C.UTF-8")
+        let initialize: @convention(c) () -> CInt = try library.function("rl_initialize")
+        _ = initialize()
+        try setCallbacks(library)
+        try loadHistory(library)
     }
 
-    func read(_ prompt: String) throws -> Answer {
-        self.prompt = prompt
-        (line, typed, place) = (EditedLine(), EditedLine(), history.lines.count)
-        draw()
-        while let key = try keys.next() {
-            if let answer = try press(key) { return answer }
-        }
-        show("\r\n")
-        return .ended
+    private func setCallbacks(_ library: DynamicLibrary) throws {
+        let complete: UnsafeMutablePointer<CompletionCallback?> =
+            try library.function("rl_attempted_completion_function")
+        complete.pointee = { _, start, end in LineEditor.reading?.matches(from: Int(start), to: Int(end)) }
+        let wordBreaks: UnsafeMutablePointer<CText?> = try library.function("rl_completer_word_break_characters")
+        wordBreaks.pointee = strdup(" \t\n")
+        // Each line begins with the settings of the terminal.
+        let begin: UnsafeMutablePointer<(@convention(c) () -> CInt)?> = try library.function("rl_pre_input_hook")
+        begin.pointee = { LineEditor.reading?.takeInterrupts() ?? 0 }
+        let addFunction: @convention(c) (UnsafePointer<CChar>, @convention(c) (CInt, CInt) -> CInt, CInt) -> CInt =
+            try library.function("rl_add_defun")
+        let control: CInt = 0x1A
+        _ = addFunction("strata-suspend", { _, _ in raise(SIGTSTP) }, control)
     }
 
-    private func press(_ key: LineKey) throws -> Answer? {
-        switch key {
-        case .enter: return accept()
-        case .interrupt:
-            show("^C\r\n")
-            return .interrupted
-        case .endOfInput:
-            if line.text.isEmpty {
-                show("\r\n")
-                return .ended
-            }
-            _ = line.press(.delete)
-        case .up: turn(to: place - 1)
-        case .down: turn(to: place + 1)
-        case .tab: complete()
-        case .search: if try search() { return accept() }
-        case .redraw: show("\u{1B}[H\u{1B}[2J")
-        case .suspend: suspend()
-        default: _ = line.press(key)
-        }
-        draw()
-        return nil
+    /// Makes Ctrl-C discard the line. It interrupts only while a command runs.
+    private func takeInterrupts() -> CInt {
+        _ = parse("setty -d -isig")
+        return parse("bind ^C ed-start-over")
     }
 
-    private func accept() -> Answer {
-        _ = line.press(.end)
-        draw()
-        show("\r\n")
-        let text = line.string
-        history.add(text)
-        return .line(text)
+    /// Returns the typed line; nil at Ctrl-D or the end of the input.
+    func read(_ prompt: String) -> String? {
+        Self.reading = self
+        defer { Self.reading = nil }
+        guard let text = readLine(prompt) else { return nil }
+        defer { free(text) }
+        let line = String(cString: text)
+        remember(line)
+        return line
     }
 
-    private func suspend() {
-        TerminalMode.leave()
-        raise(SIGTSTP)
-        _ = TerminalMode.enterTyping()
+    // MARK: History, which is optional
+
+    private func loadHistory(_ library: DynamicLibrary) throws {
+        let limit: @convention(c) (CInt) -> Void = try library.function("stifle_history")
+        limit(Self.maximumHistory)
+        guard let historyPath else { return }
+        let load: @convention(c) (UnsafePointer<CChar>) -> CInt = try library.function("read_history")
+        _ = load(historyPath)
+        let folder = (historyPath as NSString).deletingLastPathComponent
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    // MARK: Drawing
-
-    /// Draws the part of a long line around the cursor.
-    private func draw() { draw(prompt, line) }
-
-    private func draw(_ prompt: String, _ line: EditedLine) {
-        let room = max(8, Terminal.currentColumns - DisplayWidth.width(of: prompt) - 1)
-        var start = line.cursor
-        var width = 0
-        while start > 0, width + DisplayWidth.width(of: line.text[start - 1]) <= room {
-            start -= 1
-            width += DisplayWidth.width(of: line.text[start])
-        }
-        let column = DisplayWidth.width(of: prompt) + width
-        var end = line.cursor
-        while end < line.text.count, width + DisplayWidth.width(of: line.text[end]) <= room {
-            width += DisplayWidth.width(of: line.text[end])
-            end += 1
-        }
-        let shown = String(line.text[start..<end])
-        show("\r\(prompt)\(shown)\u{1B}[K\r" + (column > 0 ? "\u{1B}[\(column)C" : ""))
+    /// Adds a line to the history, unless it equals the last one, and saves it. Only the user can read the file.
+    private func remember(_ line: String) {
+        guard !line.allSatisfy(\.isWhitespace), line != lastLine else { return }
+        lastLine = line
+        _ = addHistory(line)
+        if let historyPath { _ = writeHistory(historyPath) }
     }
 
-    // MARK: History
-
-    private func turn(to wanted: Int) {
-        guard (0...history.lines.count).contains(wanted) else { return }
-        if place == history.lines.count { typed = line }
-        place = wanted
-        line = place == history.lines.count ? typed : EditedLine(history.lines[place])
-    }
-
-    /// Ctrl-R: finds the newest line that contains the typed text. Pressing it again finds older lines.
-    ///
-    /// Returns true if the found line is to be executed immediately.
-    private func search() throws -> Bool {
-        var wanted = EditedLine()
-        var found = history.lines.count
-        func look(from first: Int) {
-            let text = wanted.string
-            guard !text.isEmpty, first >= 0 else { return }
-            let end = min(first + 1, history.lines.count)
-            if let place = history.lines[..<end].lastIndex(where: { $0.contains(text) }) { found = place }
-        }
-        let before = line
-        while true {
-            line = found < history.lines.count ? EditedLine(history.lines[found]) : before
-            draw("(search '\(wanted.string)') ", line)
-            guard let key = try keys.next() else { return false }
-            switch key {
-            case .search: look(from: found - 1)
-            case .scalar, .backspace:
-                _ = wanted.press(key)
-                look(from: key == .backspace ? history.lines.count - 1 : min(found, history.lines.count - 1))
-            case .enter: return true
-            case .interrupt, .escape:
-                line = before
-                return false
-            default:
-                _ = line.press(key)
-                return false
-            }
-        }
+    /// Returns the usual place for a program's state (https://specifications.freedesktop.org/basedir-spec); nil if
+    /// there is none.
+    static func defaultHistoryPath() -> String? {
+        func folder(_ name: String) -> String? { Environment.text(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        guard let base = folder("XDG_STATE_HOME") ?? folder("HOME").map({ $0 + "/.local/state" }) else { return nil }
+        return base + "/strata/debug_history"
     }
 
     // MARK: Completion
 
-    private func complete() {
-        let found = completion(line.beforeCursor)
-        guard let first = found.candidates.first else { return }
-        if found.candidates.count == 1 { return line.replace(from: found.start, with: first + " ") }
-        let common = found.candidates.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
-        if common.count > line.cursor - found.start { return line.replace(from: found.start, with: common) }
-        var texts = found.candidates.prefix(Self.maximumShown).map { Printable.escaped($0) }
-        if found.candidates.count > Self.maximumShown { texts.append("…") }
-        show("\r\n" + texts.joined(separator: "  ") + "\r\n")
+    /// Returns the list that libedit frees; nil without candidates. `start` and `end` count Unicode scalars.
+    private func matches(from start: Int, to end: Int) -> UnsafeMutablePointer<CText?>? {
+        // Otherwise libedit would complete names of files.
+        isCompleted.pointee = 1
+        guard let typed = typed.pointee else { return nil }
+        let line = String(String(cString: typed).unicodeScalars.prefix(end))
+        let texts = Self.replacements(for: completion(line), of: line, from: start)
+        guard !texts.isEmpty, let list = calloc(texts.count + 1, MemoryLayout<CText?>.stride) else { return nil }
+        let matches = list.assumingMemoryBound(to: CText?.self)
+        for (index, text) in texts.enumerated() { matches[index] = strdup(text) }
+        return matches
     }
-}
 
-extension String {
-    fileprivate func commonPrefix(with other: String) -> String {
-        String(zip(self, other).prefix { $0 == $1 }.map { $0.0 })
+    /// Returns the common beginning of the candidates and the candidates themselves, as replacements for the scalars of
+    /// a line from `start` on. That is in a quoted word after its last blank. A text that would control the terminal is
+    /// left out.
+    static func replacements(for completion: Completion, of line: String, from start: Int) -> [String] {
+        let wordStart = line.prefix(completion.start).unicodeScalars.count
+        let kept = String(line.unicodeScalars.prefix(start).dropFirst(wordStart))
+        let candidates = completion.candidates.compactMap { candidate in
+            candidate.hasPrefix(kept) && Printable.escaped(candidate) == candidate
+                ? String(candidate.dropFirst(kept.count)) : nil
+        }
+        guard let first = candidates.first else { return [] }
+        let common = candidates.dropFirst().reduce(first) { common, candidate in
+            String(zip(common, candidate).prefix { $0 == $1 }.map { $0.0 })
+        }
+        return [common] + candidates
     }
 }

@@ -1,75 +1,42 @@
 import StrataModel
 
-/// The names that a log maps to ordinals, as far as they have been seen.
-///
-/// Unlike `NameTable` it accepts gaps: where a log is compacted or damaged, it knows the names that are left.
+/// The names that a log maps to ordinals, as far as they have been seen: where it is compacted or damaged, those that are
+/// left.
 struct KnownNames {
-    private struct Key: Hashable {
-        let namespace: Namespace
-        let ordinal: UInt64
+    private var table = NameTable()
+
+    func user(_ ordinal: UInt64) -> String? { name(.user, ordinal) }
+    func device(_ ordinal: UInt64) -> String? { name(.device, ordinal) }
+    func zone(_ ordinal: UInt64) -> String? { name(.zone, ordinal) }
+    func recordType(_ ordinal: UInt64) -> String? { name(.recordType, ordinal) }
+    func field(_ ordinal: UInt64) -> String? { name(.field, ordinal) }
+
+    /// Returns a name; nil if it is unknown, and for a database.
+    func name(_ namespace: Namespace, _ ordinal: UInt64) -> String? { table.name(namespace, ordinal)?.text }
+
+    func database(ofZone ordinal: UInt64) -> UInt64? {
+        guard case .zone(let database, _, _)? = table.name(.zone, ordinal) else { return nil }
+        return database
     }
-
-    private var texts: [Key: String] = [:]
-    // Arrays by ordinal, because every commit looks up its user and device.
-    private var users: [String?] = []
-    private var devices: [String?] = []
-    private var databases: [UInt64: (scope: InternedName.Scope, owner: UInt64)] = [:]
-    private var zoneDatabases: [UInt64: UInt64] = [:]
-
-    func user(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: users) }
-    func device(_ ordinal: UInt64) -> String? { Self.name(ordinal, in: devices) }
-    func zone(_ ordinal: UInt64) -> String? { texts[Key(namespace: .zone, ordinal: ordinal)] }
-    func recordType(_ ordinal: UInt64) -> String? { texts[Key(namespace: .recordType, ordinal: ordinal)] }
-    func field(_ ordinal: UInt64) -> String? { texts[Key(namespace: .field, ordinal: ordinal)] }
-
-    func database(ofZone ordinal: UInt64) -> UInt64? { zoneDatabases[ordinal] }
 
     /// Returns a zone's database, as far as the zone and the database's owner are known.
     func databaseID(ofZone ordinal: UInt64) -> DatabaseID? { database(ofZone: ordinal).flatMap { database($0) } }
 
     /// Returns the database with its owner by name; nil if it or its owner is unknown.
     func database(_ ordinal: UInt64) -> DatabaseID? {
-        guard let (scope, owner) = databases[ordinal] else { return nil }
+        guard case .database(let scope, let owner)? = table.name(.database, ordinal) else { return nil }
         return owner == 0 ? DatabaseID(scope) : user(owner).map { DatabaseID(scope, owner: $0) }
     }
 
     /// All zones in order of their ordinals.
     var zones: [(ordinal: UInt64, name: String)] {
-        zoneDatabases.keys.sorted().compactMap { ordinal in zone(ordinal).map { (ordinal, $0) } }
+        table.names(in: .zone).map { ($0.ordinal, $0.name.text ?? "") }
     }
 
     /// All names of a namespace.
-    func names(in namespace: Namespace) -> [String] {
-        switch namespace {
-        case .user: users.compactMap(\.self)
-        case .device: devices.compactMap(\.self)
-        default: texts.filter { $0.key.namespace == namespace }.map(\.value)
-        }
-    }
+    func names(in namespace: Namespace) -> [String] { table.names(in: namespace).compactMap(\.name.text) }
 
-    mutating func add(_ interned: InternedName) {
-        switch interned.name {
-        case .user(let text): Self.add(text, interned.ordinal, to: &users)
-        case .device(_, let text): Self.add(text, interned.ordinal, to: &devices)
-        case .zone(_, _, let text), .recordType(let text), .field(let text):
-            texts[Key(namespace: interned.name.namespace, ordinal: interned.ordinal)] = text
-            if case .zone(let database, _, _) = interned.name { zoneDatabases[interned.ordinal] = database }
-        case .database(let scope, let owner): databases[interned.ordinal] = (scope, owner)
-        }
-    }
-
-    /// Ordinals beyond this are damage, and must not cause an allocation.
-    private static let maximumOrdinal: UInt64 = 1 << 20
-
-    private static func name(_ ordinal: UInt64, in names: [String?]) -> String? {
-        ordinal < UInt64(names.count) ? names[Int(ordinal)] : nil
-    }
-
-    private static func add(_ text: String, _ ordinal: UInt64, to names: inout [String?]) {
-        guard ordinal < maximumOrdinal else { return }
-        while UInt64(names.count) <= ordinal { names.append(nil) }
-        names[Int(ordinal)] = text
-    }
+    mutating func add(_ interned: InternedName) { table.collect(interned) }
 
     /// Adds the names that a payload interns. A payload that is not an envelope has none.
     mutating func add(from payload: ArraySlice<UInt8>) { InternedName.forEach(in: payload) { add($0) } }

@@ -2,26 +2,6 @@ import StrataModel
 
 /// Writes ordinals, each with its name if that is known.
 extension JSONWriter {
-    mutating func zone(_ ordinal: UInt64, _ names: KnownNames) throws {
-        try field("zone", ordinal, nameKey: "zoneName", name: names.zone(ordinal))
-    }
-
-    mutating func type(_ ordinal: UInt64, _ names: KnownNames) throws {
-        try field("type", ordinal, nameKey: "typeName", name: names.recordType(ordinal))
-    }
-
-    mutating func recordField(_ ordinal: UInt64, _ names: KnownNames) throws {
-        try field("field", ordinal, nameKey: "fieldName", name: names.field(ordinal))
-    }
-
-    mutating func user(_ ordinal: UInt64, _ names: KnownNames) throws {
-        try field("user", ordinal, nameKey: "userName", name: names.user(ordinal))
-    }
-
-    mutating func device(_ ordinal: UInt64, _ names: KnownNames) throws {
-        try field("device", ordinal, nameKey: "deviceName", name: names.device(ordinal))
-    }
-
     mutating func field(_ key: StaticString, _ ordinal: UInt64, nameKey: StaticString, name: String?) throws {
         try field(key, ordinal)
         if let name { try field(nameKey, name) }

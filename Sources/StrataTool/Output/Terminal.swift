@@ -19,13 +19,6 @@ struct Terminal: Sendable, Equatable {
 
     private static var widthOfTerminal: Int? {
         if let columns = Environment.text("COLUMNS").flatMap({ Int($0) }), columns > 0 { return columns }
-        return windowColumns
-    }
-
-    /// The width of the window, which may change.
-    static var currentColumns: Int { windowColumns ?? usualColumns }
-
-    private static var windowColumns: Int? {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)

@@ -124,7 +124,7 @@ extension TokenReport: Shaped {
         ) {
             switch $0 {
             case .within(let seen), .scanningZones(_, let seen): seen
-            case .whole, .scanningRecords, .sharesBefore: nil
+            case .whole, .scanningRecords, .shares: nil
             }
         }
         Key("seenKey", "the key of the last record's name, in hexadecimal", if: "`scanning` of records") {
@@ -138,7 +138,7 @@ extension FeedToken.Progress {
         switch self {
         case .whole: "whole"
         case .within: "within"
-        case .scanningZones, .scanningRecords, .sharesBefore: "scanning"
+        case .scanningZones, .scanningRecords, .shares: "scanning"
         }
     }
 
@@ -150,8 +150,7 @@ extension FeedToken.Progress {
             "a first fetch, up to zone \(zone), which changed last at \(offset)"
         case .scanningRecords(let name):
             "a first fetch, up to the record with the key \(name.map { hexadecimal($0) }.joined())"
-        case .sharesBefore(let progress):
-            "the shares before number \(progress.share), and that one up to \(progress.through.tag)"
+        case .shares(let since): "only part of the changes in shares after commit \(since)"
         }
     }
 }

@@ -65,7 +65,6 @@ struct TokenStatus {
     private static func lastHarmlessFloor(of token: FeedToken) -> UInt64 {
         let offset = token.position.offset
         if case .zone = token.feed, case .within = token.progress, offset > 0 { return offset - 1 }
-        if case .sharesBefore(let progress) = token.progress, progress.base > 0 { return progress.base }
         return offset
     }
 

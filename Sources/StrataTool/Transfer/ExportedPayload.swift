@@ -25,7 +25,8 @@ struct ExportedPayload {
             payload.envelope.map { ($0.header, payload.names) }
         }
         Key("events", "its events", each: event, if: "unless `payload` is present") { payload in
-            payload.envelope?.events.lazy.map { ($0, payload.names) }
+            let names = SharedNames(payload.names)
+            return payload.envelope?.events.lazy.map { (event: $0, names: names) }
         }
         Key("payload", "in base64", if: "if header and events do not give the same bytes") {
             $0.envelope == nil ? Base64.text($0.payload) : nil
@@ -53,7 +54,7 @@ struct ExportedPayload {
         Key("lazy", "true", if: "if so") { $0.header.isLazy ? true : nil }
     }
 
-    private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
+    private static let event = Shape<(event: Event, names: SharedNames)>("An event of an export") {
         Key("kind", "number of its kind") { $0.event.kind.rawValue }
         Key("name", "name of its kind") { "\($0.event.kind)" }
         Key("body", "its exact bytes in base64, with zeros for those of a store's secret") {
@@ -61,10 +62,36 @@ struct ExportedPayload {
         }
         Key(
             "content",
-            "the content of the body, with names beside ordinals. In a save, `fields` have as `set` a value of an "
-                + "export. Only for reading: `import` uses the body",
-            if: "if it loses nothing, up to 1 MiB"
-        ) { ExportedEvent($0.event, $0.names) }
+            "the keys of [an event](#an-event) of its kind, except `kind`, `name` and `bytes`. Only for reading: "
+                + "`import` uses the body",
+            if: "for kinds that have such keys, up to 1 MiB"
+        ) { Content($0.event, $0.names) }
+    }
+
+    /// The content of an event's body, with the keys that `log --json` prints.
+    private struct Content: JSONValue {
+        /// Longer bodies are exported only as bytes.
+        private static let maximumBodyBytes = 1 << 20
+        static var jsonKind: JSONKind { "object" }
+
+        private let detail: EventDetail
+        private let names: SharedNames
+
+        /// Returns nil for an event that is exported only as bytes.
+        init?(_ event: Event, _ names: SharedNames) {
+            guard event.body.count <= Self.maximumBodyBytes else { return nil }
+            (detail, self.names) = (EventDetail(event), names)
+            switch detail {
+            case .opaque, .malformed: return nil
+            default: break
+            }
+        }
+
+        func write(to json: inout JSONWriter) throws {
+            json.beginObject()
+            try EventJSON.write(detail, names, to: &json)
+            json.endObject()
+        }
     }
 }
 

@@ -13,7 +13,7 @@ struct ExportedValue {
                 + "seconds since 2001-01-01T00:00:00Z. Data: base64. A location: `latitude`, `longitude`, "
                 + "`altitude`, `horizontalAccuracy`, `verticalAccuracy`, `course`, `speed` and `timestamp`. "
                 + "A reference: `record`, `deletesWithTarget`, `loose` with true if it is loose, and `zone` "
-                + "in an event. An asset: `hash` and `bytes`. An encrypted value: `key`, `nonce` and "
+                + "if it is another one. An asset: `hash` and `bytes`. An encrypted value: `key`, `nonce` and "
                 + "`ciphertext`. A list: an array of these"
         ) { Content(value: $0.value, writer: $0.writer) }
     }

@@ -6,20 +6,8 @@ enum ViewFormat {
 
     // Header slots.
     static let versionPlace = 8
-    static let pageBytesPlace = 10
     static let checksumPlace = 12
     static let sequencePlace = 16
-    static let epochPlace = 24
-    static let storePlace = 32
-    static let offsetPlace = 48
-    static let chainPlace = 56
-    static let pageCountPlace = 60
-    static let timePlace = 64
-    static let recordFirstPlace = 72
-    static let recordPagesPlace = 76
-    static let recordBytesPlace = 80
-    static let recordChecksumPlace = 84
-    static let headerEnd = 88
 
     // Elements of a record's lists.
     static let treeBytes = 24

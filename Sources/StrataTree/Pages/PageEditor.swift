@@ -29,12 +29,6 @@ struct PageEditor {
         set(birth: birth)
     }
 
-    /// Clears the bytes between slots and heap.
-    func clearGap() {
-        let start = page.heapStart - page.freeBytes
-        (base + start).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
-    }
-
     /// Initializes an empty page.
     func start(_ kind: PageKind, level: Int, number: PageNumber, birth: UInt64, prefix: UnsafeRawBufferPointer) {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.headerBytes)

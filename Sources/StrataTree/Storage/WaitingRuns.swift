@@ -6,11 +6,11 @@
 /// pin is free.
 struct WaitingRuns {
     /// The lists by their last pin, then by their first.
-    private var lists: [UInt64: [UInt64: RunList]] = [:]
+    private(set) var lists: [UInt64: [UInt64: RunList]] = [:]
     /// The last pins of all lists, by their first pin.
     private var lasts: [UInt64: Set<UInt64>] = [:]
     /// The records of checkpoints, by epoch.
-    private var records: [UInt64: RunList] = [:]
+    private(set) var records: [UInt64: RunList] = [:]
 
     var pageCount: Int {
         records.values.reduce(0) { $0 + $1.pageCount }
@@ -18,7 +18,6 @@ struct WaitingRuns {
     }
 
     var runCount: Int { lists.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.runCount } } }
-    var listCount: Int { lists.values.reduce(records.count) { $0 + $1.count } }
 
     mutating func append(_ run: PageRun, first: UInt64, last: UInt64) {
         if lists[last]?[first]?.append(run) == nil { append(RunList([run]), first: first, last: last) }

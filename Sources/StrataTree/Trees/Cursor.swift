@@ -49,7 +49,6 @@ package final class Cursor {
     }
 
     package func seekFirst() throws -> Bool { try moving { try descend { _ in 0 } } }
-    package func seekLast() throws -> Bool { try moving { try descend { $0.count - 1 } } }
 
     /// Moves to the last entry before a key; returns false if there is none.
     package func seekBefore(_ key: UnsafeRawBufferPointer) throws -> Bool {

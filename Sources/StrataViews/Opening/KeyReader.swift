@@ -59,14 +59,12 @@ package struct KeyReader {
         return UnsafeRawBufferPointer(rebasing: bytes[position...])
     }
 
-    package mutating func readInt64() throws -> Int64 { Int64(bitPattern: try readBits() ^ 1 << 63) }
-
     package mutating func readDouble() throws -> Double {
         let bits = try readBits()
         return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
     }
 
-    private mutating func readBits() throws -> UInt64 {
+    mutating func readBits() throws -> UInt64 {
         guard bytes.count - position >= 8 else { throw malformed("8 bytes") }
         defer { position += 8 }
         return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))

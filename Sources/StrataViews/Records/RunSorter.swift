@@ -29,7 +29,8 @@ package final class RunSorter {
     private let spill: Spill?
     private let slice = SortSlice()
     private var writer: RunWriter?
-    private var runs: [Range<Int>] = []
+    /// The runs in the file.
+    private(set) var runs: [Range<Int>] = []
     private var merge: RunMerge?
     private var place = 0
     private var isFinished = false
@@ -43,9 +44,6 @@ package final class RunSorter {
         self.memoryBytes = memoryBytes
         self.spill = spill
     }
-
-    /// True if entries went to the file.
-    package var isSpilled: Bool { !runs.isEmpty }
 
     /// The bytes of the added entries that are held in memory.
     var heldBytes: Int { slice.byteCount }

@@ -96,7 +96,7 @@ struct CloudStoreTests {
         let hands = Hands()
         var options = CloudStore.Options.service
         options.clock = hands
-        let clock = options.playbackClock
+        let clock = options.syncClock
         let start = clock.nowMicroseconds()
         hands.move(-3_600)
         #expect(clock.nowMicroseconds() == start)

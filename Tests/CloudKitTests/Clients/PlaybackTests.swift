@@ -61,7 +61,7 @@ struct PlaybackTests {
     func steps(ground: Ground) async throws {
         let store = try open(ground)
         try await fill(store)
-        let playback = try store.playback(speed: .stepped)
+        let playback = try store.playback()
         #expect(playback.offset == 0 && playback.date == nil)
         let tablet = playback.container(user: "anna", device: "tablet")
         #expect(tablet === playback.container(user: "anna", device: "tablet"))
@@ -101,20 +101,19 @@ struct PlaybackTests {
         try store.close()
     }
 
-    @Test("It goes on as the store's clock is moved, and a feed is followed meanwhile", arguments: Ground.allCases)
-    func pace(ground: Ground) async throws {
+    @Test("It is played to its end, and a feed is followed meanwhile", arguments: Ground.allCases)
+    func plays(ground: Ground) async throws {
         let store = try open(ground)
         try await fill(store)
-        let playback = try store.playback(from: 3, speed: .multiplied(10))
+        let playback = try store.playback(from: 3)
         let database = playback.container(user: "anna", device: "tablet").privateCloudDatabase
         let token = try await database.databaseChanges(since: nil).changeToken
-        playback.play()
         #expect(playback.offset == 3)
+        playback.play()
         let changes = Task {
             var iterator = database.changes(after: token).makeAsyncIterator()
             return try await iterator.next()?.get().modifications.map(\.zoneID.zoneName)
         }
-        for _ in 0..<3 { clock.advance(by: .seconds(1)) }
         try await playback.waitForEnd()
         #expect(try await changes.value == ["Notes"])
         var offsets: [UInt64] = []
@@ -124,26 +123,11 @@ struct PlaybackTests {
         try store.close()
     }
 
-    @Test("A pause that is held is not played, and whoever waits for the clock ends with it")
-    func pausing() async throws {
-        let store = try open(.memory)
-        try await fill(store)
-        let playback = try store.playback(from: 2)
-        playback.play()
-        try #require(try await awaited { clock.sleeperCount > 0 })
-        playback.pause()
-        try #require(try await awaited { clock.sleeperCount == 0 })
-        clock.advance(by: .seconds(100))
-        #expect(playback.offset == 2)
-        try playback.close()
-        try store.close()
-    }
-
     @Test("Nothing of it can be changed, and what cannot be played is told")
     func bounds() async throws {
         let store = try open(.disk)
         try await fill(store)
-        let playback = try store.playback(from: 4, speed: .stepped)
+        let playback = try store.playback(from: 4)
         let database = playback.container(user: "anna", device: "phone").privateCloudDatabase
         #expect(await code { try await database.save(note("b", "x")) } == .serverRejectedRequest)
         #expect(await code { try await database.save(CKRecordZone(zoneName: "Other")) } == .serverRejectedRequest)
@@ -151,7 +135,6 @@ struct PlaybackTests {
         try playback.close()
         #expect(await code { try store.playback(from: 99) } == .invalidArguments)
         #expect(await code { try store.playback(through: 99) } == .invalidArguments)
-        #expect(await code { try store.playback(speed: .multiplied(0)) } == .invalidArguments)
         try store.console.compact(before: 4)
         #expect(await code { try store.playback(from: 1) } == .invalidArguments)
         #expect(try store.playback().offset == 3)
@@ -168,7 +151,7 @@ struct PlaybackTests {
         try store.console.setAccountStatus(.available, of: "anna")
         let phone = store.container(user: "anna", device: "phone").privateCloudDatabase
         try await phone.save(note("b", "later"))
-        let playback = try store.playback(from: before, speed: .stepped)
+        let playback = try store.playback(from: before)
         let tablet = playback.container(user: "anna", device: "tablet")
         let stream = tablet.remoteNotifications
         try playback.step()

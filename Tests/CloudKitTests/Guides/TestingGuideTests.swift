@@ -191,7 +191,7 @@ struct TestingGuideTests {
             try store.close()
         }
         let store = try CloudStore(at: URL(fileURLWithPath: "Notes.strata"))
-        let playback = try store.playback(from: 3, speed: .stepped)
+        let playback = try store.playback(from: 3)
         let sync = NoteSync(playback.container(user: "anna", device: "tablet"))
         while let commit = try playback.step() {
             try await sync.pull()

@@ -137,7 +137,7 @@ struct SyncSchedulingTests {
         let clock = world.clock
         var options = CloudStore.Options.service
         options.clock = clock
-        let scheduler = SyncScheduler(isAutomatic: true, options.playbackClock) { 0.05 }
+        let scheduler = SyncScheduler(isAutomatic: true, options.syncClock) { 0.05 }
         let begun = Lock(0)
         scheduler.syncTimer.onDue {
             #expect(scheduler.beginScheduled() != nil)

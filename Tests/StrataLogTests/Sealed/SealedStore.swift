@@ -86,3 +86,10 @@ struct SealedStore {
         try segment.requireWhole()
     }
 }
+
+extension LogReader {
+    /// The segments that have been sealed, opened if necessary.
+    var sealedSegments: [SealedSegment] {
+        get throws { try catalog.read { $0.segments }.compactMap { try catalog.sealed($0) } }
+    }
+}

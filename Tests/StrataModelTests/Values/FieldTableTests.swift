@@ -1,6 +1,7 @@
-import StrataModel
 import TestSupport
 import Testing
+
+@testable import StrataModel
 
 @Suite("Field tables")
 struct FieldTableTests {
@@ -10,7 +11,7 @@ struct FieldTableTests {
             if let value = change.value {
                 try builder.append(change.field, value)
             } else {
-                try builder.appendRemoved(change.field)
+                try builder.append([change])
             }
         }
         var writer = ByteWriter()

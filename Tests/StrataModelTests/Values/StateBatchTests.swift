@@ -65,7 +65,7 @@ struct StateBatchTests {
                 if let value = change.value {
                     try builder.append(change.field, value)
                 } else {
-                    try builder.appendRemoved(change.field)
+                    try builder.append([change])
                 }
             }
             var writer = ByteWriter()

@@ -112,7 +112,7 @@ struct PlaybackNotificationTests {
             #expect(told.count == World.devices.count && told.values.joined().count > 50, "seed \(seed)")
             for box in boxes.values { box.close() }
             for (offset, before) in [(first, [:]), counts[50], counts[101]] {
-                let playback = try Playback(of: store, from: offset, speed: .stepped)
+                let playback = try Playback(of: store, from: offset)
                 var again: [Actor: [Told]] = [:]
                 var boxes: [Actor: PushQueue] = [:]
                 for device in World.devices { boxes[device] = try playback.store.listen(as: device) }
@@ -146,7 +146,7 @@ struct PlaybackNotificationTests {
         while live.takeWaiting() != nil {}
         live.close()
         fixture.store.awaitNotifications()
-        let playback = try Playback(of: fixture.store, from: first, speed: .stepped)
+        let playback = try Playback(of: fixture.store, from: first)
         try playback.step()
         try playback.step()
         func listen() throws -> PushQueue {

@@ -41,7 +41,7 @@ struct PlaybackTests {
             if isOnDisk { _ = try fixture.store.compact(before: fixture.store.offset / 2) }
             let floor = fixture.store.log.floor.offset
             #expect(isOnDisk == (floor > 0))
-            let playback = try Playback(of: fixture.store, speed: .stepped)
+            let playback = try Playback(of: fixture.store)
             #expect(playback.first == floor && playback.offset == floor)
             var compared = 0
             while let commit = try playback.step() {
@@ -67,10 +67,10 @@ struct PlaybackTests {
             try recorded.note(fixture.store)
         }
         let last = fixture.store.offset - 2
-        let single = try Playback(of: fixture.store, from: 3, through: last, speed: .stepped)
+        let single = try Playback(of: fixture.store, from: 3, through: last)
         var wanted: [PlayedCommit] = []
         while let commit = try single.step() { wanted.append(commit) }
-        let playback = try Playback(of: fixture.store, from: 3, through: last, speed: .unpaced)
+        let playback = try Playback(of: fixture.store, from: 3, through: last)
         let playedCount = Lock(0)
         playback.onPlay { playedCount.withLock { $0 += 1 } }
         var played: [PlayedCommit] = []
@@ -92,94 +92,20 @@ struct PlaybackTests {
 
     // MARK: Time
 
-    /// When each commit was played, behind the beginning.
-    private func times(
-        _ speed: PlaybackSpeed, maximumPause: Duration? = nil, from first: UInt64 = 1, _ store: Store
-    ) async throws -> [Int64] {
-        let clock = JumpingClock()
-        let playback = try Playback(of: store, from: first, speed: speed, maximumPause: maximumPause, clock: clock)
-        let times = Lock<[Int64]>([])
-        playback.onPlay { times.withLock { $0.append(clock.nowMicroseconds()) } }
-        // What passes before it begins is no part of a pause.
-        clock.advance(by: 70_000)
-        let start = clock.nowMicroseconds()
-        playback.play()
-        try await playback.waitForEnd()
-        try playback.close()
-        return times.withLock { $0.map { $0 - start } }
-    }
-
-    @Test("Pauses are those of the log, divided by the speed, and none is too long")
-    func speeds() async throws {
-        let fixture = try RerunFixture()
-        for name in ["a", "b"] { try fixture.save(name, [:]) }
-        // A day passes.
-        fixture.time.advance(byMicroseconds: 86_400_000_000)
-        for name in ["c", "d"] { try fixture.save(name, [:]) }
-        let day: Int64 = 86_400_000_000
-        let store = fixture.store
-        #expect(try await times(.original, store) == [10_000, 20_000, 30_000 + day, 40_000 + day])
-        #expect(try await times(.multiplied(10), store) == [1_000, 2_000, 3_000 + day / 10, 4_000 + day / 10])
-        #expect(try await times(.multiplied(0.5), store) == [20_000, 40_000, 60_000 + 2 * day, 80_000 + 2 * day])
-        let brief = Duration.milliseconds(15)
-        #expect(try await times(.original, maximumPause: brief, store) == [10_000, 20_000, 35_000, 45_000])
-        #expect(try await times(.multiplied(0.1), maximumPause: brief, store) == [15_000, 30_000, 45_000, 60_000])
-        #expect(try await times(.unpaced, store) == [0, 0, 0, 0])
-        // Nothing was before the first commit, so it is due at once.
-        #expect(try await times(.original, maximumPause: brief, from: 0, store).first == 0)
-    }
-
-    @Test("What takes long is made up for, and what comes early moves what follows")
-    func pace() {
-        var pace = PlaybackPace(.original, maximumPause: nil, latest: 1_000, now: 0)
-        pace.resume(now: 500)
-        #expect(pace.due(1_100) == 600)
-        pace.play(1_100, now: 900)
-        // 300 late; the next is late too, the one after it is not.
-        #expect(pace.due(1_300) == 800)
-        pace.play(1_300, now: 950)
-        #expect(pace.due(1_800) == 1_300)
-        pace.play(1_800, now: 1_000)
-        #expect(pace.due(1_900) == 1_100)
-        // Times that go back make no pause, and none twice.
-        pace.play(1_900, now: 1_100)
-        #expect(pace.due(50) == 1_100)
-        pace.play(50, now: 1_100)
-        #expect(pace.due(1_900) == 1_100 && pace.due(1_950) == 1_150)
-        pace.pause(now: 1_120)
-        pace.resume(now: 5_000)
-        #expect(pace.due(1_950) == 5_030)
-    }
-
-    @Test("Times that no pause can have are no trap")
-    func extremeTimes() {
-        var pace = PlaybackPace(.multiplied(0.001), maximumPause: nil, latest: .min, now: 10)
-        #expect(pace.due(.max) == .max)
-        pace.play(.max, now: 20)
-        #expect(pace.due(.min) == 20)
-        let capped = PlaybackPace(.original, maximumPause: -5, latest: 0, now: 10)
-        #expect(capped.due(100) == 10)
-    }
-
-    @Test("A pause holds it, and it goes on where it was; a step goes ahead of time")
+    @Test("A pause holds it, and it goes on where it was, by itself or by steps")
     func pausing() async throws {
         let fixture = try RerunFixture()
         for name in ["a", "b", "c"] { try fixture.save(name, [:]) }
-        let clock = StandingClock()
-        let playback = try Playback(of: fixture.store, from: 1, clock: clock)
+        let playback = try Playback(of: fixture.store, from: 1)
         playback.play()
-        clock.advance(by: 4_000)
         playback.pause()
-        clock.advance(by: 1_000_000)
-        #expect(playback.offset == 1)
-        playback.play()
-        #expect(try playback.remaining() == .microseconds(6_000))
-        #expect(try playback.step()?.offset == 2)
-        #expect(try playback.remaining() == .microseconds(10_000))
-        clock.advance(by: 20_000)
-        try await playback.waitForEnd()
+        let paused = playback.offset
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(playback.offset == paused)
+        while try playback.step() != nil {}
         #expect(playback.offset == 4)
-        #expect(try playback.remaining() == nil)
+        playback.play()
+        try await playback.waitForEnd()
         playback.pause()
         playback.play()
         try playback.close()
@@ -190,9 +116,7 @@ struct PlaybackTests {
     func stepped() async throws {
         let fixture = try RerunFixture()
         try fixture.save("a", [:])
-        let playback = try Playback(of: fixture.store, from: 0, speed: .stepped, clock: JumpingClock())
-        playback.play()
-        #expect(try playback.remaining() == nil)
+        let playback = try Playback(of: fixture.store, from: 0)
         try await Task.sleep(for: .milliseconds(20))
         #expect(playback.offset == 0 && playback.time == nil)
         let commit = try #require(try playback.step())
@@ -206,14 +130,14 @@ struct PlaybackTests {
     func commits() async throws {
         let fixture = try RerunFixture()
         for number in 0..<50 { try fixture.save("n\(number)", [:]) }
-        let playback = try Playback(of: fixture.store, from: 3, through: 40, speed: .unpaced)
+        let playback = try Playback(of: fixture.store, from: 3, through: 40)
         playback.play()
         try await playback.waitForEnd()
         var offsets: [UInt64] = []
         for try await commit in playback.commits { offsets.append(commit.offset) }
         #expect(offsets == Array(4...40))
         // Who waits for what does not come any more is told so.
-        let other = try Playback(of: fixture.store, speed: .stepped)
+        let other = try Playback(of: fixture.store)
         let waiting = Task { for try await _ in other.commits {} }
         try other.close()
         try await waiting.value
@@ -225,7 +149,7 @@ struct PlaybackTests {
         try fixture.save("a", ["rank": .int64(1)])
         let then = fixture.store.offset
         try fixture.save("a", ["rank": .int64(2)], policy: .allKeys)
-        let playback = try Playback(of: fixture.store, from: then, speed: .stepped)
+        let playback = try Playback(of: fixture.store, from: then)
         let store = playback.store
         #expect(try RerunFixture.rank("a", store.snapshot()) == .int64(1))
         let waiting = Task { try await store.waitForChange(past: then) }
@@ -242,7 +166,7 @@ struct PlaybackTests {
     func follows(isOnDisk: Bool) async throws {
         let directory = try TestDirectory()
         let fixture = try RerunFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
-        let playback = try Playback(of: fixture.store, speed: .unpaced, follows: true)
+        let playback = try Playback(of: fixture.store, follows: true)
         playback.play()
         try fixture.save("a", [:])
         var last: UInt64 = 0
@@ -263,8 +187,8 @@ struct PlaybackTests {
         try history.run(60)
         let end = fixture.store.offset
         let digests = try fixture.store.snapshot().digests()
-        let half = try Playback(of: fixture.store, from: end / 2, speed: .unpaced)
-        let whole = try Playback(of: fixture.store, speed: .unpaced)
+        let half = try Playback(of: fixture.store, from: end / 2)
+        let whole = try Playback(of: fixture.store)
         for playback in [half, whole] { playback.play() }
         try history.run(60)
         for playback in [half, whole] {
@@ -287,9 +211,6 @@ struct PlaybackTests {
         fails(.outOfRange) { try Playback(of: fixture.store, from: 5) }
         fails(.outOfRange) { try Playback(of: fixture.store, through: 5) }
         fails(.outOfRange) { try Playback(of: fixture.store, from: 3, through: 2) }
-        for factor in [0, -1, .nan, .infinity] {
-            fails(.invalidArgument) { try Playback(of: fixture.store, speed: .multiplied(factor)) }
-        }
         _ = try fixture.store.compact(before: 2)
         fails(.outOfRange) { try Playback(of: fixture.store, from: 0) }
         let empty = try Playback(of: fixture.store, from: 4)
@@ -301,7 +222,7 @@ struct PlaybackTests {
         let directory = try TestDirectory()
         let fixture = try RerunFixture(at: directory.path("Notes.strata"))
         for number in 0..<20 { try fixture.save("n\(number)", [:]) }
-        let playback = try Playback(of: fixture.store, speed: .unpaced)
+        let playback = try Playback(of: fixture.store)
         _ = try fixture.store.compact(before: 10)
         playback.play()
         do {

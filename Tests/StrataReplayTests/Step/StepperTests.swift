@@ -134,10 +134,10 @@ import Testing
     @Test(arguments: [5, 6] as [UInt64]) func eachKindStopsWhereAFilterSays(_ seed: UInt64) throws {
         let fixture = try history(seed, 300)
         let store = fixture.store
-        let names = try HistoricNames(store)
-        let zone = try #require(names.zones.first { $0.name == "Work" }?.ordinal)
-        let task = try #require(names.types.first { $0.name == "Task" }?.ordinal)
-        let user = try #require(names.users.first { $0.name == "anna" }?.ordinal)
+        let names = try NameTable(of: store)
+        let zone = try #require(names.zones(named: "Work", owner: nil)?.first)
+        let task = try #require(names.ordinals(of: "Task", .recordType)?.first)
+        let user = try #require(names.ordinals(of: "anna", .user)?.first)
         var breakpoint = Breakpoint()
         breakpoint.record = Fixture.names[2]
         try expect(breakpoint, in: store, "record") { try places($1).contains { $0.record.name == Fixture.names[2] } }

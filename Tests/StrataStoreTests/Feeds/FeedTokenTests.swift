@@ -40,9 +40,13 @@ import Testing
             FeedToken(
                 store: database.store, database: DatabaseID(.shared, owner: "ben"),
                 feed: .zone(3, life: Version(offset: 2, eventIndex: 1)), position: database.position,
-                progress: .sharesBefore(
-                    .init(base: 1, share: 300, phase: .content, through: Version(offset: 2, eventIndex: 9))),
-                knownShares: [.init(share: 200, joined: Version(offset: 1, eventIndex: 5))]),
+                progress: .shares(since: 300),
+                cursors: [
+                    .init(
+                        share: 200, membership: Version(offset: 1, eventIndex: 5),
+                        through: Version(offset: 2, eventIndex: 9)),
+                    .init(share: 201, membership: Version(offset: 2, eventIndex: 0)),
+                ]),
         ]
     }
 
@@ -55,7 +59,7 @@ import Testing
                 case .within: "within"
                 case .scanningZones: "zones"
                 case .scanningRecords: "records"
-                case .sharesBefore: "shares"
+                case .shares: "shares"
                 }
             })
         #expect(forms.count == 5)
@@ -123,6 +127,19 @@ import Testing
             let bytes = ChecksummedBytes.seal(writer)
             #expect(code { _ = try client.store.token(from: bytes) } == .changeTokenExpired)
             #expect(code { _ = try client.store.token(from: bytes.dropLast() + [0]) } == .invalidArguments)
+        }
+    }
+
+    @Test func `A token of a thousand shares has at most thirty bytes for each, and opens`() throws {
+        var token = try zonePage(nil).token
+        token.database = DatabaseID(.shared, owner: "ben")
+        let least = token.payload().count
+        let last = Version(offset: Version.maximumOffset, eventIndex: 1 << UInt32(Version.eventBits) - 1)
+        for share in [1..<1_001 as Range<UInt64>, UInt64.max - 1_000..<UInt64.max] {
+            token.cursors = share.map { .init(share: $0, membership: last, through: last) }
+            let bytes = try client.store.bytes(of: token)
+            #expect(token.payload().count <= least + 30 * 1_000 + 2 && bytes.count < FeedToken.maximumBytes)
+            #expect(try client.store.token(from: bytes) == token)
         }
     }
 

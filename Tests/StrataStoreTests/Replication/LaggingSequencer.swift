@@ -1,6 +1,7 @@
 import StrataModel
 import StrataReplication
 import StrataSystem
+import TestSupport
 
 /// A sequencer that shows an entry only once somebody asked for the last number, or appended: nothing is followed by
 /// itself.

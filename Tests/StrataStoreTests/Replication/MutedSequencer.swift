@@ -1,6 +1,7 @@
 import StrataModel
 import StrataReplication
 import StrataSystem
+import TestSupport
 
 /// A sequencer that takes entries, but gives neither answers nor entries while it is muted.
 final class MutedSequencer: Sequencer {

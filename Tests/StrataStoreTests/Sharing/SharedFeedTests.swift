@@ -101,7 +101,7 @@ struct SharedFeedTests {
         #expect(try changes(since: page(since: token).token).isEmpty)
     }
 
-    @Test("What changes in a share after the member left it comes as a deletion if the member knew it, else not at all")
+    @Test("B362 B363 a share that changes after the member left it expires the token, and tells no hidden name")
     func changesAfterLeaving() throws {
         try world.write { try world.set(.readOnly, of: "ben", in: 2) }
         let token = try page().token
@@ -110,8 +110,117 @@ struct SharedFeedTests {
             try world.save("d", parent: "q", n: 9)
             try world.save("e", parent: "q")
         }
+        #expect(try expires(token) && world.store.standing(of: token).refusal?.code == .changeTokenExpired)
+        let next = try page()
+        #expect(text(next) == ["+Share-1", "+c", "+r"])
+        // Only once: the share is not known to the next token.
         try world.write { try world.save("x", parent: "q") }
-        #expect(try changes(since: token) == ["-Share-2", "-d", "-q"])
+        #expect(try changes(since: next.token).isEmpty)
+    }
+
+    @Test("B363 a record that is saved by the commit that ends the access expires the token")
+    func changesWithTheEnd() throws {
+        try world.write { try world.set(.readOnly, of: "ben", in: 2) }
+        let token = try page().token
+        try world.write {
+            try world.save("e", parent: "q")
+            try world.leave("ben", 2)
+        }
+        #expect(try expires(token))
+        #expect(try text(page()) == ["+Share-1", "+c", "+r"])
+    }
+
+    @Test("B362 the end of an access comes in pages of any size, each thing once", arguments: 1...6, [true, false])
+    func endInPages(_ limit: Int, ofAll: Bool) throws {
+        try world.write {
+            try world.save("e", parent: "d")
+            try world.save("f", parent: "d")
+            try world.save("g", parent: "d")
+            try world.set(.readOnly, of: "ben", in: 2)
+        }
+        var token = try page().token
+        // One left before the end, one changed, one is visible by the other share.
+        try world.write { try world.save("e") }
+        try world.write { try world.save("f", parent: "q", n: 2) }
+        try world.write { try world.save("g", parent: "r") }
+        try world.write { if ofAll { try world.end(2) } else { try world.leave("ben", 2) } }
+        var (names, pages) = ([String](), 0)
+        while true {
+            let page = try page(since: token, limit: limit)
+            names += text(page)
+            token = try FeedToken(payload: page.token.payload())
+            pages += 1
+            if !page.moreComing { break }
+        }
+        #expect(names.sorted() == ["+g", "-Share-2", "-d", "-e", "-f", "-q"])
+        #expect(token.cursors.map(\.share) == [1] && token.progress == .whole && pages >= 6 / limit)
+    }
+
+    @Test("B361 a record that moved to a share whose access ends during the fetch comes as a deletion")
+    func endDuringFetch() throws {
+        let token = try page().token
+        try world.write {
+            try world.save("c", parent: "q")
+            try world.set(.readOnly, of: "ben", in: 2)
+        }
+        try world.write { try world.save("r", n: 3) }
+        // The share that is new has more records than the page.
+        let first = try page(since: token, limit: 1)
+        #expect(first.moreComing && first.token.cursors.map(\.share) == [1, 2])
+        #expect(first.token.progress == .shares(since: token.position.offset))
+        try world.write { try world.leave("ben", 2) }
+        var (names, next) = (text(first), first.token)
+        while true {
+            let page = try page(since: next)
+            (names, next) = (names + text(page), page.token)
+            if !page.moreComing { break }
+        }
+        #expect(Set(names).isSuperset(of: ["-c", "-Share-2", "+r"]) && !names.contains("+c"))
+    }
+
+    @Test("B361 what leaves a share during a first fetch comes as a deletion; what left before it, never")
+    func departuresDuringFetch() throws {
+        try world.write { for name in ["e", "f", "g"] { try world.save(name, parent: "c") } }
+        try world.write { try world.delete("g") }
+        let first = try page(limit: 4)
+        #expect(text(first) == ["+Share-1", "+c", "+e", "+r"] && first.moreComing)
+        try world.write { try world.save("e") }
+        let last = try page(since: first.token, limit: 4)
+        #expect(text(last) == ["+f", "-e"] && !last.moreComing)
+        #expect(try changes(since: last.token).isEmpty)
+    }
+
+    @Test("A share that changes before each page does not keep the others from being read")
+    func fairness() throws {
+        try world.write { try world.set(.readOnly, of: "ben", in: 2) }
+        var (names, token) = ([String](), FeedToken?.none)
+        for number in 0..<12 {
+            try world.write { try world.save("c", parent: "r", n: Int64(number)) }
+            let page = try page(since: token, limit: 1)
+            names += text(page)
+            token = page.token
+        }
+        #expect(Set(names).isSuperset(of: ["+Share-1", "+Share-2", "+d", "+q", "+r"]))
+    }
+
+    @Test("B161 a token of the form without cursors has expired, once")
+    func earlierForm() throws {
+        let token = try page().token
+        // Version 1, feed 2, the store, scope and owner, offset 5, chain value, zone 1, life, share 1, all seen.
+        let owner: [UInt8] = [3, 3, 0x62, 0x65, 0x6E]
+        let rest: [UInt8] = [5, 0xD2, 0x04, 0x96, 0x49, 1, 0x95, 0x80, 0x40, 1, 1, 0x86, 0x80, 0xC0, 2, 0]
+        let payload: [UInt8] = [1, 2] + Array(token.payload()[2..<18]) + owner + rest
+        let store = try world.store
+        let bytes = try store.engine.secret().seal(payload, as: .changeToken)
+        #expect(FeedToken.isOfEarlierRelease(bytes))
+        let refusal = #expect(throws: Refusal.self) { try store.token(from: bytes) }
+        #expect(refusal?.code == .changeTokenExpired && refusal?.message.contains("earlier release") == true)
+        // Other tokens kept their form, and the next fetch is served.
+        for other in [token, try database().token] {
+            let bytes = try store.bytes(of: other)
+            #expect(try !FeedToken.isOfEarlierRelease(bytes) && store.token(from: bytes) == other)
+        }
+        #expect(try changes(since: token).isEmpty)
     }
 
     @Test("A record that moves from one share to another is a change, and no deletion")
@@ -158,12 +267,12 @@ struct SharedFeedTests {
     @Test("B361 a token that claims to know a share whose access ended before is refused")
     func forged() throws {
         try world.write { try world.set(.readWrite, of: "ben", in: 2) }
-        let known = try page().token.knownShares
+        let known = try page().token.cursors
         try world.write { try world.leave("ben", 1) }
         try world.write { try world.save("secret", parent: "r") }
         var token = try page(since: page().token).token
-        #expect(token.knownShares.map(\.share) == [2])
-        token.knownShares = known
+        #expect(token.cursors.map(\.share) == [2])
+        token.cursors = known
         #expect(try expires(token))
     }
 
@@ -177,7 +286,7 @@ struct SharedFeedTests {
             for offset in 1...end {
                 for event in 0..<12 as Range<UInt32> {
                     var forged = token
-                    forged.knownShares.append(.init(share: 2, joined: Version(offset: offset, eventIndex: event)))
+                    forged.cursors.append(.init(share: 2, membership: Version(offset: offset, eventIndex: event)))
                     #expect(try expires(forged), "event \(event) of commit \(offset)")
                 }
             }
@@ -194,7 +303,7 @@ struct SharedFeedTests {
         for event in 0..<12 as Range<UInt32> {
             var forged = before
             let joined = try Version(offset: world.store.offset, eventIndex: event)
-            forged.knownShares.append(.init(share: 2, joined: joined))
+            forged.cursors.append(.init(share: 2, membership: joined))
             #expect(try expires(forged), "event \(event)")
         }
     }
@@ -263,7 +372,7 @@ struct SharedFeedTests {
             if !page.moreComing { break }
         }
         #expect(names.sorted() == world.visible(to: "ben").keys.map { "+" + $0 }.sorted())
-        #expect(token?.knownShares.map(\.share) == [1, 2])
+        #expect(token?.cursors.map(\.share) == [1, 2])
     }
 
     @Test("More shared records than a page reads come in several")
@@ -309,17 +418,21 @@ struct SharedFeedTests {
 
     @Test("A token with broken progress is refused, and never traps")
     func brokenTokens() throws {
-        var token = try page(limit: 1).token
-        guard case .sharesBefore(var progress) = token.progress else {
-            Issue.record("no progress in \(token)")
-            return
-        }
-        for (base, share) in [(UInt64.max >> 21, UInt64(1)), (0, .max), (1, 0)] {
-            (progress.base, progress.share) = (base, share)
-            token.progress = .sharesBefore(progress)
+        let first = try page(limit: 1).token
+        #expect(first.progress == .shares(since: first.position.offset))
+        var token = first
+        for (since, through) in [(0, 0), (1, Version.maximumOffset), (Version.maximumOffset, 1)] as [(UInt64, UInt64)] {
+            token.progress = .shares(since: since)
+            token.cursors[0].through = Version(offset: through, eventIndex: 0)
             _ = try? page(since: try FeedToken(payload: token.payload()))
         }
-        token.knownShares = [.init(share: 77, joined: Version(offset: 1, eventIndex: 0))]
+        for progress in [FeedToken.Progress.within(0), .scanningRecords(name: [])] {
+            token = first
+            token.progress = progress
+            #expect(try expires(token))
+        }
+        token = first
+        token.cursors = [.init(share: 77, membership: Version(offset: 1, eventIndex: 0))]
         #expect(try expires(token))
     }
 }

@@ -49,7 +49,7 @@ import Testing
         #expect(terminal.isRestored && !terminal.text.contains("\u{1B}[1m"))
     }
 
-    @Test func arrowsHistoryAndCompletion() throws {
+    @Test(.needs(.libedit)) func arrowsHistoryAndCompletion() throws {
         let fixture = try StateFixture()
         let terminal = try debug(fixture)
         #expect(terminal.waits(for: "strata 0> "))
@@ -61,23 +61,38 @@ import Testing
         #expect(terminal.waits(for: "rank = 3"))
         terminal.type("break dev\ttab\t\r")
         #expect(terminal.waits(for: "breakpoint 1: device tablet"))
-        terminal.type("query No\t\u{0B}--zo\t")
-        #expect(terminal.waits(for: "query Note --zone"))
+        terminal.type("query No\t--zo\tNot\t--keys rank\r")
+        #expect(terminal.waits(for: "rank=3"), "\(terminal.text)")
+        terminal.type("never sent\u{03}")
         // Between two lines it would take back what was typed ahead.
-        terminal.type("\u{03}")
         terminal.type("quit\r")
         #expect(terminal.finish() == 0 && terminal.isRestored)
         // The next session remembers it, but not what was never sent.
         let next = try debug(fixture)
         #expect(next.waits(for: "strata 0> "))
-        next.type(Self.up + Self.up + Self.up + "\r")
+        next.type(String(repeating: Self.up, count: 4) + "\r")
         #expect(next.waits(for: "there is no record milk here"))
         next.type("\u{12}step\r")
         #expect(next.waits(for: "strata 2> "))
         next.type("\u{04}")
         #expect(next.finish() == 0)
-        let kept = try String(contentsOfFile: fixture.directory.path("state/strata/debug_history"), encoding: .utf8)
-        #expect(kept.hasPrefix("step 2\nprint milk rank \nbreak device tablet \nquit\n"), "\(kept)")
+        let path = fixture.directory.path("state/strata/debug_history")
+        let kept = try String(contentsOfFile: path, encoding: .utf8).replacing("\\040", with: " ")
+        let typed = "step 2\nprint milk rank \nbreak device tablet \nquery Note --zone Notes --keys rank\nquit\n"
+        #expect(kept.contains("\n" + typed), "\(kept)")
+        #expect(try ToolProcess.run(["-c", "%a", path], in: "/tmp", program: "/usr/bin/stat").output == "600\n")
+    }
+
+    /// A session goes on where its lines cannot be kept.
+    @Test func aHistoryWithoutAPlace() throws {
+        let fixture = try StateFixture()
+        let line = "exec '\(try ToolProcess.toolPath)' debug \(fixture.name)"
+        let terminal = try PseudoTerminal("XDG_STATE_HOME=/dev/null TERM=xterm \(line)", in: fixture.directory.path)
+        #expect(terminal.waits(for: "strata 0> "))
+        terminal.type("step 2\r")
+        #expect(terminal.waits(for: "strata 2> "))
+        terminal.type("\u{04}")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
     }
 
     @Test func interruptedWhileItGoesOn() throws {
@@ -133,7 +148,7 @@ import Testing
         #expect(terminal.finish() == 0 && terminal.isRestored)
     }
 
-    @Test(arguments: [SIGTERM, SIGHUP]) func aSignalPutsTheTerminalBack(_ number: Int32) throws {
+    @Test(.needs(.libedit), arguments: [SIGTERM, SIGHUP]) func aSignalPutsTheTerminalBack(_ number: Int32) throws {
         let fixture = try StateFixture()
         let terminal = try debug(fixture)
         #expect(terminal.waits(for: "strata 0> "))

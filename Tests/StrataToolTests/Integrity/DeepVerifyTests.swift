@@ -171,7 +171,7 @@ import Testing
 
     @Test func aMissingRowOfAnIndexIsNamed() throws {
         try fixture.change { store in
-            try store.declareIndex(type: "Note", field: "rank")
+            try store.declareIndexes(type: "Note", fields: [("rank", .queryable)])
             store.awaitIndexes()
         }
         let whole = try deep()

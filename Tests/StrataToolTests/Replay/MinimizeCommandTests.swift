@@ -18,13 +18,6 @@ import Testing
         try fixture.run(["minimize", fixture.name] + Self.question + words)
     }
 
-    @Test func itsEarlierSpellingWorks() throws {
-        let result = try fixture.run(["minimise", fixture.name] + Self.question)
-        let expected = try minimize()
-        #expect(result.code == 0 && result.output == expected.output && result.errors.isEmpty)
-        #expect(try fixture.run("help").output.contains("minimise") == false)
-    }
-
     @Test func fewCommitsAreLeft() throws {
         let before = try fixture.content()
         let result = try minimize()

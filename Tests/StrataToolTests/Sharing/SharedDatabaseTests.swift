@@ -102,11 +102,11 @@ import Testing
 
     @Test("play shows what a member receives of the zones that others share")
     func play() throws {
-        let result = try fixture.run("play", fixture.name, "--user", "bert", "--as-fast-as-possible")
+        let result = try fixture.run("play", fixture.name, "--user", "bert")
         #expect(result.code == 0, "\(result)")
         #expect(result.output.contains("    changed  Notes of anna/milk, Note"), "\(result)")
         #expect(!result.output.contains("alone"), "\(result)")
-        let objects = try fixture.objects("play", fixture.name, "--user", "bert", "--as-fast-as-possible")
+        let objects = try fixture.objects("play", fixture.name, "--user", "bert")
         #expect(objects.contains { $0["name"] as? String == "milk" && $0["database"] as? String == "shared" })
     }
 

@@ -71,7 +71,7 @@ enum CommandLines {
             "feed", ["Notes", "--user", "anna"],
             ["A record in full", "What is gone, or a zone that has changed", "The end of a page of a feed"]),
         line(
-            "play", ["--user", "anna", "--device", "tablet", "--as-fast-as-possible"],
+            "play", ["--user", "anna", "--device", "tablet"],
             [
                 "A commit that is played", "A record in full", "What is gone, or a zone that has changed",
                 "A notification that is played",

@@ -27,6 +27,8 @@ package struct Need: Sendable {
     package static let python3 = program("python3", debianPackage: "python3")
     package static let script = program("script", debianPackage: "bsdutils")
 
+    package static let libedit = Need(
+        dlopen("libedit.so.2", RTLD_NOW) != nil, orSkip: "there is no line editor: install libedit2")
     package static let libpq = Need(
         (try? PQLibrary.load()) != nil, orSkip: "there is no client library of PostgreSQL: install libpq5")
     package static let natsServer = Need(

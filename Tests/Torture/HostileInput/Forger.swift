@@ -111,11 +111,11 @@ struct Forger {
         case 7: token.progress = .within(UInt64(generator.next(below: 500)))
         default:
             // The share to which only a permission is missing, or the version by which someone joined it.
-            guard var known = token.knownShares.first else { return token.progress = .whole }
-            known.share = UInt64(generator.next(below: ForgeryWorld.rootCount) + 1)
-            known.joined = Version(
+            guard var cursor = token.cursors.first else { return token.progress = .whole }
+            cursor.share = UInt64(generator.next(below: ForgeryWorld.rootCount) + 1)
+            cursor.membership = Version(
                 offset: UInt64(generator.next(below: 100)), eventIndex: UInt32(generator.next(below: 9)))
-            token.knownShares.append(known)
+            token.cursors.append(cursor)
         }
     }
 

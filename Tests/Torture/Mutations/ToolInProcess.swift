@@ -10,7 +10,7 @@ struct ToolInProcess {
         ["info"], ["stats"], ["log"], ["log", "--patch", "--json"], ["show", "4"], ["explain", "4", "--notifications"],
         ["segments"], ["frames", "--json"], ["dump"], ["verify"], ["verify", "--deep"], ["repair"],
         ["records", "--user", "user-0"], ["query", "Note", "--user", "user-1"], ["zones"], ["subscriptions"], ["users"],
-        ["diff", "3"], ["feed", "A", "--user", "user-0"], ["play", "--user", "user-0", "--as-fast-as-possible"],
+        ["diff", "3"], ["feed", "A", "--user", "user-0"], ["play", "--user", "user-0"],
         ["history", "mark", "--user", "user-0", "--zone", "A"], ["blame", "mark", "--user", "user-0", "--zone", "A"],
         ["get", "mark", "--user", "user-0", "--zone", "A"], ["device", "user-0", "d0"], ["determinism"],
         ["report", "-"], ["what-if", "--drop", "4"], ["compact", "--before", "4"], ["rebuild-views"],

@@ -102,7 +102,7 @@ struct EngineWriter: Sendable {
         switch step {
         case .erase(let id):
             try store.erase([id], in: DatabaseID(.private, owner: content.user), reason: "asked for")
-        case .declareIndex(let field): try store.declareIndex(type: "Note", field: field)
+        case .declareIndex(let field): try store.declareIndexes(type: "Note", fields: [(field, .queryable)])
         case .resetKeys: try store.resetEncryptedData(of: content.user)
         case .rebuildViews: try store.rebuildViews()
         case .collectAssets: try store.collectAssets()

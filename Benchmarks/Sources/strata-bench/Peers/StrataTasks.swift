@@ -37,7 +37,9 @@ final class StrataTasks: AsyncTaskStore {
     func fill(_ count: Int) throws {
         try GrownLog.make(at: path, records, count: count)
         let store = try store()
-        for key in TaskRecords.indexedKeys { try store.declareIndex(type: TaskRecords.type, field: key) }
+        for key in TaskRecords.indexedKeys {
+            try store.declareIndexes(type: TaskRecords.type, fields: [(key, .queryable)])
+        }
         try rest()
     }
 

@@ -86,7 +86,7 @@ extension ReplicatedWorkload {
         for start in stride(from: 0, to: count, by: 1_000) {
             try Self.save(start..<min(count, start + 1_000), records, store)
         }
-        try store.declareIndex(type: TaskRecords.type, field: "priority")
+        try store.declareIndexes(type: TaskRecords.type, fields: [("priority", .queryable)])
         store.awaitIndexes()
     }
 

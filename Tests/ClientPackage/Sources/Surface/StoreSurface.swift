@@ -132,9 +132,7 @@ struct StoreSurface: Section {
     }
 
     private func playback() async throws {
-        let _: [CloudStore.PlaybackSpeed] = [.multiplied(2), .original, .stepped, .unpaced]
-        let playback: CloudStore.Playback = try store.playback(
-            from: nil, through: nil, speed: .unpaced, maximumPause: .seconds(1), follows: false)
+        let playback: CloudStore.Playback = try store.playback(from: nil, through: nil, follows: false)
         let _: CKContainer = playback.container(user: "anna", device: "phone")
         playback.pause()
         let step: CloudStore.Playback.Commit? = try playback.step()

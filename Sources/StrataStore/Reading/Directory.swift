@@ -4,35 +4,47 @@ import StrataTree
 import StrataViews
 import Synchronization
 
-/// The names and ordinals that readers have looked up. Published names are never dropped, so they hold for every state.
-final class NameDirectory: Sendable {
+/// The names, databases, zones and grants that readers of a store have looked up in any of its states.
+///
+/// Published names are never dropped, so they hold for every state. Databases, zones of members and grants hold as long
+/// as the trees that they were read from.
+final class Directory: Sendable {
+    /// The grants of a record type.
+    struct TypeGrants: Sendable {
+        let grants: [SchemaGrant]
+        let isUserType: Bool
+        /// True if the records may be read by everybody, so that the reader does not matter.
+        let isReadByAll: Bool
+    }
+
+    /// A database as a user on any device reads it. The service is not a user.
+    private struct DatabaseKey: Hashable {
+        let database: DatabaseID
+        let user: ExactName
+        let isService: Bool
+    }
+
+    private struct ZoneKey: Hashable {
+        let member: UInt64
+        let zone: ZoneID
+    }
+
+    private typealias Databases = Lookups<DatabaseKey, ResolvedDatabase>
+    private typealias Zones = Lookups<ZoneKey, MemberZone>
+    private typealias Grants = Lookups<UInt64, TypeGrants>
+
     private struct State {
         var ordinals: [InternedName.Name: UInt64] = [:]
-        var names: [[UInt64: InternedName.Name]] = Array(repeating: [:], count: Namespace.count)
+        var names = NameTable()
         var count = 0
         /// The names of the records of users that have ordinals.
         var recordNames: [UInt64: String] = [:]
         var texts = KnownTexts()
-        /// The databases that were looked up, newest first.
-        var places: [KnownPlace] = []
+        var databases = Databases()
+        /// The zones of shared databases.
+        var zones = Zones()
+        var grants = Grants()
     }
-
-    private struct KnownPlace {
-        let asked: DatabaseID
-        let actor: Actor
-        let place: ResolvedDatabase
-        /// The ordinals of the only states in which the place holds; nil if it holds in all of them.
-        let ordinals: TreeIdentity?
-
-        /// Returns true if another actor reads the same: a user on another device does; the service is not a user.
-        func serves(_ database: DatabaseID, _ other: Actor) -> Bool {
-            asked == database && actor.user.utf8.elementsEqual(other.user.utf8)
-                && (actor == .service) == (other == .service)
-        }
-    }
-
-    /// The number of databases that are kept; others are looked up each time.
-    private static let keptPlaces = 8
 
     /// The number of names above which everything is forgotten and read again.
     private static let maximumCount = 1 << 17
@@ -40,7 +52,6 @@ final class NameDirectory: Sendable {
     private let state = Lock(State())
     /// The secret of a store whose log has none yet.
     private let newSecret: StoreSecret?
-    let sharedZones = MemberZoneDirectory()
     /// The number of texts that were ever added to ``knownTexts``.
     private let addedTexts = Atomic(0)
 
@@ -52,20 +63,53 @@ final class NameDirectory: Sendable {
     /// - Throws: ``Refusal`` for an actor that may not read it.
     func place(_ database: DatabaseID, _ actor: Actor, in snapshot: Snapshot) throws -> ResolvedDatabase {
         if database.scope != .public { try requireAvailable(actor, in: snapshot) }
-        let known = state.withLock { state in state.places.first { $0.serves(database, actor) } }
-        if let known, try known.ordinals == nil || known.ordinals == snapshot.identity(of: ViewTree.ordinals) {
-            return known.place
+        let user = ExactName(text: actor.user)
+        let key = DatabaseKey(database: database, user: user, isService: actor == .service)
+        let known = state.withLock { $0.databases[key] }
+        if let known, try known.source == nil || known.source == Databases.Source(snapshot, ViewTree.ordinals) {
+            return known.value
         }
         let place = try ResolvedDatabase(database, as: actor, self, in: snapshot)
         // The name of the record of an actor whom the state does not have may still be chosen.
         let isFinal = try place.ordinal != 0 && (actor.user.isEmpty || snapshot.ordinal(of: .user(actor.user)) != nil)
-        let ordinals = try isFinal ? nil : snapshot.identity(of: ViewTree.ordinals)
-        state.withLock { state in
-            state.places.removeAll { $0.serves(database, actor) }
-            if state.places.count >= Self.keptPlaces { state.places.removeLast() }
-            state.places.insert(KnownPlace(asked: database, actor: actor, place: place, ordinals: ordinals), at: 0)
-        }
+        let source = try isFinal ? nil : Databases.Source(snapshot, ViewTree.ordinals)
+        state.withLock { $0.databases.keep(place, for: key, source) }
         return place
+    }
+
+    /// Returns a zone of the shared database of a user. After a member left or a permission changed, and in branches
+    /// and the past, the trees of shares and memberships are others, so that no earlier result is returned.
+    ///
+    /// - Parameters:
+    ///   - member: the ordinal of the user; 0 if the state has none.
+    ///   - find: reads the zone from the state; no error is kept.
+    func zone(
+        _ id: ZoneID, of member: UInt64, in trees: Snapshot, _ find: () throws -> MemberZone
+    ) throws -> MemberZone {
+        let source = try Zones.Source(trees, ViewTree.shares, ViewTree.memberships)
+        let key = ZoneKey(member: member, zone: id)
+        if let known = state.withLock({ $0.zones[key, source] }) {
+            // Zones are in another tree, which every commit changes.
+            guard try trees.zoneStatus(known.zone.database, known.zone.zone) == .alive else {
+                throw Refusal.missingZone(id.name, rule: .zonesOfMembers)
+            }
+            return known
+        }
+        let found = try find()
+        state.withLock { $0.zones.keep(found, for: key, source) }
+        return found
+    }
+
+    func grants(of type: UInt64, in trees: Snapshot) throws -> TypeGrants {
+        let source = try Grants.Source(trees, ViewTree.schema)
+        if let known = state.withLock({ $0.grants[type, source] }) { return known }
+        let grants = try trees.grants(of: type)
+        let isUserType = isSameText(try text(.recordType, type, in: trees), UserRecord.type)
+        let found = TypeGrants(
+            grants: grants, isUserType: isUserType,
+            isReadByAll: !isUserType && grants.contains { $0.role == "_world" && $0.permissions.contains(.read) })
+        state.withLock { $0.grants.keep(found, for: type, source) }
+        return found
     }
 
     /// Requires that the account of the actor is available. Costs nothing if no account was ever set.
@@ -92,7 +136,7 @@ final class NameDirectory: Sendable {
     }
 
     func name(_ namespace: Namespace, _ ordinal: UInt64, in snapshot: Snapshot) throws -> InternedName.Name? {
-        if let known = state.withLock({ $0.names[namespace.index][ordinal] }) { return known }
+        if let known = state.withLock({ $0.names.name(namespace, ordinal) }) { return known }
         guard let name = try snapshot.name(namespace, ordinal) else { return nil }
         keep(name, ordinal)
         return name
@@ -105,7 +149,7 @@ final class NameDirectory: Sendable {
                 state.texts.version = addedTexts.load(ordering: .relaxed)
             }
             state.ordinals[name] = ordinal
-            state.names[name.namespace.index][ordinal] = name
+            state.names.collect(InternedName(ordinal: ordinal, name: name))
             state.count += 1
             guard ordinal < Self.maximumCount else { return }
             switch name {
@@ -157,7 +201,7 @@ final class NameDirectory: Sendable {
 
 /// The names of a state, which are first looked up in the directory of its reader.
 struct SnapshotNames: NameResolver {
-    let directory: NameDirectory
+    let directory: Directory
     let snapshot: Snapshot
 
     func name(_ namespace: Namespace, _ ordinal: UInt64) throws -> InternedName.Name? {

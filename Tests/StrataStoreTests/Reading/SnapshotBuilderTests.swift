@@ -5,7 +5,7 @@ import Testing
 @testable import StrataStore
 
 @Suite("Zones that snapshots of one state share")
-struct NewestReadersTests {
+struct SnapshotBuilderTests {
     private static let anna = Actor(user: "anna", device: "phone")
 
     private static func store() throws -> Store {
@@ -19,10 +19,10 @@ struct NewestReadersTests {
     func shared() throws {
         let store = try Self.store()
         let (first, second) = (store.snapshot(), store.snapshot())
-        #expect(first.readers === second.readers)
+        #expect(first.zoneTable === second.zoneTable)
         _ = try store.modify(NoteRequest.saving(["b"]), as: Self.anna)
         let third = store.snapshot()
-        #expect(third.readers !== first.readers)
+        #expect(third.zoneTable !== first.zoneTable)
         let id = NoteRequest.id("b")
         #expect(throws: Refusal.self) { try second.record(id, in: NoteRequest.database, as: Self.anna) }
         _ = try third.record(id, in: NoteRequest.database, as: Self.anna)

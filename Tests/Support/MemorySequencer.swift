@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplication
 import StrataSystem
 
 /// A sequencer in memory, for several logs of one process. Each log has a sequencer object of its own over the same
