@@ -8,7 +8,7 @@ extension EventKind {
         SchemaChangedEvent.self, UserChangedEvent.self, DeviceSeenEvent.self, UserRecordNamedEvent.self,
         ClientTokenEvent.self,
         ShareSavedEvent.self, MemberChangedEvent.self, SharedRecordEvent.self, BaseMarkerEvent.self,
-        TokensExpiredEvent.self, SecretDrawnEvent.self, RequestRefusedEvent.self, NotificationDeliveredEvent.self,
-        ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
+        TokensExpiredEvent.self, SecretDrawnEvent.self, RulesStatedEvent.self, RequestRefusedEvent.self,
+        NotificationDeliveredEvent.self, ConsoleActedEvent.self, NothingToDeleteEvent.self, FetchedEvent.self,
     ]
 }

@@ -29,6 +29,7 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     package static let continuation = EventKind(rawValue: 81)
     package static let tokensExpired = EventKind(rawValue: 82)
     package static let secretDrawn = EventKind(rawValue: 83)
+    package static let rulesStated = EventKind(rawValue: 84)
     package static let requestRefused = EventKind(rawValue: 128)
     package static let fetched = EventKind(rawValue: 129)
     package static let notificationDelivered = EventKind(rawValue: 130)
@@ -47,6 +48,7 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
         (.memberChanged, "member changed"), (.sharedRecord, "shared record"), (.keyChanged, "key changed"),
         (.baseMarker, "base marker"),
         (.continuation, "continuation"), (.tokensExpired, "tokens expired"), (.secretDrawn, "secret drawn"),
+        (.rulesStated, "rules stated"),
         (.requestRefused, "request refused"), (.fetched, "fetched"),
         (.notificationDelivered, "notification delivered"), (.consoleActed, "console acted"),
         (.nothingToDelete, "nothing to delete"),
@@ -55,8 +57,11 @@ package struct EventKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// True for audit events, which a reader that does not know them may skip. Other kinds may not be skipped.
     package var isAudit: Bool { rawValue >= 128 }
 
-    /// True for events that accompany the first use of a name, a device or the store, in commits of every kind.
-    package var isIncidental: Bool { [.nameInterned, .deviceSeen, .userRecordNamed, .secretDrawn].contains(self) }
+    /// True for events that accompany the first use of a name, a device, the store or its rules, in commits of every
+    /// kind.
+    package var isIncidental: Bool {
+        [.nameInterned, .deviceSeen, .userRecordNamed, .secretDrawn, .rulesStated].contains(self)
+    }
 
     package var description: String {
         Self.known.first { $0.kind == self }?.name ?? "unknown event \(rawValue)"

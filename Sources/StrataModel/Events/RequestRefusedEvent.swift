@@ -27,9 +27,9 @@ package struct RequestRefusedEvent: EventBody {
 
     package var code: UInt64
     package var message: String?
-    /// The complete request, encoded; nil if it was too large.
+    /// The complete request, encoded; nil if it was not kept.
     package private(set) var request: [UInt8]?
-    /// The length of a request that was too large to keep.
+    /// The length of a request that was not kept.
     package private(set) var requestBytes: UInt64
     package var culprits: [Culprit]
 
@@ -37,10 +37,17 @@ package struct RequestRefusedEvent: EventBody {
     package init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
         self.code = code
         self.message = message
-        let isTooLarge = request.map { $0.count > Self.maximumRequestBytes } ?? false
-        self.request = isTooLarge ? nil : request
-        requestBytes = isTooLarge ? UInt64(request?.count ?? 0) : 0
+        self.request = request
+        requestBytes = 0
         self.culprits = culprits
+        if let request, request.count > Self.maximumRequestBytes { dropRequest() }
+    }
+
+    /// Keeps only the length of the request.
+    package mutating func dropRequest() {
+        guard let request else { return }
+        requestBytes = UInt64(request.count)
+        self.request = nil
     }
 
     /// Replaces the kept request.

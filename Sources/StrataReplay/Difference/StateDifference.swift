@@ -73,7 +73,7 @@ public struct StateDifference {
         Processors.perform(parts.count) { [store] index in
             let part = parts[index]
             let result = Result {
-                try store.asOf(part.offset, aloneIn: RerunPart.memoryPages, zones: part.zones)
+                try store.asOf(part.offset, aloneIn: Rerun.memoryPages, zones: part.zones)
             }
             results.withLock { $0[index] = result }
         }

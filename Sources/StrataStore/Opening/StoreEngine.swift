@@ -62,6 +62,8 @@ final class StoreEngine: Sendable {
         var rules = options.rules
         rules.secrets.newSecret = newSecret
         rules.secrets.recordsSecret = log.end.offset == 0
+        let stated = options.stated
+        rules.stated = { _ in stated }
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)

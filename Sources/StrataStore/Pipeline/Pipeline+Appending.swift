@@ -29,7 +29,10 @@ extension Pipeline {
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
         var answers = BatchAnswers(log, reader, showing: snapshot)
-        for entry in batch.entries { answers.add(entry, positions, failure, standing) }
+        for var entry in batch.entries {
+            entry.submission.judgedOn = batch.offset(of: entry.submission.judgedOn, positions)
+            answers.add(entry, positions, failure, standing)
+        }
         assert(
             answers.lastOffset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites,
             "an answer comes after the state that shows it")

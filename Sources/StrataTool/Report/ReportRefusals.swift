@@ -132,14 +132,15 @@ struct ReportRefusal {
     }
 
     private static func items(leftOut shape: RequestShape) -> [Item] {
-        // The request contains only the omitted items, so indices count only those.
+        // A request for records contains only the omitted items, so indices count only those.
+        let isWhole = shape.wholeRequest != nil
         var (saveCount, deleteCount) = (0, 0)
         return shape.leftOut.compactMap { item in
             let index = item.list == .saves ? saveCount : deleteCount
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                item.list, index, of: shape.request, code: refusal.code.rawValue,
+                item.list, isWhole ? item.index : index, of: shape.request, code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
         }
     }

@@ -76,11 +76,16 @@ final class BaseReading {
     static let ranks: [EventKind: Int] = [
         .nameInterned: 1, .userRecordNamed: 2, .databaseCreated: 3, .userChanged: 4, .deviceSeen: 5,
         .schemaChanged: 6, .zoneSaved: 7, .zoneDeleted: 7, .subscriptionSaved: 8, .subscriptionDeleted: 8,
-        .clientTokenKept: 9, .tokensExpired: 10, .secretDrawn: 11, .notificationDelivered: 12, .shareSaved: 13,
-        .memberChanged: 14, .sharedRecord: 15, .recordSaved: 16, .baseMarker: 17,
+        .clientTokenKept: 9, .tokensExpired: 10, .secretDrawn: 11, .rulesStated: 12, .notificationDelivered: 13,
+        .shareSaved: 14, .memberChanged: 15, .sharedRecord: 16, .recordSaved: 17, .baseMarker: 18,
     ]
 
     private func checkOrder(of kind: EventKind) throws {
+        guard EventKind.known.contains(where: { $0.kind == kind }) else {
+            throw StrataError(
+                .newerFormat, "A base has an event of a kind unknown to this version.",
+                .init(found: "event \(kind.rawValue)"))
+        }
         guard let rank = Self.ranks[kind], rank >= lastRank else {
             throw StrataError(
                 .brokenSequence, "A base has an event of the wrong kind or out of order.", .init(found: "\(kind)"))

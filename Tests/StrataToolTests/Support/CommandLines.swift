@@ -87,7 +87,6 @@ enum CommandLines {
         line(
             "minimize", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
             ["A commit that is left", "The end of a minimization"]),
-        line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),
         Line(
             command: "export", words: ["export", store],
