@@ -253,9 +253,9 @@ import Testing
             if noted.request != nil { kept += 1 } else { lengths += 1 }
             bytes += commit.payload.count
             #expect(noted.request != nil || noted.bytesNotKept ?? 0 > 200_000)
-            #expect(noted.judgedOn == 1)
+            #expect(noted.judgedOn ?? .max < noted.offset)
         }
-        #expect(kept > 30 && lengths > 5 && bytes < KeptRequests.maximumBytes + 50 * 200)
+        #expect(kept > 30 && lengths > 5 && bytes < KeptRequests.maximumBytes + 50 * 500)
     }
 }
 
