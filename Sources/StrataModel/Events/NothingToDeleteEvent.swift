@@ -6,8 +6,11 @@ package struct NothingToDeleteEvent: EventBody {
         Shown("asked", "the request in words, as far as kept", after: " not found; request: ") {
             ShownRequest(bytes: $0.request, byteCount: $0.requestBytes)
         }
-        Shown("request", "the whole request (format.md, §19), in hexadecimal", if: "if it was kept") {
-            $0.request.map(hexadecimal(of:))
+        Shown(
+            "request", "the whole request (format.md, §19), in hexadecimal",
+            if: "if it was kept, and has no URLs and addresses"
+        ) {
+            $0.request.flatMap(plainHexadecimal(ofRequest:))
         }
         Shown("requestBytes", "its length", if: "if it was not kept") { $0.requestBytes > 0 ? $0.requestBytes : nil }
     }

@@ -15,8 +15,6 @@ extension Explanation {
         if case .modifyRecords(let body) = request.content { (policy, isAtomic) = (body.policy, body.isAtomic) }
         asked = request.itemCounts == nil ? request.sentence(reveals: false) : nil
         items = request.items.map { item in
-            // The name of an item that joins a share is the secret token of a URL.
-            if case .joinShares = request.content { return Item(item.list, item.index, name: "share of a URL") }
             let zone = item.zone.map { request.names.zone($0) ?? ZoneID("") }
             guard let name = item.name else { return Item(item.list, item.index, name: zone?.name ?? "") }
             var explained = Item(item.list, item.index, zone: zone, name: name)

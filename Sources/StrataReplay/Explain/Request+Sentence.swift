@@ -32,12 +32,3 @@ extension Request {
             .map { "\($0.0) the \(kind)\($0.1.count == 1 ? "" : "s") \(list($0.1))" }.joined(separator: ", ")
     }
 }
-
-extension RequestShape {
-    /// True if the shape may have tokens of URLs, or addresses of people.
-    package var mayHaveAddresses: Bool {
-        if kind == .administer || kind == .joinShares || !shareChanges.isEmpty { return true }
-        guard case .modifyRecords(let body)? = request?.content else { return false }
-        return body.saves.contains { $0.sharing != nil }
-    }
-}

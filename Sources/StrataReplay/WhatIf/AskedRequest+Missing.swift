@@ -1,5 +1,4 @@
 import StrataModel
-import StrataRules
 import StrataStore
 
 extension AskedRequest {
@@ -22,12 +21,4 @@ extension AskedRequest {
 extension EnvelopeHeader {
     /// False in commits of earlier releases by an actor without an ordinal.
     var namesActor: Bool { user != 0 || actorKind != nil }
-}
-
-extension OperationInfo {
-    init(_ header: EnvelopeHeader) {
-        self.init(
-            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
-            groupName: header.groupName)
-    }
 }

@@ -173,7 +173,7 @@ final class RequestRerun {
         return .note(
             .init(
                 event: event, kind: envelope.header.operationKind, actor: actor,
-                operation: OperationInfo(envelope.header), judgedOn: nil))
+                operation: OperationInfo(of: envelope.header), judgedOn: nil))
     }
 
     /// Keeps a commit that is the same in both timelines; returns false if it is not, having applied nothing.
@@ -402,14 +402,16 @@ final class RequestRerun {
     /// A request that wrote nothing, with its audit.
     private typealias Audited = (asked: RebuiltRequest, event: Event, commit: Commit)
 
-    /// Returns the request of an audit; nil if the log does not have it, or not its actor.
+    /// Returns the request of an audit; nil if the log does not have it or its actor, or if it cannot be read.
     private func audited(at offset: UInt64) throws -> Audited? {
         let commit = try log.requiredCommit(at: offset)
-        guard let asked = try requests.asked(by: commit).flatMap({ RebuiltRequest($0) }),
-            let event = try Envelope(decoding: commit.payload).plainAudit
-        else { return nil }
-        useRules(at: offset)
-        return (asked, event, commit)
+        do {
+            guard let asked = try requests.asked(by: commit).flatMap({ RebuiltRequest($0) }),
+                let event = try Envelope(decoding: commit.payload).plainAudit
+            else { return nil }
+            useRules(at: offset)
+            return (asked, event, commit)
+        } catch let error as StrataError where error.code == .malformed { return nil }
     }
 
     /// Judges the requests that were judged before the next commit. Returns false if one of them is answered in another

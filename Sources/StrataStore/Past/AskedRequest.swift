@@ -5,9 +5,9 @@ import StrataRules
 /// A request as the log records it: one that was committed, or one that a note reports as refused or as changing
 /// nothing. Parts that are not recorded are nil.
 package struct AskedRequest: Sendable, Equatable {
-    /// Nil if it was not kept: because it was too large (``bytesNotKept``), or by an earlier release.
+    /// Nil if it was not kept: with ``bytesNotKept`` by a limit, and else by an earlier release.
     package var request: Request?
-    /// The length of a request that was too large to keep.
+    /// The length of a request that was too large, or more than is kept of its user in an hour.
     package var bytesNotKept: Int?
     package var actor: Actor?
     /// The newest commit in the state on which the request was judged: of a commit, nearly always the one before it.
@@ -96,7 +96,7 @@ package struct AskedRequest: Sendable, Equatable {
 }
 
 extension OperationInfo {
-    fileprivate init(of header: EnvelopeHeader) {
+    package init(of header: EnvelopeHeader) {
         self.init(
             id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
             groupName: header.groupName)

@@ -28,7 +28,7 @@ final class SpeculativeState {
         nextOffset = end.offset + 1
         lastTime = time
         self.losses = losses
-        // So a commit was judged on the state in front of it, and need not say on which.
+        // Each commit is therefore judged on the one before it, and need not say on which.
         assert(fold.offset == end.offset, "a line begins at the end of the log")
     }
 

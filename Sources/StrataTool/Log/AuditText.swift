@@ -6,7 +6,7 @@ enum AuditText {
     /// `14 server record changed`.
     static func code(_ number: UInt64) -> String { RequestRefusedEvent.text(ofCode: number) }
 
-    /// Summarizes a request as far as it was kept.
+    /// Summarizes a request as far as it was kept, without URLs and addresses.
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
         guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
         guard let request = try? Request(decoding: bytes[...]) else {
@@ -28,12 +28,13 @@ enum AuditText {
         case .modifyRecords: kind = "modify records"
         case .modifyZones: kind = "modify zones"
         case .modifySubscriptions: kind = "modify subscriptions"
-        case .administer: kind = "administer"
+        case .administer:
+            (kind, items) = ("administer", [Printable.escaped(request.sentence(reveals: false) ?? "")])
         case .declareSchema: (kind, items) = ("declare a schema", names.recordTypes.map { Printable.escaped($0) })
         case .notify: kind = "notify"
         case .joinShares(let body):
             kind = body.action == .accept ? "accept shares" : "request access to shares"
-            items = body.tokens.map { Printable.escaped($0) }
+            items = [body.tokens.count.counted("URL")]
         }
         let text = "\(kind) of \(place(request.database))"
         return items.isEmpty ? text : text + ": " + items.joined(separator: ", ")

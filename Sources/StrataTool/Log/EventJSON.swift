@@ -1,4 +1,5 @@
 import StrataModel
+import StrataReplay
 import StrataStore
 
 /// Describes events as JSON.

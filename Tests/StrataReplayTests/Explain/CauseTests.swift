@@ -85,7 +85,7 @@ struct CauseTests {
         Case(
             name: "notice", request: notice, code: .permissionFailure,
             asked: "note the notifications of anna"),
-        Case(name: "join", request: join, code: .permissionFailure, items: ["share of a URL"]),
+        Case(name: "join", request: join, code: .unknownItem, items: ["share of a URL"]),
         Case(
             name: "join", request: join, actor: signedOut, code: .notAuthenticated, items: ["share of a URL"]),
     ]
@@ -178,8 +178,7 @@ struct CauseTests {
 
     @Test("An explanation opens one past state, wherever in a long history it is")
     func oneState() throws {
-        let directory = try TestDirectory()
-        let world = try RefusingStore(at: directory.path("Notes.strata"))
+        let world = try RefusingStore()
         let commits: UInt64 = 20_000
         var base = try world.save("milk")
         for index in 0..<commits { base = try world.save("milk", ["n": .int64(Int64(index))], base: base) }

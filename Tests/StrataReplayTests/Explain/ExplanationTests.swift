@@ -222,7 +222,7 @@ import Testing
         let world = try RefusingStore(options)
         let why = try world.explainRefusal(of: one.ask(world), as: one.actor)
         #expect(why.outcome == .refused && why.judgedAt == world.askedOn && why.notes.isEmpty, "\(why.notes)")
-        #expect(why.actor == one.actor)
+        #expect(why.actor.user == one.actor.user)
         let rules = one.isWhole ? why.rules : why.culprits.flatMap(\.rules)
         #expect(rules.map(\.rule) == [one.rule], "\(why)")
         if one.isWhole {

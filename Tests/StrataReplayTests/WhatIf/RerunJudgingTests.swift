@@ -158,8 +158,8 @@ struct RerunJudgingTests {
         let store = try history(3)
         defer { try? store.close() }
         let all = try audits(store.log)
-        try #require(all.contains { $0.offset - $0.judgedOn > 3 } && all.contains { $0.offset - $0.judgedOn <= 3 })
-        for lookahead in [AuditedRequests.lookahead, 3] {
+        try #require(all.contains { $0.offset - $0.judgedOn > 2 } && all.contains { $0.offset - $0.judgedOn <= 2 })
+        for lookahead in [AuditedRequests.lookahead, 2] {
             var audited = try AuditedRequests(store.log, from: 1, through: store.offset, lookahead: lookahead)
             var found: [[UInt64]] = []
             for state in 0..<store.offset { found += try audited.offsets(judgedOn: state).map { [state, $0] } }

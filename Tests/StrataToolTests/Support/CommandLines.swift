@@ -46,6 +46,7 @@ enum CommandLines {
         line("dump", [], []),
         line("verify", [], ["What `verify` prints"]),
         line("verify", ["--deep"], ["What `verify` prints"]),
+        line("verify", ["--judge"], ["What `verify` prints"]),
         line("repair", [], ["What `repair` prints"]),
         line("get", ["milk", "--user", "anna", "--zone", "Notes"], ["A record in full"]),
         line("records", ["--user", "anna"], ["A record in a list", "The end of a list of records"]),
