@@ -5,6 +5,9 @@ import StrataModel
 extension ReplicatedLog {
     private static let firstPauseMilliseconds = 20
     private static let longestPauseMilliseconds = 2_000
+    /// The time for one attempt to find out what became of an append, and the shortest pause before the next one.
+    private static let settlingMilliseconds = 500
+    private static let shortestRest = 100
     /// The time after which a sequencer is asked what it has, because it names an entry that cannot be read.
     private static let doubtMilliseconds = 500
 
@@ -12,7 +15,8 @@ extension ReplicatedLog {
         if commits.isEmpty { return Appended(positions: []) }
         let limit = maximumCommitBytes
         guard commits.allSatisfy({ $0.payload.count <= limit }) else { throw .tooLarge(limit: limit) }
-        try copy.validate(commits)
+        // With their touches, which the copy needs when it reads the entry.
+        let commits = try copy.validated(commits)
         if state.withLock({ $0.isClosed }) { throw .notWritten(closedError) }
         return try turn.withLock { (_) throws(AppendFailure) -> Appended in
             try finishFlight(milliseconds: options.outcomeMilliseconds)
@@ -25,6 +29,25 @@ extension ReplicatedLog {
         try append(commits, expecting: expecting)
     }
 
+    package var isUnsettled: Bool { state.withLock { $0.isUnsettled } }
+
+    /// Waits for an append that ended without an outcome, and finds out what became of it; returns false once the log is
+    /// closed.
+    package func settleOnce() -> Bool {
+        let isOpen = state.wait { $0.isClosed ? false : $0.isUnsettled ? true : nil }
+        guard isOpen else { return false }
+        let start = ContinuousClock.now
+        if (try? settle(milliseconds: Self.settlingMilliseconds)) != nil { return true }
+        let left = Self.settlingMilliseconds - Int(start.duration(to: .now) / .milliseconds(1))
+        state.wait(milliseconds: max(Self.shortestRest, left)) { $0.isClosed ? () : nil }
+        return true
+    }
+
+    /// Finds out what became of an append whose outcome is unknown, and returns the end. After that, its commits follow
+    /// the position that it expected, or they never will.
+    ///
+    /// - Throws: ``AppendFailure/unknown(_:)`` if that is still unknown after `milliseconds`, or until the log is
+    ///   opened again.
     package func settle(milliseconds: Int) throws(AppendFailure) -> Position {
         try turn.withLock { (_) throws(AppendFailure) -> Position in
             try finishFlight(milliseconds: milliseconds)
@@ -129,6 +152,22 @@ extension ReplicatedLog {
     /// - Throws: `.notWritten` if the entry never left; `.unknown` after `milliseconds`, or if no entry can be read any
     ///   more. The flight then continues.
     func outcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
+        defer { noteSettling() }
+        return try nextOutcome(milliseconds: milliseconds)
+    }
+
+    private func noteSettling() {
+        let (isNews, watcher) = state.withLock { state in
+            let isUnsettled = state.flight != nil
+            defer { state.isUnsettled = isUnsettled }
+            return (isUnsettled != state.isUnsettled, isUnsettled ? nil : state.watcher)
+        }
+        guard isNews else { return }
+        state.notifyAll()
+        watcher?()
+    }
+
+    private func nextOutcome(milliseconds: Int) throws(AppendFailure) -> Flight.Outcome {
         var (start, partsBefore) = (ContinuousClock.now, 0)
         var pause = Self.firstPauseMilliseconds
         var reason: StrataError?

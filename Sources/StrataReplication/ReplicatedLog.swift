@@ -17,6 +17,8 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     package struct Options: Sendable {
         /// The time after which an append reports that its outcome is unknown.
         package var outcomeMilliseconds: Int
+        /// The time in which the home writer answers requests; elections of the log's servers count against it.
+        package var answerMilliseconds: Int
         /// The number of entries after which the copy is synced and notes how far it has come.
         package var notedEntries: UInt64
         /// The options of the store that decide how requests are judged, a line with the name and the value for each.
@@ -35,11 +37,12 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         package var earlyEntries: UInt64
 
         package init(
-            outcomeMilliseconds: Int = 10_000, notedEntries: UInt64 = 1_000, terms: String = "", address: String? = nil,
-            filesDirectory: String? = nil, notesProgress: Bool = true, givesIdentity: Bool = true,
-            earlyEntries: UInt64 = .max
+            outcomeMilliseconds: Int = 10_000, answerMilliseconds: Int = 12_000, notedEntries: UInt64 = 1_000,
+            terms: String = "", address: String? = nil, filesDirectory: String? = nil, notesProgress: Bool = true,
+            givesIdentity: Bool = true, earlyEntries: UInt64 = .max
         ) {
             self.outcomeMilliseconds = outcomeMilliseconds
+            self.answerMilliseconds = answerMilliseconds
             self.notedEntries = notedEntries
             self.terms = terms
             self.address = address
@@ -75,6 +78,8 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         var parts = CollectedParts()
         /// The append that is not settled; its entry was decided on `entry` unless it has an outcome.
         var flight: Flight?
+        /// True if an append ended without an outcome, which has not been found out yet.
+        var isUnsettled = false
         /// True while a thread reads entries.
         var isReading = false
         var isClosed = false
@@ -103,7 +108,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     package let copy: SegmentedLog
     package var source: SegmentedLog { copy }
     let sequencer: any Sequencer
-    let options: Options
+    package let options: Options
     let identity: StoreIdentity
     let paths: StorePaths
     /// Distinguishes the entries of this opening.
@@ -116,6 +121,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     /// Held while the mark of the copy is written.
     private let noting = Lock(true)
     private let follower = WorkerHandle()
+    private let settler = WorkerHandle()
     /// Gets the entries of a new copy that is opened early.
     private let opener = WorkerHandle()
 
@@ -291,6 +297,9 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         try follower.start(name: "strata-follow") { [self] in
             while followOnce() {}
         }
+        try settler.start(name: "strata-settle") { [self] in
+            while settleOnce() {}
+        }
     }
 
     package func close() throws {
@@ -303,6 +312,7 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
         state.notifyAll()
         opener.join()
         follower.join()
+        settler.join()
         // A thread that is reading ends first.
         state.wait { $0.isReading ? nil : () }
         let noting = Result { try note(isOpen: state.withLock { $0.flight != nil || $0.mustFence }, sharesNow: true) }
@@ -361,13 +371,6 @@ package final class ReplicatedLog: EventLog, ForwardingLog {
     }
 
     // MARK: The copy
-
-    package func prepare(_ commit: inout NewCommit) throws {
-        guard commit.payload.count <= maximumCommitBytes else {
-            throw AppendFailure.tooLarge(limit: maximumCommitBytes)
-        }
-        try copy.prepare(&commit)
-    }
 
     package func read(from offset: UInt64) throws -> any CommitCursor {
         let cursor = try copy.read(from: offset)

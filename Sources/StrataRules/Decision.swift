@@ -27,6 +27,8 @@ package struct Decision: Sendable {
     var statedRules: RulesStatedEvent?
     /// True if the commit creates, changes and ends no zone.
     var keepsZones = false
+    /// The records and zones that the commit touches, so that the log need not look for them.
+    package var touches: [Touch] = []
     /// The number of events of the commit.
     package var eventCount: Int = 0
     /// The states of records before the commit, for folding it into the state that was judged.
@@ -37,6 +39,23 @@ package struct Decision: Sendable {
         self.outcome = outcome
         unplacedResult = result
         self.trace = trace
+    }
+
+    /// Creates the decision to append a commit.
+    init(_ commit: CommitBuilder, _ header: EnvelopeHeader, _ result: RequestResult, trace: Trace? = nil) {
+        self.init(.nothing, result, trace: trace)
+        take(commit, header)
+    }
+
+    /// Takes the payload of a commit, and what it touches.
+    mutating func take(_ commit: CommitBuilder, _ header: EnvelopeHeader) {
+        let payload = commit.payload(header)
+        outcome = .commit(payload)
+        touches = commit.touches(of: payload)
+        assert(
+            touches == (try? payload.withUnsafeBytes { try Envelope.touches(of: $0) }),
+            "the touches of a decision are those of its payload")
+        eventCount = Int(commit.count)
     }
 
     /// The result of the request if its commit is at `offset`.

@@ -64,11 +64,10 @@ extension RecordsWriter {
         shape.shareChanges = acceptedShareChanges
         if let left = leftOut { shape.leaveOut(left.items, request: left.request) }
         let header = try judge.judging.context.header(.modifyRecords, user: user, device: device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new
         decision.found = found
         decision.changedTypes = newBindings.map { types[$0.type].ordinal }
-        decision.eventCount = Int(commit.count)
         decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }
         return decision
     }

@@ -21,11 +21,10 @@ extension Rules {
         }
         try commit.append(audit)
         let header = try context.header(kind, user: user, device: device, nil)
-        var decision = Decision(.commit(commit.payload(header)), RequestResult())
+        var decision = Decision(commit, header, RequestResult())
         decision.names = names.new
         decision.keepsZones = true
         decision.usage = .none
-        decision.eventCount = Int(commit.count)
         return try recordingStore(decision, view)
     }
 

@@ -73,7 +73,10 @@ package struct Rules: Sendable {
         let place = envelope.events.last?.kind.isAudit == true ? envelope.events.count - 1 : envelope.events.count
         envelope.events.insert(contentsOf: events, at: place)
         var recording = decision
-        recording.outcome = .commit(envelope.encoded())
+        let encoded = envelope.encoded()
+        recording.outcome = .commit(encoded)
+        // The events were encoded before: the names in them may have other places now.
+        recording.touches = try encoded.withUnsafeBytes { try Envelope.touches(of: $0) }
         recording.eventCount += events.count
         recording.statedRules = stated
         return recording

@@ -82,12 +82,6 @@ struct ReplicatedLogTests {
         try reader.log.close()
     }
 
-    @Test("A log that is not shared settles nothing by itself")
-    func settlingAlone() {
-        let log = MemoryLog()
-        #expect(unknown { () throws(AppendFailure) in _ = try log.settle(milliseconds: 1) })
-    }
-
     /// A sequencer whose answer to a question for the last number takes time.
     private final class SlowSequencer: Sequencer {
         let inner: MemorySequencer
@@ -285,6 +279,28 @@ struct ReplicatedLogTests {
             if case .unknown = error { return true }
         }
         return false
+    }
+
+    @Test("A log that is followed finds an unknown outcome by itself, and says so", arguments: [true, false])
+    func settlingByItself(isIn: Bool) throws {
+        let sequencer = SilentSequencer(sequence)
+        let copy = try TestCopy(sequencer, options: .init(outcomeMilliseconds: 30))
+        let settled = Monitor(0)
+        try copy.log.follow { [log = copy.log] in
+            if !log.isUnsettled { settled.withLock { $0 += 1 } }
+        }
+        try copy.append(1)
+        #expect(!copy.log.isUnsettled && settled.withLock { $0 } == 0)
+        let (expecting, commit) = (copy.log.end, copy.commit())
+        sequencer.mood.withLock { $0 = isIn ? .losesAnswers : .losesEntries }
+        #expect(unknown { () throws(AppendFailure) in _ = try copy.log.append([commit], expecting: expecting) })
+        #expect(copy.log.isUnsettled)
+        sequencer.mood.withLock { $0 = .open }
+        // An entry that was lost is sent again.
+        #expect(eventually { !copy.log.isUnsettled && settled.withLock { $0 } == 1 })
+        #expect(copy.log.end.offset == 2)
+        #expect(try copy.commits.last?.id == commit.id)
+        try copy.log.close()
     }
 
     @Test("An unknown outcome settles: the entry is in, or another made it void", arguments: [true, false])

@@ -38,6 +38,7 @@ package final class HostileLog: EventLog, ForwardingLog {
     private let hostility: FaultProfile
     private let random: SeededRandom
     private let log: MemoryLog
+    private let touches: TouchFunction
     package var source: MemoryLog { log }
     /// After an unknown outcome, the error of every append. Held while something is appended.
     private let refusal = Lock<StrataError?>(nil)
@@ -48,6 +49,7 @@ package final class HostileLog: EventLog, ForwardingLog {
         let random = SeededRandom(seed: seed)
         self.hostility = hostility
         self.random = random
+        self.touches = touches
         let gaps = UInt64(hostility.gaps)
         let gap: @Sendable () -> UInt64 = { random.next(below: 1_000) < gaps ? random.next(below: 5) : 0 }
         log = MemoryLog(gap: gaps > 0 ? gap : nil, touches: touches)
@@ -111,8 +113,8 @@ package final class HostileLog: EventLog, ForwardingLog {
         var time = log.endTime ?? Int64.min
         return commits.allSatisfy { commit in
             defer { time = commit.time }
-            var copy = commit
-            return commit.time >= time && (try? log.prepare(&copy)) != nil
+            guard commit.time >= time, commit.payload.count <= maximumCommitBytes else { return false }
+            return commit.touches != nil || (try? commit.payload.withUnsafeBytes(touches)) != nil
         }
     }
 
@@ -131,7 +133,6 @@ package final class HostileLog: EventLog, ForwardingLog {
     package var assignsNextOffset: Bool { log.assignsNextOffset }
     package var maximumCommitBytes: Int { log.maximumCommitBytes }
 
-    package func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
     package func trim(to offset: UInt64) throws -> Position { try log.trim(to: offset) }
     package func close() throws { try log.close() }
     package func waitForEnd(past offset: UInt64) async { await log.waitForEnd(past: offset) }

@@ -117,9 +117,14 @@ extension LogWorkload {
     func commitsPerSecond(
         _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], together count: Int = 1
     ) throws -> Double {
+        // A decision carries its touches.
+        let samples = try payloads.map { payload in
+            let touches = try payload.withUnsafeBytes { try Envelope.touches(of: $0) }
+            return NewCommit(id: .zero, time: 0, payload: payload, touches: touches)
+        }
         var next = 0
         return try Load.alone(seconds: size.roundSeconds) {
-            let group = (next..<next + count).map { payloads[$0 % payloads.count] }
+            let group = (next..<next + count).map { samples[$0 % samples.count] }
             next += count
             try append(group, to: log)
             return count
@@ -127,10 +132,12 @@ extension LogWorkload {
     }
 
     /// Appends a group as the pipeline of a store does.
-    func append(_ group: [ArraySlice<UInt8>], to log: SegmentedLog) throws {
+    func append(_ group: [NewCommit], to log: SegmentedLog) throws {
         let time = max(log.platform.time.nowMicroseconds(), log.endTime ?? .min)
-        var commits = group.map {
-            NewCommit(id: log.platform.random.nextIdentifier(), time: time, payload: $0)
+        var commits = group
+        for index in commits.indices {
+            commits[index].id = log.platform.random.nextIdentifier()
+            commits[index].time = time
         }
         // The log may accept a prefix, when a segment is full.
         while !commits.isEmpty { commits.removeFirst(try log.append(commits, expecting: log.end).positions.count) }

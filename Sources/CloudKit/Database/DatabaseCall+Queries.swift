@@ -86,7 +86,7 @@ extension DatabaseCall {
     }
 
     private func question(
-        _ request: PageRequest, _ opened: OpenedStore
+        _ request: PageRequest, _ opened: CloudStore
     ) throws -> StrataStore.Question {
         guard request.limit >= 0 else {
             throw CKError(
@@ -115,7 +115,7 @@ extension DatabaseCall {
         }
         do {
             let predicate = try query.question.content.get()
-            try PredicateCheck(options.predicates.engine).check(predicate)
+            try PredicateCheck(options.predicates).check(predicate)
             return Query(
                 query.recordType, where: predicate, order: try query.sortKeys(),
                 zone: request.zoneID?.model(for: client.userRecordName))

@@ -38,7 +38,7 @@ extension DatabaseCall {
 
     /// Calls `body` with each ID and its result, in order.
     private func fetch(
-        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, from opened: OpenedStore,
+        _ ids: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?, from opened: CloudStore,
         progress: ItemProgress<CKRecord.ID>?, _ body: (CKRecord.ID, Result<CKRecord, CKError>) -> Void
     ) throws {
         let models = ids.map { $0.model(for: client.userRecordName) }
@@ -101,7 +101,7 @@ extension DatabaseCall {
     private static let encryptionAttempts = 20
 
     private func submitOnce(
-        _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: OpenedStore
+        _ modification: RecordsModification, failing errors: [Int: CKError], _ opened: CloudStore
     ) async throws -> RecordsOutcome {
         let encoded = try EncodedModification(modification, failing: errors, self, opened)
         let answer = try await submit(encoded.request, to: opened.store)

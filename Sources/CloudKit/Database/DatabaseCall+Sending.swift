@@ -8,7 +8,7 @@ extension DatabaseCall {
     /// - Throws: `CKError`; other errors of the body are converted.
     nonisolated(nonsending) func asking<Value: Sendable>(
         _ kind: CloudStore.RequestKind, carriesToken: Bool = false,
-        _ body: nonisolated(nonsending) (OpenedStore) async throws -> Value
+        _ body: nonisolated(nonsending) (CloudStore) async throws -> Value
     ) async throws(CKError) -> Value {
         do {
             let (opened, fault) = try await send(kind, carriesToken: carriesToken)
@@ -25,7 +25,7 @@ extension DatabaseCall {
     /// Brings a request to the store, with the failure and the delay that the console set.
     private nonisolated(nonsending) func send(
         _ kind: CloudStore.RequestKind, carriesToken: Bool
-    ) async throws -> (OpenedStore, InjectedFault?) {
+    ) async throws -> (CloudStore, InjectedFault?) {
         let opened = try client.opened()
         let fault = opened.faults.inject(
             kind, of: client.actor, allowsCellularAccess: settings.allowsCellularAccess, carriesToken: carriesToken)
@@ -38,14 +38,14 @@ extension DatabaseCall {
         return (try usable(for: kind), fault)
     }
 
-    private func loseResponse(_ fault: InjectedFault, _ opened: OpenedStore) throws(CKError) {
+    private func loseResponse(_ fault: InjectedFault, _ opened: CloudStore) throws(CKError) {
         guard fault.losesResponse else { return }
         note(fault, opened)
         throw CKError(.serverResponseLost, message: "The request was applied, but its response was lost.")
     }
 
     /// Returns the store if the actor may make a request of this kind.
-    private func usable(for kind: CloudStore.RequestKind) throws(CKError) -> OpenedStore {
+    private func usable(for kind: CloudStore.RequestKind) throws(CKError) -> CloudStore {
         switch kind {
         // Subscriptions belong to a user: without an account there are none, even in the public database.
         case .modifyRecords, .modifyRecordZones, .modifySubscriptions, .fetchSubscriptions: try client.writable()
@@ -53,16 +53,16 @@ extension DatabaseCall {
         }
     }
 
-    private func note(_ fault: InjectedFault, _ opened: OpenedStore) {
+    private func note(_ fault: InjectedFault, _ opened: CloudStore) {
         if let text = fault.note { note(text, opened) }
     }
 
-    private func note(_ text: String, _ opened: OpenedStore) {
+    private func note(_ text: String, _ opened: CloudStore) {
         opened.store.noteFault(ConsoleNote(text, user: client.actor.user, device: client.actor.device))
     }
 
     /// Returns the errors of the items that the console makes fail on their own, by index.
-    func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: OpenedStore) -> [Int: CKError] {
+    func itemErrors(_ count: Int, _ kind: CloudStore.RequestKind, _ opened: CloudStore) -> [Int: CKError] {
         // An earlier process has already sent these items.
         if resentSince != nil { return [:] }
         let errors = opened.faults.strikeItems(count, kind, of: client.actor)

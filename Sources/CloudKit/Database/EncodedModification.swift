@@ -17,7 +17,7 @@ struct EncodedModification {
     /// - Parameter errors: The errors of items that the console makes fail, by index, deletes after saves.
     init(
         _ modification: RecordsModification, failing errors: [Int: CKError], _ call: DatabaseCall,
-        _ opened: OpenedStore
+        _ opened: CloudStore
     ) throws {
         self.modification = modification
         self.call = call
@@ -53,7 +53,7 @@ struct EncodedModification {
         request = Request(database: call.database, names: names, .modifyRecords(body))
     }
 
-    private mutating func fail(_ errors: [Int: CKError], _ opened: OpenedStore) {
+    private mutating func fail(_ errors: [Int: CKError], _ opened: CloudStore) {
         let count = modification.saves.count
         for (index, error) in errors {
             if index < count {
@@ -65,7 +65,7 @@ struct EncodedModification {
     }
 
     /// Adds the records of a conflict to a conflict error that the console injects.
-    private func conflict(_ error: CKError, _ record: CKRecord, _ opened: OpenedStore) -> CKError {
+    private func conflict(_ error: CKError, _ record: CKRecord, _ opened: CloudStore) -> CKError {
         guard error.code == .serverRecordChanged else { return error }
         let stored = try? opened.store.snapshot().record(
             model(record.recordID), in: call.database, as: call.client.actor, unreadable: .withoutFields)

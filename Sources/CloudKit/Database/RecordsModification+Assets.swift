@@ -23,7 +23,7 @@ extension RecordsModification {
     ///
     /// - Parameter isReplayed: True if the request is not sent again, so that its files may no longer exist.
     func importingAssets(
-        for call: DatabaseCall, _ opened: OpenedStore, isReplayed: Bool, _ progress: ItemProgress<Int>?
+        for call: DatabaseCall, _ opened: CloudStore, isReplayed: Bool, _ progress: ItemProgress<Int>?
     ) async -> RecordsModification {
         guard hasAssets else { return self }
         if isReplayed {

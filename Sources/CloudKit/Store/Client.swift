@@ -8,7 +8,7 @@ import StrataViews
 /// One device of one user on one store, or the reason that the store could not be opened.
 final class Client: Sendable {
     /// The opened store; a failure is the error of every call (docs/cloudkit.md).
-    private let opening: Result<OpenedStore, CKError>
+    private let opening: Result<CloudStore, CKError>
     let actor: Actor
     /// The name of a container whose store could not be opened.
     private let identifier: String
@@ -20,7 +20,7 @@ final class Client: Sendable {
     private let handedOut = Lock(HandedOut())
     let syncEngines = Lock(SyncEngines())
 
-    init(_ opened: OpenedStore, _ actor: Actor) {
+    init(_ opened: CloudStore, _ actor: Actor) {
         opening = .success(opened)
         self.actor = actor
         identifier = ""
@@ -43,7 +43,7 @@ final class Client: Sendable {
         return name
     }
 
-    func opened() throws(CKError) -> OpenedStore { try opening.get() }
+    func opened() throws(CKError) -> CloudStore { try opening.get() }
 
     var containerIdentifier: String {
         guard case .success(let opened) = opening else { return identifier }
@@ -122,13 +122,13 @@ final class Client: Sendable {
     }
 
     /// Returns the store for reading a database.
-    func readable(_ scope: CKDatabase.Scope) throws(CKError) -> OpenedStore {
+    func readable(_ scope: CKDatabase.Scope) throws(CKError) -> CloudStore {
         if scope != .public { try requireAccount() }
         return try opened()
     }
 
     /// Returns the store for changing it.
-    func writable() throws(CKError) -> OpenedStore {
+    func writable() throws(CKError) -> CloudStore {
         try requireAccount()
         return try opened()
     }

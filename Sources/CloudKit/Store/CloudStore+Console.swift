@@ -12,7 +12,7 @@ extension CloudStore {
     /// try store.console.purgeZone(notes, of: "anna")
     /// ```
     public var console: Console {
-        Console(opened: opened)
+        Console(opened: self)
     }
 
     /// Injects faults and performs actions that only the service can perform. Everything it does is recorded in the
@@ -22,7 +22,7 @@ extension CloudStore {
     /// last until they are used up or ``clearFaults()`` is called, and are not persisted. All other actions are as
     /// lasting as a save.
     public struct Console: Sendable {
-        let opened: OpenedStore
+        let opened: CloudStore
         var store: Store { opened.store }
 
         func doing(_ body: () throws -> Void) throws {

@@ -82,7 +82,7 @@ extension CloudStore {
                 message: "The container '\(identifier)' cannot use this store. \(reported.localizedDescription)",
                 cause: error)
         }
-        opened.containerIdentifier.withLock { $0 = identifier }
+        containerIdentifier.withLock { $0 = identifier }
         let container = NamedContainers.Known(container: container(user: user, device: device), store: self)
         return (ExactName(text: identifier), container)
     }

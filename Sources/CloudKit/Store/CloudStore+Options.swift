@@ -60,14 +60,7 @@ extension CloudStore {
     }
 
     /// Determines when a save is durable.
-    public enum Durability: Sendable, Hashable {
-        /// Before the call returns: a save survives a power loss.
-        case commit
-        /// Within this interval. The end of the process loses nothing; a power loss loses at most the last interval.
-        case interval(Duration)
-        /// When the operating system writes it, or with ``CloudStore/sync()``.
-        case system
-    }
+    public typealias Durability = StrataLog.Durability
 
     /// Determines how the asynchronous `modifyRecords` reports that an item of an atomic zone failed.
     public enum AtomicFailures: Sendable, Hashable {
@@ -78,21 +71,10 @@ extension CloudStore {
     }
 
     /// The predicates that a query may use.
-    public enum PredicateDialect: Sendable, Hashable {
-        /// The predicates that CloudKit accepts.
-        case cloudKit
-        /// All predicates that can be evaluated.
-        case extended
-    }
+    public typealias PredicateDialect = StrataQuery.PredicateDialect
 
-    /// Determines if saves extend the schema.
-    public enum SchemaMode: Sendable, Hashable {
-        /// Saving a new record type or key declares it.
-        case open
-        /// Undeclared types and keys are rejected, as in CloudKit's production environment; see
-        /// ``CloudStore/importSchema(_:)``.
-        case enforced
-    }
+    /// Determines if saves extend the schema. A store that enforces it needs ``CloudStore/importSchema(_:)``.
+    public typealias SchemaMode = StrataRules.SchemaMode
 
     /// The limits of a request, above which it fails with `limitExceeded`.
     public struct Limits: Sendable, Hashable {
@@ -138,10 +120,10 @@ extension CloudStore {
 extension CloudStore.Options {
     var engine: StoreOptions {
         StoreOptions(
-            containerIdentifier: containerIdentifier, durability: durability.engine, limits: limits.rules,
+            containerIdentifier: containerIdentifier, durability: durability.bounded, limits: limits.rules,
             assetBytes: UInt64(max(0, limits.assetBytes)), touchesParents: parentTouch,
             unknownTypesAreErrors: predicates == .cloudKit,
-            predicates: predicates.engine, schema: schema == .enforced ? .enforced : .open,
+            predicates: predicates, schema: schema,
             recordsRefusals: recordRefusals, recordsFetches: recordFetches, history: history.engine)
     }
 
@@ -167,19 +149,10 @@ extension CloudStore.Options {
     }
 }
 
-extension CloudStore.PredicateDialect {
-    var engine: StrataQuery.PredicateDialect { self == .cloudKit ? .cloudKit : .extended }
-}
-
-extension CloudStore.Durability {
-    fileprivate var engine: StrataLog.Durability {
-        switch self {
-        case .commit: return .commit
-        case .system: return .system
-        case .interval(let interval):
-            let (seconds, attoseconds) = interval.components
-            let clamped = min(max(seconds, 0), 86_400)
-            return .interval(milliseconds: max(1, Int(clamped) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)))
-        }
+extension Durability {
+    /// The same, with an interval from a millisecond to a day.
+    fileprivate var bounded: Durability {
+        guard case .interval(let interval) = self else { return self }
+        return .interval(min(max(interval, .milliseconds(1)), .seconds(86_400)))
     }
 }

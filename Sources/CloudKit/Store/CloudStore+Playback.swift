@@ -55,7 +55,7 @@ extension CloudStore {
         fileprivate init(_ reel: StrataStore.Playback, _ store: CloudStore) {
             (self.reel, self.store) = (reel, store)
             // No console event announces here that an account is usable again.
-            reel.onPlay { [weak store] in store?.opened.faults.wakeAll() }
+            reel.onPlay { [weak store] in store?.faults.wakeAll() }
         }
 
         /// Returns the container of a user's device at that time; the same container for the same user and device.

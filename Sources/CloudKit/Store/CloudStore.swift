@@ -14,10 +14,16 @@ import StrataSystem
 /// try store.close()
 /// ```
 public final class CloudStore: Sendable {
-    let opened: OpenedStore
-    var store: Store { opened.store }
+    private let held: HeldStore
+    var store: Store { held.store }
     /// The options of the store.
-    public var options: Options { opened.options }
+    public let options: Options
+    let faults: FaultInjector
+    let longLived: LongLivedOperations
+    let stagedAssets: StagedAssets
+    /// The name of the container, which ``use(_:forContainer:user:device:)`` changes.
+    let containerIdentifier: Lock<String>
+    let sharingObservers = Lock<[CKSystemSharingUIObserver.Reference]>([])
     private let clients = ClientTable()
 
     /// Opens the store in a directory, or creates one.
@@ -58,7 +64,28 @@ public final class CloudStore: Sendable {
     }
 
     init(_ options: Options, at path: String?, _ open: () throws -> Store) throws {
-        opened = try OpenedStore(options, at: path, open)
+        self.options = options
+        containerIdentifier = Lock(options.containerIdentifier)
+        do {
+            let store = try open()
+            held = HeldStore(store)
+            let files = try path.map { try RealFileSystem().anchored(at: $0) }
+            longLived = LongLivedOperations(in: path.map(KeptOperation.directory), files ?? RealFileSystem())
+            faults = FaultInjector.of(store)
+            stagedAssets = StagedAssets(of: store, held: held)
+            longLived.removeDrafts()
+            // A process that died during an erasure may have left them.
+            try longLived.removeErased(in: store, endsUnreadable: store.hasResumedErasure)
+            store.watchErasures { [weak self] in self?.removeErased() }
+        } catch {
+            throw CKError(engine: error)
+        }
+    }
+
+    /// Removes erased data that this process keeps outside the store, after another process's erasure.
+    private func removeErased() {
+        try? longLived.removeErased(in: store, endsUnreadable: true)
+        stagedAssets.removeRetired()
     }
 
     /// Returns the container of a user's device; the same container for the same user and device.
@@ -71,7 +98,7 @@ public final class CloudStore: Sendable {
         // No client is the service, whatever it calls itself: the service reads everything.
         if actor == .service { actor.device = "default" }
         return clients.container(of: actor) { actor in
-            Client(opened, actor)
+            Client(self, actor)
         }
     }
 
@@ -92,7 +119,13 @@ public final class CloudStore: Sendable {
     ///
     /// A store that is released without it is closed soon after its last container, database and fetched asset are
     /// released too. Only this method says when that is done, and if it failed.
-    public func close() throws { try opened.close() }
+    public func close() throws {
+        defer {
+            faults.wakeAll()
+            stagedAssets.removeAll()
+        }
+        do { try store.close() } catch { throw CKError(engine: error) }
+    }
 }
 
 /// The clients of a store that are in use, one for each device of a user.

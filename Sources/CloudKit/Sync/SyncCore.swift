@@ -313,7 +313,7 @@ final class SyncCore: Sendable {
 
     // MARK: The network
 
-    private func canReach(_ opened: OpenedStore) -> Bool {
+    private func canReach(_ opened: CloudStore) -> Bool {
         client.accountStatus == .available && !opened.faults.isCut(from: client.actor)
     }
 

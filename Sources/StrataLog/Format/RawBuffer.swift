@@ -1,5 +1,3 @@
-import StrataSystem
-
 /// Memory that grows and is freed with the object; its content is whatever was written last.
 // @unchecked: one thread at a time uses a buffer; the types that hold one are not shared while they work.
 final class RawBuffer: @unchecked Sendable {
@@ -29,26 +27,5 @@ final class RawBuffer: @unchecked Sendable {
         guard memory.count > count else { return }
         memory.deallocate()
         memory = .allocate(byteCount: count, alignment: 16)
-    }
-}
-
-/// Buffers that are reused: returning each of them to the allocator would cost its pages every time.
-final class BufferPool: Sendable {
-    private static let maximumCount = 16
-    private static let maximumBytes = 256 << 10
-
-    private let buffers = Lock<[RawBuffer]>([])
-
-    func take(_ count: Int) -> RawBuffer {
-        let buffer = buffers.withLock { $0.popLast() } ?? RawBuffer()
-        buffer.ensure(count)
-        return buffer
-    }
-
-    func give(_ buffer: RawBuffer) {
-        guard buffer.count <= Self.maximumBytes else { return }
-        buffers.withLock { buffers in
-            if buffers.count < Self.maximumCount { buffers.append(buffer) }
-        }
     }
 }

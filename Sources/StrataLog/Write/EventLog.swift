@@ -28,24 +28,18 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// - Throws: ``StrataError`` if that cannot be confirmed; what is known can still be read.
     func confirmEnd() throws -> Position
 
-    /// Finds out what became of an append to a shared log whose outcome is unknown, and returns the end. After that,
-    /// its commits follow the position that it expected, or they never will.
-    ///
-    /// - Throws: ``AppendFailure/unknown(_:)`` if that is still unknown after `milliseconds`, or until the log is
-    ///   opened again.
-    func settle(milliseconds: Int) throws(AppendFailure) -> Position
+    /// True while a shared log is finding out what became of an append whose outcome is unknown. After that, its commits
+    /// follow the position that it expected, or they never will. Other logs find it out when they are opened again.
+    var isUnsettled: Bool { get }
 
-    /// Begins to follow the other writers of a shared log. Called once.
+    /// Begins to follow the other writers of a shared log, and to find out about appends whose outcome is unknown.
+    /// Called once.
     ///
-    /// - Parameter body: called after others' commits were added, on any thread.
+    /// - Parameter body: called after others' commits were added, and after an outcome was found out, on any thread.
     func follow(_ body: @escaping @Sendable () -> Void) throws
 
     /// Returns true for a commit that this process appended; false if that is no longer known.
     func isOwn(_ offset: UInt64) -> Bool
-
-    /// Does the work on a commit that does not depend on its place in the log, such as compression, on the caller's
-    /// thread. This is optional: ``append(_:expecting:)`` does it for commits that were not prepared.
-    func prepare(_ commit: inout NewCommit) throws
 
     /// Appends commits after `expecting`, which must be the end: all of them or a prefix, which is never empty.
     ///
@@ -88,10 +82,7 @@ extension EventLog {
     package var isShared: Bool { false }
     package var segments: SegmentedLog? { nil }
     package func confirmEnd() throws -> Position { end }
-    package func settle(milliseconds: Int) throws(AppendFailure) -> Position {
-        throw .unknown(
-            StrataError(.outcomeUnknown, "The outcome of the last append is found when the log is opened again."))
-    }
+    package var isUnsettled: Bool { false }
     package func follow(_ body: @escaping @Sendable () -> Void) throws {}
     package func isOwn(_ offset: UInt64) -> Bool { true }
 }

@@ -30,8 +30,7 @@ struct FrameAssembler: ~Copyable {
         var durableOffset: UInt64
     }
 
-    /// Adds a commit's frames and compresses pieces that were not compressed ahead of time; returns the commit's chain
-    /// value.
+    /// Adds a commit's frames, compressed where that pays; returns the commit's chain value.
     mutating func add(_ commit: NewCommit, after end: Position, at place: Place) -> UInt32 {
         let offset = end.offset + 1
         return commit.payload.withUnsafeBytes { payload in
@@ -48,7 +47,7 @@ struct FrameAssembler: ~Copyable {
                     body.storeBytes(of: UInt32(pieceCount).littleEndian, toByteOffset: 12, as: UInt32.self)
                 }
                 let target = UnsafeMutableRawBufferPointer(rebasing: body[prefixBytes...])
-                let (codec, storedBytes) = Self.store(piece, commit.prepared.map { $0.compressed[index] }, into: target)
+                let (codec, storedBytes) = Self.store(piece, into: target)
                 finish(
                     FrameHeader(
                         kind: pieceCount > 1 ? .part : .commit, codec: codec, offset: offset, id: commit.id,
@@ -69,19 +68,10 @@ struct FrameAssembler: ~Copyable {
                 chain: end.chain, undurable: 0, bodyChecksum: 0), at: place)
     }
 
-    /// - Parameter ready: the result of compressing ahead of time; nil if there is none, `.some(nil)` if it does not
-    ///   pay.
     private static func store(
-        _ piece: UnsafeRawBufferPointer, _ ready: CompressedPiece??, into target: UnsafeMutableRawBufferPointer
+        _ piece: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) -> (FrameHeader.Codec, Int) {
-        switch ready {
-        case .some(.some(let compressed)):
-            target.copyMemory(from: compressed.bytes)
-            return (.lz4, compressed.bytes.count)
-        case .none:
-            if let count = Pieces.compress(piece, into: target) { return (.lz4, count) }
-        case .some(.none): break
-        }
+        if let count = Pieces.compress(piece, into: target) { return (.lz4, count) }
         target.copyMemory(from: piece)
         return (.stored, piece.count)
     }

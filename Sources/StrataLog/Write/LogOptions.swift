@@ -1,12 +1,13 @@
 import StrataModel
 
-/// The guarantee that a successful append gives.
+/// The guarantee that a successful append, and so a save, gives.
 public enum Durability: Sendable, Hashable {
     /// Appended means synced: it survives a loss of power.
     case commit
-    /// Appended means written: it survives the end of the process; a loss of power may take the last interval.
-    case interval(milliseconds: Int)
-    /// Appended means written; syncing is left to the operating system and to ``EventLog/sync()``.
+    /// Appended means written: it survives the end of the process; a loss of power may take the last interval, of at
+    /// least a millisecond.
+    case interval(Duration)
+    /// Appended means written; syncing is left to the operating system and to `sync()`.
     case system
 }
 
@@ -58,10 +59,10 @@ package struct LogOptions: Sendable {
                 .invalidArgument, "The step in which space is allocated ahead is out of bounds.",
                 .init(expected: "0 to \(segments.upperBound) bytes", found: "\(spaceStepBytes)"))
         }
-        if case .interval(let milliseconds) = durability, milliseconds < 1 {
+        if case .interval(let interval) = durability, interval < .milliseconds(1) {
             throw StrataError(
                 .invalidArgument, "The interval between syncs must be at least one millisecond.",
-                .init(found: "\(milliseconds) ms"))
+                .init(found: "\(interval / .milliseconds(1)) ms"))
         }
     }
 }

@@ -51,21 +51,13 @@ package final class MemoryLog: EventLog {
 
     // MARK: Writing
 
-    package func prepare(_ commit: inout NewCommit) throws {
-        guard commit.payload.count <= maximumCommitBytes else {
-            throw AppendFailure.tooLarge(limit: maximumCommitBytes)
-        }
-        // For its errors: a malformed payload must fail here, and not together with others that wait.
-        _ = try commit.payload.withUnsafeBytes { try touchFunction($0) }
-    }
-
     package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         if commits.isEmpty { return Appended(positions: []) }
         guard commits.allSatisfy({ $0.payload.count <= maximumCommitBytes }) else {
             throw .tooLarge(limit: maximumCommitBytes)
         }
         let touches: [[Touch]]
-        do { touches = try commits.map { try $0.payload.withUnsafeBytes { try touchFunction($0) } } } catch {
+        do { touches = try commits.map { try $0.touches ?? $0.payload.withUnsafeBytes(touchFunction) } } catch {
             throw .notWritten(
                 error as? StrataError
                     ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))

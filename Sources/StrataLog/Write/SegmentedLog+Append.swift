@@ -2,13 +2,6 @@ import StrataModel
 import StrataSystem
 
 extension SegmentedLog {
-    package func prepare(_ commit: inout NewCommit) throws {
-        guard commit.payload.count <= LogFormat.maximumCommitBytes else {
-            throw AppendFailure.tooLarge(limit: LogFormat.maximumCommitBytes)
-        }
-        try commit.prepare(touches: catalog.touches, pool: pool)
-    }
-
     package func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try append(commits, expecting: expecting, isDurable: options.durability == .commit)
     }
@@ -17,9 +10,22 @@ extension SegmentedLog {
         try append(commits, expecting: expecting, isDurable: false)
     }
 
-    /// Checks everything about commits that does not depend on their place in the log.
-    package func validate(_ commits: [NewCommit]) throws(AppendFailure) {
-        for commit in commits { _ = try touches(of: commit) }
+    /// Checks everything about commits that does not depend on their place in the log, and returns them with their
+    /// touches.
+    package func validated(_ commits: [NewCommit]) throws(AppendFailure) -> [NewCommit] {
+        var validated = commits
+        for index in commits.indices {
+            guard commits[index].payload.count <= LogFormat.maximumCommitBytes else {
+                throw .tooLarge(limit: LogFormat.maximumCommitBytes)
+            }
+            do { try validated[index].findTouches(by: catalog.touches) } catch {
+                throw .notWritten(
+                    error as? StrataError
+                        ?? StrataError(
+                            .invalidArgument, "The touches of the payload cannot be determined.", cause: error))
+            }
+        }
+        return validated
     }
 
     /// Returns the positions of the commits after `expecting` that have the ids of `commits`, up to the first that does
@@ -32,9 +38,7 @@ extension SegmentedLog {
         _ commits: [NewCommit], expecting: Position, isDurable: Bool
     ) throws(AppendFailure) -> Appended {
         if commits.isEmpty { return Appended(positions: []) }
-        var touches: [[Touch]] = []
-        touches.reserveCapacity(commits.count)
-        for commit in commits { touches.append(try self.touches(of: commit)) }
+        let commits = try validated(commits)
         return try writer.withLock { (writer) throws(AppendFailure) -> Appended in
             try checkWritable(writer)
             do { try platform.files.checkAnchor() } catch {
@@ -43,21 +47,9 @@ extension SegmentedLog {
                         ?? StrataError(.inputOutput, "The store's directory cannot be checked.", cause: error))
             }
             guard expecting == writer.end else {
-                return try appendAfterKnown(commits, touches, expecting: expecting, isDurable: isDurable, to: &writer)
+                return try appendAfterKnown(commits, expecting: expecting, isDurable: isDurable, to: &writer)
             }
-            return try append(commits[...], touches[...], isDurable: isDurable, to: &writer)
-        }
-    }
-
-    private func touches(of commit: NewCommit) throws(AppendFailure) -> [Touch] {
-        guard commit.payload.count <= LogFormat.maximumCommitBytes else {
-            throw .tooLarge(limit: LogFormat.maximumCommitBytes)
-        }
-        if let prepared = commit.prepared { return prepared.touches }
-        do { return try PreparedPayload.touches(of: commit.payload, by: catalog.touches) } catch {
-            throw .notWritten(
-                error as? StrataError
-                    ?? StrataError(.invalidArgument, "The touches of the payload cannot be determined.", cause: error))
+            return try append(commits[...], isDurable: isDurable, to: &writer)
         }
     }
 
@@ -68,8 +60,7 @@ extension SegmentedLog {
 
     /// Counts commits that are in the log already as appended, and appends the rest after them.
     private func appendAfterKnown(
-        _ commits: [NewCommit], _ touches: [[Touch]], expecting: Position, isDurable: Bool,
-        to writer: inout SegmentWriter
+        _ commits: [NewCommit], expecting: Position, isDurable: Bool, to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         let known: [Position]
         do { known = try positions(of: commits, after: expecting) } catch {
@@ -78,7 +69,7 @@ extension SegmentedLog {
         guard let last = known.last else { throw .conflict(writer.end) }
         if known.count == commits.count || last != writer.end { return Appended(positions: known) }
         do {
-            let more = try append(commits[known.count...], touches[known.count...], isDurable: isDurable, to: &writer)
+            let more = try append(commits[known.count...], isDurable: isDurable, to: &writer)
             return Appended(positions: known + more.positions)
         } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
     }
@@ -102,8 +93,7 @@ extension SegmentedLog {
 
     /// Fills segment after segment, until all commits are appended or one fails; commits appended by then stay.
     private func append(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, isDurable: Bool,
-        to writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, isDurable: Bool, to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
         try checkOrder(commits, writer)
         var positions: [Position] = []
@@ -112,7 +102,7 @@ extension SegmentedLog {
         while next < commits.endIndex {
             do {
                 if writer.isSealed { try switchSegment(&writer) }
-                let run = try appendRun(commits[next...], touches[next...], isDurable: isDurable, to: &writer)
+                let run = try appendRun(commits[next...], isDurable: isDurable, to: &writer)
                 // An empty segment takes any commit, so the next run is not empty again.
                 if run.isEmpty { try switchSegment(&writer) }
                 positions += run
@@ -128,8 +118,7 @@ extension SegmentedLog {
 
     /// Appends as many commits as the segment has room for: writes them, syncs them if required, and publishes them.
     private func appendRun(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, isDurable: Bool,
-        to writer: inout SegmentWriter
+        _ commits: ArraySlice<NewCommit>, isDurable: Bool, to writer: inout SegmentWriter
     ) throws(AppendFailure) -> [Position] {
         let durableOffset = catalog.read { $0.durableEnd.offset }
         var positions: [Position] = []
@@ -164,7 +153,7 @@ extension SegmentedLog {
         writer.end = end
         writer.time = run.last?.time ?? writer.time
         writer.endsWithMark = false
-        publish(run, touches, positions: positions, ranges: ranges, isDurable: isDurable)
+        publish(run, positions: positions, ranges: ranges, isDurable: isDurable)
         space.didWrite(upTo: written)
         return positions
     }
@@ -181,15 +170,14 @@ extension SegmentedLog {
     }
 
     private func publish(
-        _ commits: ArraySlice<NewCommit>, _ touches: ArraySlice<[Touch]>, positions: [Position],
-        ranges: [Range<Int>], isDurable: Bool
+        _ commits: ArraySlice<NewCommit>, positions: [Position], ranges: [Range<Int>], isDurable: Bool
     ) {
         guard let end = positions.last, let last = commits.last else { return }
         catalog.publish { state in
             for (place, index) in commits.indices.enumerated() {
                 commits[index].payload.withUnsafeBytes { payload in
                     state.newest.append(
-                        offset: positions[place].offset, range: ranges[place], touches: touches[index],
+                        offset: positions[place].offset, range: ranges[place], touches: commits[index].touches ?? [],
                         payload: payload)
                 }
             }

@@ -23,7 +23,6 @@ package final class SegmentedLog: EventLog, ForwardingLog {
     package var source: LogCatalog { catalog }
     let writer: Lock<SegmentWriter>
     let space: SegmentPreallocator
-    let pool = BufferPool()
     private let lock: StoreLock
     /// The failure of a sync of commits that were acknowledged without one. Held during such a sync: the system reports
     /// a failure to one caller only and then considers the data written, so that a simultaneous second sync would
@@ -49,8 +48,9 @@ package final class SegmentedLog: EventLog, ForwardingLog {
         self.space = space
         self.lock = lock
         syncer = IntervalSyncer()
-        if case .interval(let milliseconds) = options.durability {
-            try syncer.start(milliseconds: milliseconds) { [weak self] in self?.syncIgnoringErrors() }
+        if case .interval(let interval) = options.durability {
+            try syncer.start(milliseconds: Int(interval / .milliseconds(1))) { [weak self] in self?.syncIgnoringErrors()
+            }
         }
     }
 

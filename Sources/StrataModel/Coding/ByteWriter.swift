@@ -53,8 +53,9 @@ package struct ByteWriter: Sendable {
     /// Removes everything after the first `count` bytes.
     package mutating func truncate(to count: Int) { written.removeSubrange(count...) }
 
-    /// Appends the length of the content that `body` appends, then the content.
-    mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows {
+    /// Appends the length of the content that `body` appends, then the content; returns the length.
+    @discardableResult
+    mutating func appendMeasured(_ body: (inout ByteWriter) throws -> Void) rethrows -> Int {
         let start = written.count
         try body(&self)
         let length = written.count - start
@@ -70,6 +71,7 @@ package struct ByteWriter: Sendable {
                 rest >>= 7
             }
         }
+        return length
     }
 
     static func varintBytes(_ number: UInt64) -> Int { max(1, (70 - number.leadingZeroBitCount) / 7) }

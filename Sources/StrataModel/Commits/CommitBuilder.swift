@@ -8,16 +8,20 @@
 package struct CommitBuilder: Sendable {
     private var events = ByteWriter(reserving: 512)
     private var table = FieldTableBuilder()
+    /// The touches of the events, with their places in `events`; nil if they are not noted.
+    private var touches: [Touch]?
     /// The number of events, which is the index of the next one.
     package private(set) var count: UInt32 = 0
 
-    package init() {}
+    /// - Parameter notesTouches: false for a payload that no log gets.
+    package init(notesTouches: Bool = true) { touches = notesTouches ? [] : nil }
 
     package var byteCount: Int { events.bytes.count }
 
     /// Starts the next payload in the same memory.
     package mutating func removeAll() {
         events.removeAll()
+        touches?.removeAll(keepingCapacity: true)
         count = 0
     }
 
@@ -58,12 +62,36 @@ package struct CommitBuilder: Sendable {
         }
         let start = events.bytes.count
         events.appendVarint(kind.rawValue)
-        do { try events.appendMeasured(body) } catch {
+        do {
+            let length = try events.appendMeasured(body)
+            if touches != nil { try noteTouch(of: kind, bodyBytes: length) }
+        } catch {
             events.truncate(to: start)
             throw error
         }
         defer { count += 1 }
         return count
+    }
+
+    /// Notes the touch of the event whose body was just written.
+    private mutating func noteTouch(of kind: EventKind, bodyBytes: Int) throws {
+        let body = events.bytes.count - bodyBytes..<events.bytes.count
+        let touch = try events.bytes.withUnsafeBytes { try Touch(kind, body, of: $0, at: Int(count)) }
+        if let touch { touches?.append(touch) }
+    }
+
+    /// Returns the touches of a payload of this builder, so that a log need not look for them.
+    package func touches(of payload: [UInt8]) -> [Touch] {
+        guard let touches else { preconditionFailure("a builder that notes no touches has none") }
+        // Only the header comes before the events.
+        let shift = payload.count - events.bytes.count
+        return touches.map { touch in
+            var touch = touch
+            // A zone has no key.
+            let isOfRecord = touch.kind == .recordSaved || touch.kind == .recordDeleted
+            if isOfRecord { touch.key = touch.key.lowerBound + shift..<touch.key.upperBound + shift }
+            return touch
+        }
     }
 
     package func payload(_ header: EnvelopeHeader) -> [UInt8] {

@@ -51,7 +51,7 @@ extension Envelope {
 
 extension Touch {
     /// Returns nil for an event that touches nothing.
-    fileprivate init?(
+    init?(
         _ event: EventKind, _ body: Range<Int>, of payload: UnsafeRawBufferPointer, at index: Int
     ) throws {
         guard let kind = event.touchKind else { return nil }

@@ -1,6 +1,19 @@
 /// An audit event of a request that had nothing to delete and nothing else to do (B91).
 package struct NothingToDeleteEvent: EventBody {
     package static let kind = EventKind.nothingToDelete
+    package static let shownFields = ShownFields<Self> {
+        Shown("count", "how many records were to be deleted but did not exist", after: "") { $0.count }
+        Shown("asked", "the request in words, as far as kept", after: " not found; request: ") {
+            ShownRequest(bytes: $0.request, byteCount: $0.requestBytes)
+        }
+        Shown(
+            "request", "the whole request (format.md, §19), in hexadecimal",
+            if: "if it was kept, and has no URLs and addresses"
+        ) {
+            $0.request.flatMap(plainHexadecimal(ofRequest:))
+        }
+        Shown("requestBytes", "its length", if: "if it was not kept") { $0.requestBytes > 0 ? $0.requestBytes : nil }
+    }
 
     /// The number of records to delete that did not exist.
     package var count: UInt64

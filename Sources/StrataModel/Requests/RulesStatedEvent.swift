@@ -1,6 +1,21 @@
 /// The event that states the rules under which requests are judged from its commit on.
 package struct RulesStatedEvent: StatedEvent {
     package static let kind = EventKind.rulesStated
+    package static let shownFields = ShownFields<Self> {
+        Shown("itemsPerRequest", "the most items of a request", after: "items ") { $0.limits.itemsPerRequest }
+        Shown("maximumRequestBytes", "the most bytes of a request", after: ", bytes of a request ") {
+            $0.limits.requestBytes
+        }
+        Shown("maximumRecordBytes", "the most bytes of a record", after: ", of a record ") { $0.limits.recordBytes }
+        Shown("maximumAssetBytes", "the most bytes of an asset", after: ", of an asset ") { $0.limits.assetBytes }
+        Shown("owningReferences", "the most references that may own one record", after: ", owning references ") {
+            $0.limits.owningReferences
+        }
+        Shown("movedRecords", "the most records that a request moves to another share", after: ", moved records ") {
+            $0.limits.movedRecords
+        }
+        Shown("policies", "those in force, separated by commas, may be empty", after: "; ") { $0.policies.names }
+    }
 
     package struct Limits: Sendable, Hashable {
         package var itemsPerRequest: UInt64
@@ -36,6 +51,14 @@ package struct RulesStatedEvent: StatedEvent {
         package static let unknownTypesAreErrors = Policies(rawValue: 4)
         /// Predicates may use more than CloudKit's (B124).
         package static let extendsPredicates = Policies(rawValue: 8)
+
+        fileprivate var names: String {
+            let known: [(Self, String)] = [
+                (.touchesParents, "touches parents"), (.enforcesSchema, "enforces the schema"),
+                (.unknownTypesAreErrors, "unknown types are errors"), (.extendsPredicates, "extends predicates"),
+            ]
+            return known.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+        }
 
         static let all: Policies = [.touchesParents, .enforcesSchema, .unknownTypesAreErrors, .extendsPredicates]
     }

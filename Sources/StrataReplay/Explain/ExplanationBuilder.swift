@@ -78,11 +78,11 @@ struct ExplanationBuilder {
     private func past(_ state: UInt64, for request: Request, _ answer: ExplanationAnswer) throws -> Store {
         didOpen(state)
         if !usesWholeStates, let names = request.decidingRecords(deletesNothing: answer.outcome == .nothingToDo),
-            let past = try store.asOf(state, records: names)
+            let past = try store.past.state(at: state, records: names)
         {
             return past
         }
-        return try store.asOf(state)
+        return try store.past.state(at: state)
     }
 }
 

@@ -17,7 +17,7 @@ extension Request {
             return "join \(shares) by URL" + (reveals ? ": " + Self.list(body.tokens) : "")
         case .declareSchema: return "declare a schema"
         case .notify(let body): return "note the notifications of \(body.user)"
-        case .administer(let body): return sentence(of: body, reveals)
+        case .administer(let body): return body.sentence(reveals: reveals, zoneName)
         }
     }
 
@@ -31,37 +31,4 @@ extension Request {
         [("save", saves), ("delete", deletes)].filter { !$0.1.isEmpty }
             .map { "\($0.0) the \(kind)\($0.1.count == 1 ? "" : "s") \(list($0.1))" }.joined(separator: ", ")
     }
-
-    private func sentence(of body: AdministerRequest, _ reveals: Bool) -> String {
-        switch body {
-        case .purgeZone(let zone): "purge the zone \(zoneName(zone))"
-        case .resetEncryptedData: "reset the encrypted data"
-        case .setAccountStatus(let status, let user): "set the account of \(user) to \(status)"
-        case .setQuota(let bytes, let user): bytes == 0 ? "end the quota of \(user)" : "give \(user) \(bytes) bytes"
-        case .expireTokens(let before, let inAll):
-            "expire the tokens before commit \(before)" + (inAll ? " in all databases" : "")
-        case .note(let note): "note: \(note.text)"
-        case .eraseRecords(let records, let reason): "erase \(Self.counted(records.count, "record")): \(reason)"
-        case .setPerson(let person, let user, _):
-            "set the names and addresses of \(user)" + (reveals ? ": " + Self.list(person.emails + person.phones) : "")
-        case .addAddress(let address, let user): "add an address of \(user)" + (reveals ? ": \(address)" : "")
-        case .setRole(let role, let users): "give the role \(role) to \(users.isEmpty ? "no one" : Self.list(users))"
-        case .setDiscoverability(let answer, let user): "set the discoverability of \(user) to \(answer)"
-        case .drawSecret: "draw the secret"
-        }
-    }
-
-    /// True if the request may have tokens of URLs, or addresses of people.
-    package var mayHaveAddresses: Bool {
-        switch content {
-        case .modifyRecords(let body): body.saves.contains { $0.sharing != nil }
-        case .administer, .joinShares: true
-        case .modifyZones, .modifySubscriptions, .declareSchema, .notify: false
-        }
-    }
-}
-
-extension RequestShape {
-    /// True if the shape may have tokens of URLs, or addresses of people.
-    package var mayHaveAddresses: Bool { !shareChanges.isEmpty || request?.mayHaveAddresses == true }
 }

@@ -90,7 +90,7 @@ final class MinimizationRun {
                 .init(
                     offset: end.offset, expected: search.question.record ?? "a record of type \(search.question.type)"))
         }
-        let place = try store.historicPlace(of: witness)
+        let place = try store.past.place(of: witness)
         self.witness = [RecordName(place.database, zone: place.id.zone, place.id.name)]
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimizationVersions(floor: store.log.floor.offset), isComplete: true)

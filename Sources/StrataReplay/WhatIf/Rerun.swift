@@ -75,7 +75,7 @@ public struct Rerun {
         try check(from: floor, through: before.offset)
         let first = try changes.map { try firstOffset(of: $0) }.min() ?? max(first, floor + 1)
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
-        let shown = try store.asOf(first - 1, aloneIn: Self.memoryPages)
+        let shown = try store.past.state(at: first - 1, aloneIn: Self.memoryPages)
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(

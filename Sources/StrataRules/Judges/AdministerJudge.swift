@@ -128,9 +128,8 @@ struct AdministerJudge: RequestJudge {
         try shape.keep(judging.request)
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = nothing
-        decision.outcome = .commit(commit.payload(header))
+        decision.take(commit, header)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         return decision
     }
 }

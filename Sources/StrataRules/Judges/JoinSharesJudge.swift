@@ -134,9 +134,8 @@ struct JoinSharesJudge: RequestJudge {
             .joinShares, firstItemEvent: firstItemEvent, saveCount: body.tokens.count, deleteCount: 0)
         try shape.keep(judging.request, leavingOut: result.saves.enumerated().map { .init(joining: $1, index: $0) })
         let header = try judging.context.header(.acceptShares, user: first.user, device: first.device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }
         return decision
     }

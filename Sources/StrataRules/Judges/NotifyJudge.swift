@@ -49,9 +49,8 @@ struct NotifyJudge: RequestJudge {
         for event in delivered { try commit.append(event) }
         for event in deleted { try commit.append(event) }
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
-        var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
+        var decision = Decision(commit, header, RequestResult(), trace: trace)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         return decision
     }
 

@@ -200,10 +200,9 @@ struct SchemaJudge: RequestJudge {
         try shape.keep(request)
         for event in events { try commit.append(event) }
         let header = try judging.context.header(.schema, user: 0, device: 0, shape)
-        var decision = Decision(.commit(commit.payload(header)), RequestResult(), trace: trace)
+        var decision = Decision(commit, header, RequestResult(), trace: trace)
         decision.names = names.new
         decision.changedTypes = events.map(\.type)
-        decision.eventCount = Int(commit.count)
         return decision
     }
 }

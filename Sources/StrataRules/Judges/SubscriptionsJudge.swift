@@ -312,9 +312,8 @@ struct SubscriptionsJudge: RequestJudge {
         }
         try shape.keep(request, leavingOut: leftOut)
         let header = try judging.context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         return decision
     }
 }

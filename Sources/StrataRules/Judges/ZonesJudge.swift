@@ -157,9 +157,8 @@ struct ZonesJudge: RequestJudge {
         _ shape: RequestShape
     ) throws -> Decision {
         let header = try judging.context.header(kind, user: user, device: device, shape)
-        var decision = Decision(.commit(commit.payload(header)), result, trace: trace)
+        var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new
-        decision.eventCount = Int(commit.count)
         return decision
     }
 

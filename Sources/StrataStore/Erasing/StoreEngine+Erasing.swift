@@ -85,10 +85,12 @@ extension StoreEngine {
         if found.isEmpty { return }
         let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
         // The waiting audits of refused requests contain the values that were sent.
-        if pipeline.claimTurns() {
-            if log.isShared { pipeline.dropRequestAudits() } else { pipeline.writeAudits() }
+        if !log.isShared {
+            pipeline.writeAudits()
+        } else if pipeline.claimTurns() {
+            pipeline.audits.removeRequests()
             pipeline.returnTurns()
-        } else if log.isShared {
+        } else {
             throw StrataError(.unreachable, "An erasure waits until the store takes writes.", .init(path: path))
         }
         try log.rewrite(through: log.end.offset, lookup: { [weak self] in try self?.name(of: $0) }) {

@@ -51,6 +51,7 @@ final class Notifier: @unchecked Sendable {
     private let reader: SnapshotBuilder
     private let queryRules: QueryRules
     private let pipeline: Pipeline
+    private let router: RequestRouter
     private let publication: Publication
     private let worker = WorkerHandle()
     private let state = Monitor(State())
@@ -74,8 +75,9 @@ final class Notifier: @unchecked Sendable {
     private var ended: [SubscriptionIndex.Key] = []
     private var failuresInRow = 0
 
-    init(_ pipeline: Pipeline, _ queryRules: QueryRules) {
+    init(_ pipeline: Pipeline, _ router: RequestRouter, _ queryRules: QueryRules) {
         self.pipeline = pipeline
+        self.router = router
         self.queryRules = queryRules
         log = pipeline.log
         reader = pipeline.reader
@@ -385,7 +387,7 @@ final class Notifier: @unchecked Sendable {
                 .notify(
                     NotifyRequest(user: one.user, fired: [.init(id: one.entry.subscription.id, by: one.version)])))
             // This is retried later; a subscription that has already ended is then left alone.
-            do { _ = try pipeline.submit(request, as: .service, OperationInfo()) } catch {
+            do { _ = try router.submit(request, as: .service, OperationInfo()) } catch {
                 left += unnoted[place...]
                 return
             }
@@ -436,7 +438,7 @@ final class Notifier: @unchecked Sendable {
         let request = Request(
             database: DatabaseID(.private, owner: actor.user),
             .notify(NotifyRequest(user: actor.user, deliveries: [delivery])))
-        _ = try pipeline.submit(request, as: .service, OperationInfo())
+        _ = try router.submit(request, as: .service, OperationInfo())
         return true
     }
 

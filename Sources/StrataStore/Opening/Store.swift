@@ -138,7 +138,7 @@ public final class Store: Sendable {
         try engine.assets.requireAssets(of: request)
         // Even if the answer is lost: the commit may exist.
         defer { noteSubscriptions(request) }
-        return try pipeline.submit(request, as: actor, operation)
+        return try engine.router.submit(request, as: actor, operation)
     }
 
     @discardableResult
@@ -146,7 +146,7 @@ public final class Store: Sendable {
         try requireWritable()
         try engine.assets.requireAssets(of: request)
         defer { noteSubscriptions(request) }
-        return try await pipeline.submit(request, as: actor, operation)
+        return try await engine.router.submit(request, as: actor, operation)
     }
 
     /// Starts the notifier for subscriptions that fire once: they end when they fire, even if no device listens.

@@ -43,7 +43,7 @@ extension StoreEngine {
     private static let renewalBytes = 1_024
 
     private func submit(_ request: AdministerRequest) throws {
-        _ = try pipeline.submit(
+        _ = try router.submit(
             Request(database: DatabaseID(.private), .administer(request)), as: .service, OperationInfo())
     }
 

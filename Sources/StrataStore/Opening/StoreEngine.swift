@@ -10,6 +10,8 @@ final class StoreEngine: Sendable {
     let options: StoreOptions
     let log: any EventLog
     let pipeline: Pipeline
+    /// Takes all requests, for the pipeline or the home writer.
+    let router: RequestRouter
     let reader: SnapshotBuilder
     let notifier: Notifier
     let assets: AssetStore
@@ -70,11 +72,12 @@ final class StoreEngine: Sendable {
                 RecordHistory(log), replacements, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
             gate: StoreGate())
         reader.publish(working.views.pages.snapshot())
+        let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
             log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
-            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits,
-            forwarding: try Forwarding(log, options.place))
-        notifier = Notifier(pipeline, options.queryRules)
+            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
+        router = try RequestRouter(pipeline, forwarding)
+        notifier = Notifier(pipeline, router, options.queryRules)
         self.assets = assets
         compactor = log.segments.flatMap { [pipeline, assets, erasures] log in
             path.map {
@@ -217,6 +220,8 @@ final class StoreEngine: Sendable {
         // Early, because it looks up names in the views.
         log.segments?.stopSealing()
         notifier.stop()
+        // Its last answers are applied by the pipeline.
+        router.close()
         pipeline.close()
         // A running erasure first ends or fails; then no other thread touches the files.
         eraser.stop()

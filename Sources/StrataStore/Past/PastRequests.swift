@@ -28,7 +28,7 @@ package struct PastRequests {
             commit, names, hasCauses: { try store.pages.snapshot().statedRules(at: commit.offset) != nil }
         ) { save in
             let previous = save.previous?.resolved(in: commit.offset)
-            guard let before = try previous.flatMap({ try store.historicState(of: save.record, at: $0) }) else {
+            guard let before = try previous.flatMap({ try store.past.record(save.record, at: $0) }) else {
                 throw StrataError(
                     .outOfRange, "The record's state before the commit is no longer known.",
                     .init(offset: commit.offset))

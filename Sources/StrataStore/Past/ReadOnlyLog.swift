@@ -13,7 +13,6 @@ extension ReadOnlyLog {
     var assignsNextOffset: Bool { true }
     var maximumCommitBytes: Int { LogFormat.maximumCommitBytes }
 
-    func prepare(_ commit: inout NewCommit) throws { throw Self.error }
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         throw .notWritten(Self.error)
     }

@@ -4,11 +4,9 @@ import StrataRules
 import StrataTree
 import StrataViews
 
-/// Writes and publishes batches, and builds the answers. The caller has the turn to append.
+/// Writes and publishes batches. The caller has the turn to append.
 extension Pipeline {
-    typealias Answers = [(Submission, Result<Answer, any Error>)]
-
-    func append(_ batch: inout Batch) -> Answers {
+    func append(_ batch: inout Batch) -> BatchAnswers.List {
         let (positions, failure) = write(batch)
         let isAsPlanned =
             failure == nil
@@ -22,16 +20,33 @@ extension Pipeline {
             batch.fork = nil
             snapshot = following { try recover(from: failure) }
         }
-        var standing = Standing.confirmed
+        var standing = BatchAnswers.Standing.confirmed
         if isShared {
             noteContention(batch, failure)
             standing = self.standing(of: batch, positions, failure, &snapshot)
         }
-        putBackAudits(of: &batch, written: positions.count)
         // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         reader.context.replacements?.forgetUnused()
-        return answers(batch, positions, failure, standing, showing: snapshot)
+        var answers = BatchAnswers(log, reader, showing: snapshot)
+        for var entry in batch.entries {
+            entry.submission.judgedOn = batch.offset(of: entry.submission.judgedOn, positions)
+            answers.add(entry, positions, failure, standing)
+        }
+        assert(
+            answers.lastOffset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites,
+            "an answer comes after the state that shows it")
+        putBack(answers)
+        return answers.list
+    }
+
+    /// Puts back what is to be judged again, here or at the home writer: others might append first forever.
+    private func putBack(_ answers: BatchAnswers) {
+        // If it is not known which audits are in the log, nothing more is written.
+        if acceptsWrites { audits.putBack(answers.audits) }
+        guard !answers.again.isEmpty else { return }
+        let own = front?.takeBack(answers.again) ?? answers.again
+        state.withLock { $0.queue.putBack(own) }
     }
 
     /// Returns the state that the body publishes. If the body fails, rebuilds the views; if that fails too, stops
@@ -52,6 +67,9 @@ extension Pipeline {
         let commits = batch.commits
         var positions: [Position] = []
         var end = state.withLock { $0.end }
+        assert(holdsTurnToAppend, "only the thread with the turn to append writes")
+        assert(commits.isEmpty || acceptsWrites, "nothing is written after a refusal")
+        assert(commits.isEmpty || batch.firstOffset == end.offset + 1, "batches are appended as they were decided")
         while positions.count < commits.count {
             let rest = positions.isEmpty ? commits : Array(commits[positions.count...])
             do throws(AppendFailure) {
@@ -70,6 +88,7 @@ extension Pipeline {
 
     private func advance(to end: Position, _ time: Int64?) {
         state.withLock { state in
+            assert(state.turns.isMineToAppend && end.offset >= state.end.offset, "the end moves forward, in a turn")
             state.end = end
             state.endTime = time ?? state.endTime
         }
@@ -78,13 +97,14 @@ extension Pipeline {
     /// Makes the views follow a log that differs from the plan. Everything that was decided is decided again.
     func recover(from failure: AppendFailure?) throws -> Snapshot {
         let known = state.withLock { state in
+            assert(state.turns.isMineToAppend, "only the thread with the turn to append publishes")
             state.losses += 1
             return state.end
         }
         let before = views.pages.snapshot()
         let bytes: Int
         if case .unknown(let error) = failure {
-            if isShared { awaitOutcome(error) } else { refuse(error) }
+            if isShared { refuseUntilSettled(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
             bytes = try Replay(log: log, pages: views.pages).run(upTo: known.offset)
         } else {
@@ -112,109 +132,8 @@ extension Pipeline {
 
     func refuse(_ error: StrataError) {
         state.withLock { state in
-            state.refusal = state.isUnsettled ? error : state.refusal ?? error
-            state.isUnsettled = false
+            if state.refusal?.isUnsettled ?? true { state.refusal = .forGood(error) }
             state.losses += 1
-        }
-    }
-
-    // MARK: Answers
-
-    private func answers(
-        _ batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ standing: Standing,
-        showing snapshot: Snapshot
-    ) -> Answers {
-        var answers: Answers = []
-        answers.reserveCapacity(batch.entries.count)
-        var again: [Submission] = []
-        /// True if an earlier commit was lost on which later decisions may be based.
-        var mustRetryRest = false
-        for entry in batch.entries {
-            func answer(_ result: Result<Answer, any Error>) { answers.append((entry.submission, result)) }
-            switch entry.outcome {
-            case .commit(let index, let decision) where index < positions.count:
-                let offset = positions[index].offset
-                answer(
-                    .success(
-                        Answer(result: decision.result(at: offset), offset: offset, snapshot: reader.make(snapshot))))
-            case .commit(_, let decision):
-                mustRetryRest = true
-                if let refusal = refusal(for: failure, decision) {
-                    answer(.failure(refusal))
-                } else {
-                    again.append(entry.submission)
-                }
-            case .waiting: again.append(entry.submission)
-            case .poisoned(let error), .unavailable(let error): answer(.failure(error))
-            case .nothing, .repeats, .failed:
-                switch standing {
-                case .confirmed where !mustRetryRest: answer(settled(entry.outcome, snapshot))
-                case .confirmed: again.append(entry.submission)
-                case .outdated(let isConfirmed):
-                    var submission = entry.submission
-                    submission.isConfirmed = submission.isConfirmed || isConfirmed
-                    again.append(submission)
-                case .unconfirmed(let error): answer(.failure(error))
-                }
-            }
-        }
-        if !again.isEmpty { putBack(again) }
-        return answers
-    }
-
-    /// Returns the refusal of a request whose commit was not appended; nil if the request is to be judged again.
-    private func refusal(for failure: AppendFailure?, _ decision: Decision) -> Refusal? {
-        switch failure {
-        case .unknown(let error):
-            Refusal(
-                .serverResponseLost, "The request may or may not have been applied: \(error)",
-                retryAfterSeconds: isShared ? Refusal.serverRetrySeconds : nil)
-        case .notWritten(let error):
-            Refusal(
-                .serviceUnavailable, "Nothing was written: \(error)",
-                retryAfterSeconds: isShared && error.code == .unreachable ? Refusal.serverRetrySeconds : nil)
-        case .tooLarge(let limit):
-            Refusal(
-                .limitExceeded, "\(decision.eventCount) changes take more than the \(limit) bytes of a commit.")
-        case .conflict, nil: nil
-        }
-    }
-
-    /// Puts back requests to be judged again, here or at the home writer.
-    private func putBack(_ submissions: [Submission]) {
-        var submissions = submissions
-        // A request that was kept here and lost may go to the home writer: others might append first forever.
-        for index in submissions.indices where !submissions[index].isForwarded { submissions[index].isKept = false }
-        let isAnyForwarded = state.withLock { [submissions] state in
-            let forwarded = state.destination == nil ? [] : submissions.filter { !$0.isKept }
-            state.outbox.putBack(forwarded)
-            state.queue.putBack(forwarded.isEmpty ? submissions : submissions.filter(\.isKept))
-            return !forwarded.isEmpty
-        }
-        if isAnyForwarded { state.notifyAll() }
-    }
-
-    /// Returns the answer to a request that wrote nothing, or repeats one that did.
-    ///
-    /// - Parameter request: the request that the commit must be of; nil if this process found the commit.
-    func settled(
-        _ outcome: Batch.Outcome, _ snapshot: Snapshot, as request: Request? = nil
-    ) -> Result<Answer, any Error> {
-        switch outcome {
-        case .nothing(let decision):
-            return .success(Answer(result: decision.result(at: 0), offset: nil, snapshot: reader.make(snapshot)))
-        case .repeats(let offset):
-            return Result {
-                guard offset > log.floor.offset, let commit = try log.commit(at: offset) else {
-                    throw Refusal(
-                        .serverRejectedRequest,
-                        "This request was applied earlier, but its result is no longer in the log.")
-                }
-                return Answer(
-                    result: try RequestResult(of: commit, as: request), offset: offset, snapshot: reader.make(snapshot))
-            }
-        case .failed(let error): return .failure(error)
-        case .commit, .poisoned, .unavailable, .waiting: preconditionFailure("an outcome that is answered elsewhere")
         }
     }
 }

@@ -1,24 +1,17 @@
 import StrataLog
 import StrataModel
 import StrataRules
-import StrataTree
-import StrataViews
 
-/// Lazy commits, which record events other than requests. They follow the commits of a complete batch, so that no
-/// decision of the batch is based on a commit that may be lost.
+/// Audits, which record events other than requests. They follow the commits of a complete batch, so that no decision of
+/// the batch is based on a commit that may be lost.
 extension Pipeline {
     // MARK: Noting
 
     /// Notes requests that were refused or changed nothing. The caller has the turn to append.
-    func noteRefusals(_ answers: Answers) {
-        guard auditPolicy.recordsRefusals else { return }
+    func noteRefusals(_ answers: BatchAnswers.List) {
+        guard audits.policy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
-        let audits = answers.compactMap { submission, answer in
-            // The process that sent the request judges it again.
-            submission.isForwarded ? nil : Audit(submission, answeredWith: answer, at: time)
-        }
-        if audits.isEmpty { return }
-        keep(state.withLock { state in audits.map { state.keptRequests.admit($0) } })
+        keep(audits.admit(answers.compactMap { Audit($0, answeredWith: $1, at: time) }))
     }
 
     /// Notes a fetch. A reader that is faster than the notes can be written waits.
@@ -29,11 +22,7 @@ extension Pipeline {
                 actor: actor, operation: OperationInfo(), kind: kind, time: platform.time.nowMicroseconds(),
                 event: event)
         ])
-        guard state.withLock({ $0.audits.isFull }) else { return }
-        state.withLock { $0.turns.waiters += 1 }
-        let limit = auditPolicy.delayMilliseconds
-        _ = state.wait(milliseconds: limit) { !$0.audits.isFull || $0.isClosed || $0.refusal != nil ? () : nil }
-        state.withLock { $0.turns.waiters -= 1 }
+        if audits.isFull, acceptsWrites { audits.awaitRoom() }
     }
 
     /// Notes a fault that a client met and that never reached the store as a request.
@@ -47,96 +36,39 @@ extension Pipeline {
     }
 
     private func keep(_ audits: [Audit]) {
-        guard !audits.isEmpty else { return }
-        let wakes = state.withLock { state in
-            if state.refusal != nil, !state.isUnsettled || state.audits.isFull { return false }
-            state.audits.add(audits)
-            defer { state.audits.isTimed = true }
-            return !state.audits.isTimed || state.audits.isFull
+        switch state.withLock({ $0.refusal }) {
+        case .forGood: return
+        case .unsettled where self.audits.isFull: return
+        case .unsettled, nil: break
         }
-        if wakes { state.notifyAll() }
+        self.audits.add(audits) { [self] in
+            while self.audits.awaitDue() { writeAudits() }
+        }
     }
 
     // MARK: Writing
 
-    /// Adds the waiting audits after the commits of a batch. The caller has both turns.
-    ///
-    /// - Parameter always: true to add them even if there is no commit to join.
-    func addAudits(to batch: inout Batch, always: Bool = false) {
+    /// Adds the waiting audits after the requests of a batch. The caller has both turns.
+    func addAudits(to batch: inout Batch) {
+        guard acceptsWrites else { return }
         // These would arrive in other copies after an erasure that they have carried out.
-        if isShared, log.segments?.isErasing == true { dropRequestAudits() }
-        let audits = state.withLock { state in
-            guard state.refusal == nil, always || !batch.commits.isEmpty || state.audits.isFull else {
-                return [Audit]()
-            }
-            return state.audits.take()
-        }
-        batch.auditStart = batch.commits.count
-        for (index, audit) in audits.enumerated() {
-            do {
-                try add(audit, to: &batch)
-                batch.audits.append(audit)
-            } catch {
-                // Whatever the error, this audit must not break the next batch too.
-                state.withLock { $0.audits.putBack(batch.audits + audits[(index + 1)...]) }
-                batch.audits = []
-                batch.isBroken = true
-                if let line, batch.damage == nil { batch.damage = ViewsDamage(error, line.views) }
-                return
-            }
-        }
+        if isShared, log.segments?.isErasing == true { audits.removeRequests() }
+        decide(audits.take().map { Submission($0) }, &batch)
     }
 
-    private func add(_ audit: Audit, to batch: inout Batch) throws {
-        let line = currentLine()
-        let time = line.time(audit.time)
-        var context = RequestContext(
-            actor: audit.actor, time: time, operation: audit.operation, commitID: platform.random.nextIdentifier())
-        context.judgedOn = audit.judgedOn
-        let decision = try rules.note(audit.event, of: audit.kind, line.view, context)
-        guard case .commit(let payload) = decision.outcome else { return }
-        guard payload.count <= log.maximumCommitBytes else {
-            throw StrataError(
-                .tooLarge, "An audit exceeds the size limit of a commit.", .init(found: "\(payload.count)"))
-        }
-        let offset = try line.apply(decision, payload, time: time)
-        if batch.commits.isEmpty { batch.firstOffset = offset }
-        batch.commits.append(NewCommit(id: context.commitID, time: time, payload: payload[...]))
-        batch.byteCount += payload.count
-    }
-
-    /// Drops the waiting audits that contain what requests would have saved.
-    func dropRequestAudits() { state.withLock { $0.audits.removeRequests() } }
-
-    /// Puts back the audits of a batch that did not reach the log. If it is unknown which did, nothing more is written.
-    func putBackAudits(of batch: inout Batch, written: Int) {
-        let rest = batch.audits.dropFirst(max(0, written - batch.auditStart))
-        batch.audits = []
-        guard !rest.isEmpty else { return }
-        state.withLock { state in
-            if state.refusal == nil { state.audits.putBack(Array(rest)) }
-        }
-    }
-
-    /// Writes only audits, without a sync. The caller has both turns and keeps them.
-    func writeAudits() {
+    /// Writes the waiting audits in a batch of their own, without a sync; returns false if the store takes no writes.
+    @discardableResult
+    func writeAudits() -> Bool {
         awaitRoom()
-        if line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false { line = nil }
+        guard claimTurns() else { return false }
+        defer { returnTurns() }
+        // Another thread may have lost the line.
+        if isLineLost { line = nil }
         var batch = Batch()
-        batch.isLazy = true
-        addAudits(to: &batch, always: true)
-        if batch.isBroken {
-            line = nil
-            if let damage = batch.damage, live.rebuilder != nil { try? rebuildViews(damage) }
-            return
-        }
-        guard !batch.commits.isEmpty else { return }
-        stack(&batch)
-        _ = append(&batch)
-    }
-
-    /// Writes the last audits. No other thread has a turn now.
-    func writeLastAudits() {
-        for _ in 0..<3 where state.withLock({ !$0.audits.isEmpty && $0.refusal == nil }) { writeAudits() }
+        addAudits(to: &batch)
+        complete(&batch)
+        decideAgainIfDamaged(&batch)
+        if !batch.commits.isEmpty { _ = append(&batch) }
+        return true
     }
 }

@@ -8,7 +8,8 @@ import StrataViews
 extension Pipeline {
     func decide(_ submissions: [Submission], _ batch: inout Batch) {
         for (index, submission) in submissions.enumerated() {
-            let isEnd = index > 0 && batch.isLate && !batch.isGrowing && log.assignsNextOffset
+            let mayWait = index > 0 && submission.audit == nil && log.assignsNextOffset
+            let isEnd = mayWait && batch.isLate && !batch.isGrowing
             if isEnd, putBack(submissions[index...]) { return }
             batch.requestBytes += submission.byteCount
             if batch.isBroken {
@@ -32,6 +33,7 @@ extension Pipeline {
 
     /// Returns the current line, or a new one on the published state, to which no other thread is adding then.
     func currentLine() -> SpeculativeState {
+        assert(holdsTurnToDecide, "the line belongs to the thread with the turn to decide")
         if let line { return line }
         let line = state.withLock { state in
             SpeculativeState(
@@ -43,15 +45,21 @@ extension Pipeline {
 
     private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
-            if let refusal = state.withLock({ $0.refusal }) { return .unavailable(unavailable(refusal)) }
+            if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
             let line = currentLine()
-            submission.judgedOn = line.fold.offset
-            try reader.context.keys.requireKept(submission.request)
-            let time = line.time(platform.time.nowMicroseconds())
-            let context = RequestContext(
-                actor: submission.actor, time: time, operation: submission.operation,
-                commitID: platform.random.nextIdentifier())
-            let decision = try rules.decide(submission.request, line.view, context)
+            var context = RequestContext(
+                actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),
+                operation: submission.operation, commitID: platform.random.nextIdentifier())
+            let decision: Decision
+            switch submission.content {
+            case .request(let request), .forwarded(let request):
+                submission.judgedOn = line.fold.offset
+                try reader.context.keys.requireKept(request)
+                decision = try rules.decide(request, line.view, context)
+            case .audit(let audit):
+                context.judgedOn = audit.judgedOn
+                decision = try rules.note(audit.event, of: audit.kind, line.view, context)
+            }
             switch decision.outcome {
             case .nothing: return .nothing(decision)
             case .repeats(let offset): return .repeats(offset)
@@ -61,7 +69,10 @@ extension Pipeline {
                         .limitExceeded,
                         "The request's changes take \(payload.count) bytes, more than a commit may have.")
                 }
-                return try add(decision, payload, by: context, on: line, to: &batch)
+                let outcome = try add(decision, payload, by: context, on: line, to: &batch)
+                // Events of audits change no index.
+                if submission.audit == nil, case .commit = outcome { batch.eventCount += decision.eventCount }
+                return outcome
             }
         } catch {
             note(error, &batch)
@@ -89,30 +100,22 @@ extension Pipeline {
             note(error, &batch)
             return .poisoned(error)
         }
-        batch.commits.append(NewCommit(id: context.commitID, time: context.time, payload: payload[...]))
-        batch.eventCount += decision.eventCount
+        batch.commits.append(
+            NewCommit(
+                id: context.commitID, time: context.time, payload: payload[...], touches: decision.touches))
         batch.byteCount += payload.count
         var answered = decision
         // They are no longer needed, and a batch may wait for some time.
         answered.found = FoundStates()
+        answered.touches = []
         return .commit(batch.commits.count - 1, answered)
-    }
-
-    private func unavailable(_ error: StrataError) -> Refusal {
-        if error.code == .newerFormat { return Refusal(.serviceUnavailable, "Nothing was written: \(error)") }
-        guard state.withLock({ $0.isUnsettled }) else {
-            return Refusal(.serviceUnavailable, "The store takes no writes until it is opened again: \(error)")
-        }
-        return Refusal(
-            .serviceUnavailable, "The store takes no writes until the outcome of the last one is known: \(error)",
-            retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
     /// Fails all requests of the batch.
     func fail(_ batch: inout Batch, _ error: any Error) {
         note(error, &batch)
         line = nil
-        putBackAudits(of: &batch, written: 0)
+        audits.putBack(batch.removeAudits())
         batch.commits = []
         for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }
     }

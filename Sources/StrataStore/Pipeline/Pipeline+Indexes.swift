@@ -18,7 +18,7 @@ extension Pipeline {
         if isOwed, indexes.lag <= IndexState.completedLag {
             state.wait { state -> Void? in
                 if state.turns.isAppending { return nil }
-                state.turns.isAppending = true
+                state.turns.takeAppending()
                 return ()
             }
             while advancePublished(limit: IndexState.owedSliceRecords) {}

@@ -7,9 +7,6 @@ import StrataViews
 
 /// Follows the other writers of a shared log (docs/replication-internals.md §6).
 extension Pipeline {
-    /// The time for one attempt to find out what became of an append.
-    private static let settlingMilliseconds = 500
-
     /// Returns the refusal of a request that is not judged, because the end of a shared log is not known.
     static func unconfirmed(_ error: any Error) -> Refusal {
         Refusal(
@@ -17,26 +14,21 @@ extension Pipeline {
             retryAfterSeconds: Refusal.serverRetrySeconds)
     }
 
-    /// The state on which a batch was judged, as far as it decides requests that wrote nothing.
-    enum Standing {
-        /// At the end of the log.
-        case confirmed
-        /// Before the end of the log: the requests must be judged again, on a state that has everything that was
-        /// acknowledged before they came if `isConfirmed`.
-        case outdated(isConfirmed: Bool)
-        /// The end of the log is not known.
-        case unconfirmed(any Error)
+    /// Called by the log, on any thread.
+    func noteNews() {
+        front?.noteBatch(isAppended: nil)
+        if state.withLock({ mustFollow(&$0) && !$0.turns.isAppending }) { state.notifyAll() }
     }
 
-    /// Called by the log, on any thread.
-    func noteOthers() {
-        noteHome()
-        let offset = log.end.offset
-        let isNews = state.withLock { state in
-            state.reportedOffset = max(state.reportedOffset, offset)
-            return state.isBehind && !state.turns.isAppending
+    /// True if a shared log has commits that no state shows yet, or has found out about an append whose outcome was
+    /// unknown. The log calls nothing under its own lock.
+    func mustFollow(_ state: inout State) -> Bool {
+        guard isShared, !state.isClosed else { return false }
+        return switch state.refusal {
+        case .forGood: false
+        case .unsettled: !log.isUnsettled
+        case nil: !state.turns.isAppending && log.end.offset > state.end.offset
         }
-        if isNews { state.notifyAll() }
     }
 
     /// Notes commits that were folded from the log, and not by the line. Each has at least one event.
@@ -52,10 +44,20 @@ extension Pipeline {
         checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits), hasAllIndexes: !hasIndexes)
     }
 
-    /// Folds and publishes what others appended. The caller has both turns.
+    /// Folds and publishes what others appended, and accepts writes again if the log has found out about an append
+    /// whose outcome was unknown. The caller has both turns.
     func applyOthers() {
+        assert(holdsBothTurns, "the views follow the log with both turns")
         line = nil
         let snapshot = following { try recover(from: nil) }
+        // IMPORTANT: Do this after the views have followed the log: from then on, other threads rely on a state that
+        // has all commits.
+        let isLifted = state.withLock { state in
+            guard state.isUnsettled else { return false }
+            state.refusal = nil
+            return true
+        }
+        if isLifted { wakeBuilder() }
         publication.announce(snapshot.foldedOffset(ViewTree.records))
         reader.context.replacements?.forgetUnused()
     }
@@ -93,12 +95,15 @@ extension Pipeline {
         guard publication.offset < offset else { return }
         if log.end.offset < offset { _ = try log.confirmEnd() }
         while !claimTurns() {
-            let (isClosed, refusal, isUnsettled) = state.withLock { ($0.isClosed, $0.refusal, $0.isUnsettled) }
+            let (isClosed, refusal) = state.withLock { ($0.isClosed, $0.refusal) }
             if isClosed { throw StoreGate.error }
+            switch refusal {
             // The append was settled in the meantime: its outcome is known now.
-            guard let refusal else { continue }
-            guard isUnsettled else { throw refusal }
-            throw StrataError(.unreachable, "The end of the log is not known at present.", cause: refusal)
+            case nil: continue
+            case .forGood(let error): throw error
+            case .unsettled(let error):
+                throw StrataError(.unreachable, "The end of the log is not known at present.", cause: error)
+            }
         }
         defer { returnTurns() }
         if state.withLock({ $0.end.offset < offset }) { applyOthers() }
@@ -108,11 +113,10 @@ extension Pipeline {
     /// the turn to append.
     func standing(
         of batch: Batch, _ positions: [Position], _ failure: AppendFailure?, _ snapshot: inout Snapshot
-    ) -> Standing {
+    ) -> BatchAnswers.Standing {
         // Commits that were accepted confirm the state that they and the other requests were decided on.
-        guard positions.isEmpty, batch.entries.contains(where: { $0.outcome.isJudgment && !$0.submission.isConfirmed })
-        else { return .confirmed }
-        if case .conflict = failure { return .outdated(isConfirmed: false) }
+        guard positions.isEmpty, batch.entries.contains(where: \.needsConfirmation) else { return .confirmed }
+        if case .conflict = failure { return .outdated(confirmedEnd: nil) }
         do {
             let end = try log.confirmEnd()
             if end.offset == state.withLock({ $0.end.offset }) { return .confirmed }
@@ -120,67 +124,29 @@ extension Pipeline {
             return .unconfirmed(Self.unconfirmed(error))
         }
         // If an outcome is unknown, settling it applies the rest.
-        guard state.withLock({ $0.refusal == nil }) else { return .outdated(isConfirmed: false) }
+        guard acceptsWrites else { return .outdated(confirmedEnd: nil) }
         snapshot = following { try recover(from: nil) }
-        return .outdated(isConfirmed: true)
+        return .outdated(confirmedEnd: snapshot.foldedOffset(ViewTree.records))
     }
 
     /// Makes batches smaller if other processes always append first, and larger again after that.
     func noteContention(_ batch: Batch, _ failure: AppendFailure?) {
-        if batch.isLazy, failure == nil { noteHome() }
-        guard !batch.isLazy else { return }
-        if case .conflict = failure {
-            state.withLock { state in
-                state.queue.noteLoss(ofBatch: batch.entries.count)
-                state.contention.noteLoss(at: .now)
-            }
-            noteHome()
+        if batch.isLazy {
+            if failure == nil { front?.noteBatch(isAppended: nil) }
+        } else if case .conflict = failure {
+            state.withLock { $0.queue.noteLoss(ofBatch: batch.entries.count) }
+            front?.noteBatch(isAppended: false)
         } else if failure == nil, !batch.commits.isEmpty {
-            state.withLock { state in
-                state.queue.noteSuccess()
-                state.contention.noteSuccess()
-            }
-            noteHome()
+            state.withLock { $0.queue.noteSuccess() }
+            front?.noteBatch(isAppended: true)
         }
     }
 
     /// Refuses writes until the outcome of an append is known.
-    func awaitOutcome(_ error: StrataError) {
+    func refuseUntilSettled(_ error: StrataError) {
         state.withLock { state in
-            if state.refusal == nil { (state.refusal, state.isUnsettled) = (error, true) }
+            state.refusal = state.refusal ?? .unsettled(error)
             state.losses += 1
-        }
-    }
-
-    /// Finds out what became of the append whose outcome is unknown. The caller has both turns, and this gives them up.
-    func settle() {
-        let start = ContinuousClock.now
-        if (try? log.settle(milliseconds: Self.settlingMilliseconds)) != nil {
-            // IMPORTANT: Do this before writes are accepted: from then on, other threads rely on a state that has all
-            // commits.
-            applyOthers()
-            state.withLock { state in
-                if state.isUnsettled { (state.refusal, state.isUnsettled) = (nil, false) }
-            }
-            wakeBuilder()
-            return returnTurns()
-        }
-        // If the outcome is still unknown, pause before the next attempt.
-        state.withLock { $0.isSettlingPaused = true }
-        returnTurns()
-        // Long enough for another thread to answer the requests that wait.
-        let left = max(100, Self.settlingMilliseconds - Int(start.duration(to: .now) / .milliseconds(1)))
-        state.wait(milliseconds: left) { $0.isClosed ? () : nil }
-        state.withLock { $0.isSettlingPaused = false }
-    }
-}
-
-extension Batch.Outcome {
-    /// True for an answer to a request that wrote nothing, which depends on the state.
-    fileprivate var isJudgment: Bool {
-        switch self {
-        case .nothing, .repeats, .failed: true
-        case .commit, .poisoned, .unavailable, .waiting: false
         }
     }
 }

@@ -11,13 +11,19 @@ extension Pipeline {
         _ fork: Fork, of views: Views, over before: Snapshot, changesIndexes: Bool,
         _ update: (inout State, Snapshot) -> Void
     ) throws -> Snapshot {
-        if changesIndexes { state.withLock { $0.indexes.isPublishing = true } }
+        state.withLock { state in
+            assert(state.turns.isMineToAppend, "only the thread with the turn to append publishes")
+            assert(!state.indexes.isPublishing, "one state is published at a time")
+            if changesIndexes { state.indexes.isPublishing = true }
+        }
         defer { endPublishing() }
         let snapshot = try views.pages.publish(fork)
+        assert(snapshot.foldedOffset(ViewTree.records) <= log.end.offset, "a state shows only commits in the log")
         reader.publish(snapshot)
         let isSameCatalog = snapshot.shares(ViewTree.indexCatalog, with: before)
         let catalog = isSameCatalog ? nil : try IndexCatalog(snapshot)
         state.withLock { state in
+            assert(state.indexes.isPublishing == changesIndexes, "readers of indexes wait while their rows change")
             update(&state, snapshot)
             if let catalog { state.indexes.take(catalog) }
             state.indexes.isPublishing = false

@@ -77,6 +77,7 @@ extension Pipeline {
 
     /// Waits for the turn to append. The caller has no turn.
     private func takeTurnToAppend() throws {
+        assert(holdsNoTurn, "turns are waited for without a turn")
         state.withLock { $0.turns.waiters += 1 }
         try state.wait { state -> Void? in
             if state.isClosed {
@@ -84,7 +85,7 @@ extension Pipeline {
                 throw StoreGate.error
             }
             if state.turns.isAppending { return nil }
-            state.turns.isAppending = true
+            state.turns.takeAppending()
             state.turns.waiters -= 1
             return ()
         }
@@ -97,17 +98,30 @@ extension Pipeline {
         indexDamage = nil
         guard let found, live.rebuilder != nil else { return }
         do { try rebuildViews(found) } catch {
-            for index in batch.entries.indices where batch.entries[index].isDamaged {
-                batch.entries[index].outcome = .failed(error)
-            }
+            drop(&batch, because: error)
             return
         }
         line = nil
-        let submissions = batch.submissions
-        putBackAudits(of: &batch, written: 0)
+        audits.putBack(batch.removeAudits())
+        let submissions = batch.entries.map(\.submission)
         batch = Batch()
         decide(submissions, &batch)
         complete(&batch)
+    }
+
+    /// Leaves nothing of a batch to write, because the pipeline refuses writes now.
+    private func drop(_ batch: inout Batch, because error: any Error) {
+        let refusal = state.withLock { $0.refusal }
+        for (index, entry) in batch.entries.enumerated() {
+            if entry.isDamaged {
+                batch.entries[index].outcome = .failed(error)
+            } else if let refusal, case .commit = entry.outcome {
+                batch.entries[index].outcome = .unavailable(refusal.ofRequests)
+            }
+        }
+        guard refusal != nil else { return }
+        line = nil
+        (batch.commits, batch.fork, batch.rows) = ([], nil, nil)
     }
 
     /// Rebuilds the views if commits are in the log that no state shows; returns a state that shows them. The caller

@@ -14,6 +14,7 @@ extension Pipeline {
 
     /// Takes both turns before waiting requests; returns false if the store is being closed or refuses writes.
     func claimTurns() -> Bool {
+        assert(holdsNoTurn, "turns are waited for without a turn")
         state.withLock { ($0.turns.claims, $0.turns.waiters) = ($0.turns.claims + 1, $0.turns.waiters + 1) }
         let isTaken = state.wait { state -> Bool? in
             if !state.isClosed, !state.turns.areFree { return nil }

@@ -23,10 +23,10 @@ import StrataViews
 ///               +------------------------------------------+ the log has another commit: put back first
 /// ```
 /// The pipeline uses ``LiveViews``, which owns the trees and folds them again, and ``IndexBuilds`` with its
-/// ``IndexBuilder``. The values ``SubmissionQueue``, ``Turns``, ``IndexState`` and ``AuditQueue`` change under its
-/// lock.
+/// ``IndexBuilder``. The values ``SubmissionQueue``, ``Turns`` and ``IndexState`` change under its lock. A
+/// ``PipelineFront`` sends requests to other processes, and ``AuditQueue`` has submissions for which no caller waits.
 ///
-/// Invariants:
+/// Invariants, which debug builds check where these things change:
 /// 1. At most one thread has the turn to decide, and at most one the turn to append. Turns change only under the lock
 ///    of `state`.
 /// 2. A thread with only the turn to append never waits for the turn to decide, so the two cannot wait for each other.
@@ -39,7 +39,8 @@ import StrataViews
 /// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
 /// 6. While `indexes.isPublishing`, the published indexes may show more than `indexes.mark` says, and readers of
 ///    indexes wait.
-/// 7. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it.
+/// 7. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it:
+///    the log knows what is unknown, and the pipeline asks it.
 /// 8. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
 ///    and waiting threads are woken without any lock.
 // @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
@@ -55,61 +56,40 @@ final class Pipeline: @unchecked Sendable {
     /// The maximum time that a batch waits for a checkpoint to make room.
     private static let maximumRoomMilliseconds = 10_000
 
+    enum Phase: Comparable {
+        case open
+        /// No more requests are admitted.
+        case closing
+        /// The workers end when nothing waits.
+        case closed
+    }
+
     struct State {
         var queue = SubmissionQueue()
         var admissions: [Admission] = []
         var turns = Turns()
-        /// True once no more requests are admitted.
-        var isClosing = false
-        /// True once the workers end when nothing waits.
-        var isClosed = false
+        var phase = Phase.open
         /// The number of times that a batch did not reach the log as decided. Lines that began before are invalid.
         var losses = 0
-        /// The reason why nothing can be written until the store is opened again, or the log is settled.
-        var refusal: StrataError?
-        /// True while the refusal is an append to a shared log whose outcome is being found out.
-        var isUnsettled = false
-        /// True during the pause before the next attempt to find it out.
-        var isSettlingPaused = false
-        /// The last commit of another process that a shared log reported.
-        var reportedOffset: UInt64 = 0
-        /// The requests that are to be sent to the home writer.
-        var outbox = SubmissionQueue()
-        /// The home writer, if requests are to be sent to it.
-        var home: Identifier?
-        /// True if all requests are to be sent to it.
-        let sendsAll: Bool
-        /// Decides if requests are to be sent to it when `sendsAll` is false.
-        var contention = Contention()
+        var refusal: WriteRefusal?
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64
         var indexes: IndexState
-        var audits = AuditQueue(AuditPolicy())
-        var keptRequests = KeptRequests()
 
-        /// The process to which requests are sent now; nil if they are judged here.
-        var destination: Identifier? {
-            guard let home, refusal == nil, !isClosing, sendsAll || contention.yields(at: .now) else { return nil }
-            return home
-        }
-
-        /// True if a shared log has commits of other processes that no state shows yet.
-        var isBehind: Bool { reportedOffset > end.offset && refusal == nil && !isClosed }
-
-        /// True if it is time to find out about the append without an outcome.
-        var mustSettle: Bool { isUnsettled && !isSettlingPaused && !isClosed }
-
+        var isClosing: Bool { phase >= .closing }
+        var isClosed: Bool { phase == .closed }
+        var isUnsettled: Bool { refusal?.isUnsettled ?? false }
         /// True if there will be work on the indexes once nothing else comes.
         var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
 
         /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
-            turns.isAppending = false
+            turns.releaseAppending()
             // Evaluated every time; otherwise it would miss that they were not due in between.
             let haveBecomeDue = indexes.hasBecomeDue()
             return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
-                || haveBecomeDue || audits.isDue || isBehind || mustSettle
+                || haveBecomeDue
         }
     }
 
@@ -129,152 +109,110 @@ final class Pipeline: @unchecked Sendable {
     let builds = IndexBuilds()
     /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
-    let auditPolicy: AuditPolicy
-    /// Sends requests to other processes; nil if they are only judged here.
-    let forwarding: Forwarding?
+    let audits: AuditQueue
+    /// Set before the first request comes, and nil again once no more come.
+    private let heldFront = Lock<(any PipelineFront)?>(nil)
     private let workers = [WorkerHandle(), WorkerHandle()]
-    private let forwarders = [WorkerHandle(), WorkerHandle()]
 
     init(
         log: any EventLog, live: LiveViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy, forwarding: Forwarding? = nil
+        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy
     ) throws {
         self.log = log
         isShared = log.isShared
         self.live = live
         self.buildMemoryBytes = buildMemoryBytes
-        auditPolicy = audits
-        self.forwarding = forwarding
+        self.audits = AuditQueue(audits)
         self.rules = rules
         self.platform = platform
         self.reader = reader
         publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
-        state = Monitor(
-            State(
-                sendsAll: forwarding?.sendsAll ?? false, end: log.end, endTime: log.endTime ?? .min, indexes: indexes,
-                audits: AuditQueue(audits)))
+        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
         if indexes.hasBuilds { wakeBuilder() }
-        if isShared { try log.follow { [weak self] in self?.noteOthers() } }
-        guard let forwarding else { return }
-        noteHome()
-        for (worker, name) in zip(forwarders, ["strata-send-a", "strata-send-b"]) {
-            try worker.start(name: name) { [self] in runForwarding() }
-        }
-        try forwarding.carrier.serve(forwarding.log.writer) { [weak self] message, answer in
-            if let self { serve(message, answer) } else { answer([]) }
-        }
+        if isShared { try log.follow { [weak self] in self?.noteNews() } }
     }
 
     var views: Views { live.views }
     var checkpointer: Checkpointer? { live.checkpointer }
     /// True until the store must be opened again to write.
     var acceptsWrites: Bool { state.withLock { $0.refusal == nil } }
+    /// The part that sends requests to other processes; nil if they are only judged here.
+    var front: (any PipelineFront)? {
+        get { isShared ? heldFront.withLock { $0 } : nil }
+        set { heldFront.withLock { $0 = newValue } }
+    }
 
     // MARK: Submitting
 
-    func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) throws -> Answer {
-        let ticket = Ticket<Answer>()
-        let submission = Submission(request, as: actor, operation, reply: .ticket(ticket))
-        if state.withLock({ Self.takeTurn(&$0) }) {
-            // The pipeline is idle: no hop to another thread.
-            work(on: [submission])
-            return try ticket.wait()
+    /// Decides a request on the caller's thread if the pipeline is idle, so that it need not wake another one.
+    func decideOrEnqueue(_ submission: Submission) {
+        let isIdle = state.withLock { state in
+            guard !state.isClosing, !mustFollow(&state), state.turns.areFree, state.turns.claims == 0,
+                state.queue.isEmpty
+            else { return false }
+            state.turns.takeDeciding()
+            return true
         }
-        while let gate = try enqueueOrGate(submission) { gate.wait() }
-        return try ticket.wait()
-    }
-
-    func submit(_ request: Request, as actor: Actor, _ operation: OperationInfo) async throws -> Answer {
-        try await withCheckedThrowingContinuation { continuation in
-            enqueue(Submission(request, as: actor, operation, reply: .continuation(continuation)))
-        }
-    }
-
-    private static func takeTurn(_ state: inout State) -> Bool {
-        guard !state.isClosing, !state.mustSettle, state.destination == nil, state.turns.areFree,
-            state.turns.claims == 0, state.queue.isEmpty
-        else { return false }
-        state.turns.isDeciding = true
-        return true
-    }
-
-    private enum Entry {
-        case entered(wakesWorker: Bool)
-        case full
-        case closed
-    }
-
-    private static func enter(_ state: inout State, _ submission: Submission) -> Entry {
-        if state.isClosing { return .closed }
-        if state.queue.byteCount + state.outbox.byteCount > maximumWaitingBytes { return .full }
-        if state.destination != nil, !submission.isKept {
-            state.outbox.append(submission)
-            return .entered(wakesWorker: true)
-        }
-        state.queue.append(submission)
-        // The deciding thread wakes a worker for the queue when it releases its turn. If it waits for the turn to
-        // append, it is woken itself, to add the request to its batch.
-        return .entered(wakesWorker: state.queue.count == 1 && (!state.turns.isDeciding || state.turns.isAppending))
-    }
-
-    /// Returns nil once the request waits in the queue, or a gate to wait at while there is no room.
-    private func enqueueOrGate(_ submission: Submission) throws -> Gate? {
-        let gate = Gate()
-        let entry = state.withLock { state in
-            let entry = Self.enter(&state, submission)
-            if case .full = entry { state.admissions.append(.gate(gate)) }
-            return entry
-        }
-        switch entry {
-        case .entered(let wakesWorker):
-            if wakesWorker { state.notifyAll() }
-            return nil
-        case .full: return gate
-        case .closed: throw StoreGate.error
-        }
+        if isIdle { work(on: [submission]) } else { enqueue(submission) }
     }
 
     func enqueue(_ submission: Submission) {
-        let entry = state.withLock { state in
-            let entry = Self.enter(&state, submission)
-            if case .full = entry { state.admissions.append(.retry { [self] in enqueue(submission) }) }
-            return entry
+        let (wakes, isClosed) = state.withLock { state -> (Bool, Bool) in
+            if state.isClosing { return (false, true) }
+            guard state.queue.byteCount <= Self.maximumWaitingBytes else {
+                state.admissions.append { [self] in enqueue(submission) }
+                return (false, false)
+            }
+            state.queue.append(submission)
+            // The deciding thread wakes a worker for the queue when it releases its turn. If it waits for the turn to
+            // append, it is woken itself, to add the request to its batch.
+            return (state.queue.count == 1 && (!state.turns.isDeciding || state.turns.isAppending), false)
         }
-        switch entry {
-        case .entered(let wakesWorker): if wakesWorker { state.notifyAll() }
-        case .full: break
-        case .closed: submission.reply.resume(.failure(StoreGate.error))
-        }
+        if wakes { state.notifyAll() }
+        if isClosed { submission.reply.resume(.failure(StoreGate.error)) }
     }
 
     /// Admits no new requests, and returns once all waiting work is done.
     func close() {
         let admissions = state.withLock { state in
-            state.isClosing = true
+            state.phase = .closing
             defer { state.admissions = [] }
             return state.admissions
         }
-        for admission in admissions { admission.open() }
-        state.notifyAll()
-        // The home writer's last answers are applied by the workers, which must still exist.
-        for worker in forwarders { worker.join() }
-        state.withLock { $0.isClosed = true }
+        for admission in admissions { admission() }
+        awaitIdle()
+        // They need the turns, and those of the last requests are there now.
+        for _ in 0..<3 where !audits.isEmpty && writeAudits() {}
+        audits.close()
+        state.withLock { $0.phase = .closed }
         builds.beginStopping()
         state.notifyAll()
         builds.join()
         for worker in workers { worker.join() }
-        // A caller may be working on its own thread.
-        state.wait { $0.turns.areFree ? () : nil }
-        // A caller on its own thread may have put back what it could not write.
-        let left = state.withLock { $0.queue.takeAll() + $0.outbox.takeAll() }
-        for submission in left { submission.reply.resume(.failure(StoreGate.error)) }
-        writeLastAudits()
+        state.wait { state -> Void? in
+            guard state.turns.areFree else { return nil }
+            state.turns.takeBoth()
+            return ()
+        }
+        assert(state.withLock { $0.queue.isEmpty }, "no request is left without an answer")
+        front = nil
         // Only a checkpoint needs complete indexes.
         if let checkpointer, !checkpointer.leavesRest(indexLag: indexLag) { completeIndexes() }
         line = nil
+    }
+
+    /// Waits until no request waits or is being decided.
+    private func awaitIdle() {
+        state.withLock { $0.turns.waiters += 1 }
+        state.notifyAll()
+        state.wait { state -> Void? in
+            guard state.queue.isEmpty, state.turns.areFree else { return nil }
+            state.turns.waiters -= 1
+            return ()
+        }
     }
 
     // MARK: Turns
@@ -282,11 +220,8 @@ final class Pipeline: @unchecked Sendable {
     private enum Work {
         case requests([Submission], [Admission])
         case indexes
-        case audits
-        /// Other processes appended to the log.
+        /// The log has news: other processes appended, or the outcome of an append is known now.
         case others
-        /// The outcome of an append is unknown.
-        case outcome
         /// There is nothing to do yet, but later there will be.
         case pause
         case end
@@ -296,17 +231,12 @@ final class Pipeline: @unchecked Sendable {
         while true {
             switch awaitWork() {
             case .requests(let submissions, let admissions):
-                for admission in admissions { admission.open() }
+                for admission in admissions { admission() }
                 work(on: submissions)
             case .indexes: catchUpIndexes()
-            case .audits:
-                writeAudits()
-                releaseDeciding()
-                releaseAppending()
             case .others:
                 applyOthers()
                 returnTurns()
-            case .outcome: settle()
             case .pause: continue
             case .end: return
             }
@@ -315,18 +245,10 @@ final class Pipeline: @unchecked Sendable {
 
     /// Waits for work. Indexes that are due but not urgent wait until nothing has been published for a while.
     private func awaitWork() -> Work {
-        let (published, audits) = state.withLock { state in
-            state.audits.isTimed = !state.audits.isEmpty
-            return (state.awaitsQuiet ? state.indexes.publishedEvents : nil, state.audits.pause)
+        guard let published = state.withLock({ $0.awaitsQuiet ? $0.indexes.publishedEvents : nil }) else {
+            return state.wait { state in nextWork(&state) ?? (state.awaitsQuiet ? .pause : nil) }
         }
-        let quiet = published == nil ? nil : IndexState.quietMilliseconds
-        guard let pause = [quiet, audits].compactMap({ $0 }).min() else {
-            return state.wait { state in
-                nextWork(&state) ?? (state.awaitsQuiet || !state.audits.isEmpty ? .pause : nil)
-            }
-        }
-        if let work = state.wait(milliseconds: pause, { nextWork(&$0) }) { return work }
-        guard pause == quiet else { return .pause }
+        if let work = state.wait(milliseconds: IndexState.quietMilliseconds, { nextWork(&$0) }) { return work }
         return state.withLock { nextWork(&$0, quietSince: published) } ?? .pause
     }
 
@@ -335,28 +257,20 @@ final class Pipeline: @unchecked Sendable {
         if state.turns.isDeciding || state.turns.claims > 0 || !log.assignsNextOffset && state.turns.isAppending {
             return nil
         }
-        if state.isBehind, !state.turns.isAppending {
+        // Before requests, which are all refused while an outcome is unknown.
+        if !state.turns.isAppending, mustFollow(&state) {
             state.turns.takeBoth()
             return .others
         }
-        // Before requests, which are all refused until this is done.
-        if state.mustSettle, !state.turns.isAppending {
-            state.turns.takeBoth()
-            return .outcome
-        }
         if !state.queue.isEmpty {
-            state.turns.isDeciding = true
+            state.turns.takeDeciding()
             let room = log.assignsNextOffset ? Self.maximumTurnBytes : 0
             defer { state.admissions = [] }
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
         if state.isClosed { return .end }
-        if state.audits.isDue, state.refusal == nil, !state.turns.isAppending {
-            state.turns.takeBoth()
-            return .audits
-        }
         let isTime = state.indexes.isUrgent || state.indexes.isDue && state.indexes.publishedEvents == events
-        guard isTime, state.refusal == nil, !state.turns.isAppending else { return nil }
+        guard isTime, state.refusal == nil, !state.isClosing, !state.turns.isAppending else { return nil }
         state.turns.takeBoth()
         return .indexes
     }
@@ -368,7 +282,7 @@ final class Pipeline: @unchecked Sendable {
         stepIndexes(for: &batch)
         decide(submissions, &batch)
         while case .more(let more, let admissions) = awaitTurnToAppend(&batch) {
-            for admission in admissions { admission.open() }
+            for admission in admissions { admission() }
             decide(more, &batch)
         }
         complete(&batch)
@@ -378,6 +292,7 @@ final class Pipeline: @unchecked Sendable {
         noteRefusals(answers)
         releaseAppending()
         // Outside both turns: a resumed caller may submit more immediately.
+        assert(holdsNoTurn, "callers are answered without a turn")
         for (submission, answer) in answers { submission.reply.resume(answer) }
     }
 
@@ -390,15 +305,11 @@ final class Pipeline: @unchecked Sendable {
 
     /// Gives a batch its resulting state. The caller has both turns.
     func complete(_ batch: inout Batch) {
+        assert(holdsBothTurns, "a batch is completed with both turns")
         decideAgainIfBroken(&batch)
-        addAudits(to: &batch)
+        if !batch.commits.isEmpty || audits.isFull { addAudits(to: &batch) }
         // The audits are back in their queue, and come with another batch.
         decideAgainIfBroken(&batch)
-        stack(&batch)
-    }
-
-    /// Gives a batch the fork with its commits. The caller has both turns.
-    func stack(_ batch: inout Batch) {
         do {
             let stacked = batch.commits.isEmpty ? nil : try line?.fold.stack()
             (batch.fork, batch.rows) = (stacked?.fork, stacked?.rows)
@@ -412,9 +323,9 @@ final class Pipeline: @unchecked Sendable {
     /// Decides a batch again if it is broken, or if an earlier batch on which it was based was lost. The caller has
     /// both turns.
     private func decideAgainIfBroken(_ batch: inout Batch) {
-        while batch.isBroken || line.map({ line in state.withLock { $0.losses } != line.losses }) ?? false {
+        while batch.isBroken || isLineLost {
             line = nil
-            putBackAudits(of: &batch, written: 0)
+            audits.putBack(batch.removeAudits())
             var again = Batch()
             again.damage = batch.damage
             var waiting: [Submission] = []
@@ -430,16 +341,34 @@ final class Pipeline: @unchecked Sendable {
         }
     }
 
+    /// True if the log or the views have become different from the line.
+    var isLineLost: Bool {
+        guard let line else { return false }
+        let losses = state.withLock { $0.losses }
+        assert(line.losses <= losses, "losses only grow")
+        return line.losses != losses
+    }
+
+    // For checks only.
+    var holdsNoTurn: Bool { state.withLock { !$0.turns.isMineToDecide && !$0.turns.isMineToAppend } }
+    var holdsBothTurns: Bool { state.withLock { $0.turns.isMineToDecide && $0.turns.isMineToAppend } }
+    var holdsTurnToDecide: Bool { state.withLock { $0.turns.isMineToDecide } }
+    var holdsTurnToAppend: Bool { state.withLock { $0.turns.isMineToAppend } }
+
     func releaseDeciding() {
         let isAwaited = state.withLock { state in
-            state.turns.isDeciding = false
-            return !state.queue.isEmpty || state.isClosed || state.turns.waiters > 0 || state.isBehind
+            state.turns.releaseDeciding()
+            return !state.queue.isEmpty || state.isClosed || state.turns.waiters > 0 || mustFollow(&state)
         }
         if isAwaited { state.notifyAll() }
     }
 
     func releaseAppending() {
-        if state.withLock({ $0.endAppending() }) { state.notifyAll() }
+        let isAwaited = state.withLock { state in
+            let isAwaited = state.endAppending()
+            return isAwaited || mustFollow(&state)
+        }
+        if isAwaited { state.notifyAll() }
     }
 
     private enum Awaited {
@@ -450,10 +379,11 @@ final class Pipeline: @unchecked Sendable {
     }
 
     private func awaitTurnToAppend(_ batch: inout Batch) -> Awaited {
+        assert(state.withLock { $0.turns.isMineToDecide && !$0.turns.isMineToAppend }, "the turns come in this order")
         let present = batch.entries.count
         func next(_ state: inout State, _ room: Int, needsOne: Bool) -> Awaited? {
             if !state.turns.isAppending {
-                state.turns.isAppending = true
+                state.turns.takeAppending()
                 return .turn
             }
             guard !state.queue.isEmpty, room > 0, present < state.queue.batchCount, log.assignsNextOffset else {

@@ -58,9 +58,6 @@ final class SnapshotReplacements: Sendable {
         }
     }
 
-    /// Returns the newest readable checkpoint at or before an offset; nil if there is none.
-    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? { try rebuilder.checkpoint(upTo: offset) }
-
     private func keep(_ state: Snapshot, for broken: Snapshot) {
         replacements.withLock { all in
             // The broken state may itself be a replacement.

@@ -48,7 +48,7 @@ final class SpeculativeState {
 /// Requests that were decided together and share one write and one sync.
 struct Batch {
     struct Entry {
-        let submission: Submission
+        var submission: Submission
         var outcome: Outcome
 
         /// True if the request failed because of a damaged page.
@@ -56,6 +56,16 @@ struct Batch {
             switch outcome {
             case .failed(let error as StrataError), .poisoned(let error as StrataError): Views.isDamage(error)
             default: false
+            }
+        }
+
+        /// True for an answer to a request that wrote nothing, which depends on the state, if it is not certain that
+        /// the state was the newest one.
+        var needsConfirmation: Bool {
+            guard submission.audit == nil, submission.confirmedEnd == nil else { return false }
+            return switch outcome {
+            case .nothing, .repeats, .failed: true
+            case .commit, .poisoned, .unavailable, .waiting: false
             }
         }
     }
@@ -90,11 +100,8 @@ struct Batch {
     /// The time at which any other batch takes no more requests.
     let end = ContinuousClock.now + Self.maximumTurn
     var isLate: Bool { ContinuousClock.now >= end }
-    /// The notes in the commits from `auditStart` on.
-    var audits: [Audit] = []
-    var auditStart = 0
     /// True if no caller waits for the batch, so that it need not be durable.
-    var isLazy = false
+    var isLazy: Bool { entries.allSatisfy { $0.submission.audit != nil } }
     /// True if the decisions are based on a state that will never exist.
     var isBroken = false
     /// The damage of a page, if one was found.
@@ -108,5 +115,20 @@ struct Batch {
     /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 
-    var submissions: [Submission] { entries.map(\.submission) }
+    /// Takes out the audits, which are to be put back, except for one that broke the batch.
+    mutating func removeAudits() -> [Audit] {
+        let audits = entries.compactMap { entry -> Audit? in
+            if case .poisoned = entry.outcome { nil } else { entry.submission.audit }
+        }
+        entries.removeAll { $0.submission.audit != nil }
+        return audits
+    }
+
+    /// Returns the offset of a commit on which the batch was judged; a log may give the batch's own other offsets than
+    /// expected.
+    func offset(of judgedOn: UInt64?, _ positions: [Position]) -> UInt64? {
+        guard let judgedOn, firstOffset > 0, judgedOn >= firstOffset else { return judgedOn }
+        let index = Int(judgedOn - firstOffset)
+        return index < positions.count ? positions[index].offset : judgedOn
+    }
 }

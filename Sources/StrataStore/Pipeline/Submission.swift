@@ -2,31 +2,65 @@ import StrataModel
 import StrataRules
 import StrataSystem
 
-/// A request that waits to be decided.
+/// A request or an audit that waits to be decided.
 struct Submission: Sendable {
-    let request: Request
+    enum Content: Sendable {
+        case request(Request)
+        /// A request that another process sent, which judges it again if nothing is written.
+        case forwarded(Request)
+        case audit(Audit)
+    }
+
+    let content: Content
     let actor: Actor
     let operation: OperationInfo
     let byteCount: Int
     let reply: Reply<Answer>
-    /// True if the request is judged at an end of a shared log that was confirmed after it came.
-    var isConfirmed = false
-    /// True if this process judges the request, even if others go to the home writer.
-    var isKept = false
-    /// True if another process sent the request.
-    var isForwarded = false
-    /// The newest commit in the state on which the request was judged last. Its offset is certain: on a log that does not
-    /// assign the next one, a batch has a single request.
+    /// An end of a shared log that was confirmed after the request came: a state that has it decides what is refused.
+    var confirmedEnd: UInt64?
+    /// The newest commit in the state on which the request was judged last, as far as its batch expects it.
     var judgedOn: UInt64?
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
-        self.request = request
+        self.init(.request(request), as: actor, operation, byteCount: request.weight, reply: reply)
+    }
+
+    /// Creates the submission of a request that another process sent.
+    init(forwarded request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
+        self.init(.forwarded(request), as: actor, operation, byteCount: request.weight, reply: reply)
+    }
+
+    /// Creates the submission of an audit, for which no caller waits.
+    init(_ audit: Audit) {
+        self.init(
+            .audit(audit), as: audit.actor, audit.operation, byteCount: audit.byteCount, reply: .function { _ in })
+    }
+
+    private init(
+        _ content: Content, as actor: Actor, _ operation: OperationInfo, byteCount: Int, reply: Reply<Answer>
+    ) {
+        self.content = content
         self.actor = actor
         self.operation = operation
+        self.byteCount = byteCount
         self.reply = reply
-        byteCount = request.weight
     }
+
+    /// The request; nil for an audit.
+    var request: Request? {
+        switch content {
+        case .request(let request), .forwarded(let request): request
+        case .audit: nil
+        }
+    }
+
+    var audit: Audit? { if case .audit(let audit) = content { audit } else { nil } }
+    /// True for a request of another process.
+    var isForwarded: Bool { if case .forwarded = content { true } else { false } }
 }
+
+/// Submits again what was turned away because too many were waiting.
+typealias Admission = @Sendable () -> Void
 
 extension Request {
     /// The approximate number of bytes that the request keeps in memory.

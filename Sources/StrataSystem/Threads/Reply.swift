@@ -33,16 +33,3 @@ package final class Ticket<Value: Sendable>: Sendable {
         return try result.get()
     }
 }
-
-/// A caller that was turned away because too many are waiting, and that retries when notified.
-package enum Admission: Sendable {
-    case gate(Gate)
-    case retry(@Sendable () -> Void)
-
-    package func open() {
-        switch self {
-        case .gate(let gate): gate.open()
-        case .retry(let body): body()
-        }
-    }
-}

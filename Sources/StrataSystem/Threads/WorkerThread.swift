@@ -36,6 +36,9 @@ package final class WorkerThread: @unchecked Sendable {
         }
     }
 
+    /// Distinguishes the calling thread from the others that exist.
+    package static var currentID: UInt { UInt(pthread_self()) }
+
     /// Lowers the priority of the calling thread, as far as the system allows.
     package static func lowerPriority() { _ = strata_lower_priority() }
 

@@ -107,11 +107,12 @@ private struct CommitDetail: CommitFormat {
     /// Writes the fields of each event that has some, below its version.
     private func writeFields(of envelope: Envelope, _ offset: UInt64, _ names: KnownNames, to output: Output) {
         for (index, event) in envelope.events.enumerated() {
-            guard case .saved(let place, let save) = EventDetail(event), !save.fields.isEmpty else { continue }
+            guard event.kind == .recordSaved, let save = try? SaveOutline(event.body, names), !save.fields.isEmpty
+            else { continue }
             let version = Version(offset: offset, eventIndex: UInt32(index))
             output.write("    ")
             output.write(version.tag, .place)
-            output.write("  \(Printable.escaped(place.name))  \(save.policy.name)")
+            output.write("  \(Printable.escaped(save.record.name))  \(save.policy.name)")
             if let base = save.base { output.write(", client had \(base.tag)") }
             output.write("\n" as StaticString)
             for field in save.fields {
@@ -119,7 +120,7 @@ private struct CommitDetail: CommitFormat {
                 output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
                 if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
                 output.write("\n" as StaticString)
-                guard let share = save.shareState(of: field, named: names.field(field.ordinal)) else { continue }
+                guard let share = field.share else { continue }
                 for part in ShareStateText.changes(from: nil, to: share) {
                     output.write("            \(part.name): \(part.new ?? "")\n")
                 }

@@ -66,7 +66,7 @@ package struct BaseEstimate: Sendable, Hashable {
         _ limit: Int, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer, _ snapshot: Snapshot
     ) throws -> (records: Int, bytes: Int) {
         var sum = (records: 0, bytes: 0)
-        var commit = CommitBuilder()
+        var commit = CommitBuilder(notesTouches: false)
         try snapshot.scan(ViewTree.records, from: lower, to: upper) { key, row in
             commit.removeAll()
             try RecordsMaintainer.state(ViewEntry(key: key, row: row), in: &commit)

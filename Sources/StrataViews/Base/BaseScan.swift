@@ -22,7 +22,7 @@ package struct BaseScan {
     package let horizon: Position
     private let snapshot: Snapshot
     private let limits: Limits
-    private var commit = CommitBuilder()
+    private var commit = CommitBuilder(notesTouches: false)
     /// The trees that are not complete yet.
     private var rest = ViewTree.stated[...]
     /// The key at which the first of these trees continues.

@@ -45,7 +45,7 @@ struct LateAnswerTests {
     ) async throws -> RecordsOutcome {
         let call = DatabaseCall(client: database.client, scope: database.databaseScope, settings: .convenience)
         let encoded = try EncodedModification(
-            RecordsModification(saves: records), failing: [:], call, store.opened)
+            RecordsModification(saves: records), failing: [:], call, store)
         var answer = try await call.submit(encoded.request, to: store.store)
         try await later()
         answer.snapshot = store.store.snapshot()

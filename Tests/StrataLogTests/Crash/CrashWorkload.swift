@@ -91,7 +91,7 @@ extension Durability: CustomTestStringConvertible {
     public var testDescription: String {
         switch self {
         case .commit: "durable by commit"
-        case .interval(let milliseconds): "durable every \(milliseconds) ms"
+        case .interval(let interval): "durable every \(interval / .milliseconds(1)) ms"
         case .system: "durable when the system likes"
         }
     }

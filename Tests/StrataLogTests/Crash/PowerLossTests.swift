@@ -10,7 +10,7 @@ struct PowerLossTests {
     @Test(
         "What was told to be durable is there, whole, and the store goes on",
         arguments: [
-            (Durability.commit, 0), (.commit, 16 << 10), (.system, 0), (.interval(milliseconds: 1), 0),
+            (Durability.commit, 0), (.commit, 16 << 10), (.system, 0), (.interval(.milliseconds(1)), 0),
         ])
     func everyCall(durability: Durability, spaceStepBytes: Int) throws {
         let workload = CrashWorkload(durability, spaceStepBytes: spaceStepBytes)

@@ -119,7 +119,7 @@ struct LostEndTests {
 
     @Test(
         "Commits that were never synced may be gone",
-        arguments: [Durability.system, .interval(milliseconds: 86_400_000)])
+        arguments: [Durability.system, .interval(.milliseconds(86_400_000))])
     func notDurable(_ durability: Durability) throws {
         let store = try RealStore()
         let log = try store.open(durability)

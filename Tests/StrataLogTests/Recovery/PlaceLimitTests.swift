@@ -32,16 +32,15 @@ struct PlaceLimitTests {
     }
 
     @Test("A touched name takes 4,096 bytes, and not one more", arguments: [4_096, 4_097], [true, false])
-    func namesOfTouches(count: Int, isPrepared: Bool) throws {
+    func namesOfTouches(count: Int, isGiven: Bool) throws {
         let store = TinyStore()
+        let touches = [Touch(zone: 1, eventIndex: 0, kind: .recordSaved, type: 1, key: 0..<count)]
         let log = try SegmentedLog.open(at: store.path, options: TinyStore.options, platform: store.platform) { _ in
-            [Touch(zone: 1, eventIndex: 0, kind: .recordSaved, type: 1, key: 0..<count)]
+            touches
         }
-        var commit = NewCommit(id: .zero, time: 1, payload: ArraySlice(repeating: 7, count: 5_000))
-        let code = thrownCode {
-            if isPrepared { try log.prepare(&commit) }
-            _ = try log.append([commit], expecting: .start)
-        }
+        let commit = NewCommit(
+            id: .zero, time: 1, payload: ArraySlice(repeating: 7, count: 5_000), touches: isGiven ? touches : nil)
+        let code = thrownCode { _ = try log.append([commit], expecting: .start) }
         #expect(code == (count > 4_096 ? .outOfRange : nil))
         let found = try log.touches(zone: 1, after: 0, limit: 10).touches
         #expect(found.map(\.key.count) == (count > 4_096 ? [] : [count]))

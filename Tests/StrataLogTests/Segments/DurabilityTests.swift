@@ -59,7 +59,7 @@ struct DurabilityTests {
 
     @Test("By interval: a thread catches up without being asked")
     func interval() throws {
-        let log = try open(.interval(milliseconds: 2))
+        let log = try open(.interval(.milliseconds(2)))
         var sequence = CommitSequence(seed: 1)
         for commits in [sequence.next(3), sequence.next(2)] {
             _ = try log.append(commits, expecting: log.end)
@@ -89,7 +89,7 @@ struct DurabilityTests {
     @Test(
         "A close after a failed sync does not say that all is durable",
         arguments: [
-            Durability.system, .interval(milliseconds: 1),
+            Durability.system, .interval(.milliseconds(1)),
         ])
     func closeAfterFailedSync(durability: Durability) throws {
         let log = try open(durability)

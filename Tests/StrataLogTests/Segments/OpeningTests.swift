@@ -150,7 +150,7 @@ struct OpeningTests {
             LogOptions(segmentBytes: -1), LogOptions(firstSegmentBytes: (64 << 10) - 1),
             LogOptions(firstSegmentBytes: (1 << 30) + 1),
             LogOptions(spaceStepBytes: (1 << 30) + 1), LogOptions(spaceStepBytes: -1),
-            LogOptions(durability: .interval(milliseconds: 0)), LogOptions(durability: .interval(milliseconds: -5)),
+            LogOptions(durability: .interval(.milliseconds(0))), LogOptions(durability: .interval(.milliseconds(-5))),
         ])
     func options(options: LogOptions) throws {
         #expect(thrownCode { _ = try store.open(options) } == .invalidArgument)
@@ -162,7 +162,7 @@ struct OpeningTests {
         arguments: [
             LogOptions(segmentBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
             LogOptions(firstSegmentBytes: 1 << 30), LogOptions(firstSegmentBytes: 64 << 10),
-            LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(milliseconds: 1)),
+            LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(.milliseconds(1))),
         ])
     func allowedOptions(options: LogOptions) throws {
         let log = try store.open(options)

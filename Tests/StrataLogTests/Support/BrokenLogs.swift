@@ -18,7 +18,6 @@ final class BrokenLog: EventLog, ForwardingLog {
     var durableEnd: Position { log.durableEnd }
     var assignsNextOffset: Bool { true }
     var maximumCommitBytes: Int { log.maximumCommitBytes }
-    func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
 
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         let expecting = bug == .ignoresConflict ? log.end : expecting

@@ -32,6 +32,13 @@ struct CommitBuilderTests {
         let events = try [name.event, zone.event(), Self.saved("a").event(), Self.saved("b").event(), deleted.event()]
         #expect(envelope.events == events)
         #expect(Envelope(header: Self.header, events: events).encoded() == payload)
+        let touches = try payload.withUnsafeBytes { try Envelope.touches(of: $0) }
+        #expect(commit.touches(of: payload) == touches && touches.count == 4)
+        // The same memory serves the next payload.
+        commit.removeAll()
+        try commit.append(Self.saved("c"))
+        let next = commit.payload(EnvelopeHeader())
+        #expect(try commit.touches(of: next) == next.withUnsafeBytes { try Envelope.touches(of: $0) })
     }
 
     @Test("An event that cannot be written leaves nothing behind")
@@ -48,7 +55,9 @@ struct CommitBuilderTests {
         #expect(thrownError { try commit.append(long) }?.code == .tooLarge)
         #expect(commit.count == 1)
         try commit.append(Self.saved("c"))
-        let envelope = try Envelope(decoding: commit.payload(Self.header)[...])
+        let payload = commit.payload(Self.header)
+        #expect(try commit.touches(of: payload) == payload.withUnsafeBytes { try Envelope.touches(of: $0) })
+        let envelope = try Envelope(decoding: payload[...])
         #expect(try envelope.events == [Self.saved("a").event(), Self.saved("c").event()])
         #expect(before.count == 1)
     }

@@ -178,7 +178,7 @@ import Testing
         for _ in 0..<12 { _ = try client.store.modify(request, as: client.actor) }
         let isWritten = try eventually { try Self.refusals(client.store.log).count >= 10 }
         #expect(isWritten)
-        #expect(client.store.pipeline.state.withLock { $0.audits.byteCount } <= AuditPolicy.maximumWaitingBytes)
+        #expect(client.store.pipeline.audits.byteCount <= AuditPolicy.maximumWaitingBytes)
 
         let log = MemoryLog()
         let store = try Store(on: log, options: options)

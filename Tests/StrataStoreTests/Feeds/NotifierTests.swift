@@ -61,7 +61,7 @@ struct NotifierTests {
         #expect(stranger.waitingCount == 0)
     }
 
-    @Test(arguments: [Durability.system, .interval(milliseconds: 3_600_000), .commit])
+    @Test(arguments: [Durability.system, .interval(.milliseconds(3_600_000)), .commit])
     func `a device is notified of what can be fetched, whether or not the disk has it`(
         _ durability: Durability
     ) async throws {

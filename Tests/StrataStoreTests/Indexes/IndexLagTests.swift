@@ -33,17 +33,21 @@ import Testing
         try IndexCatalog.put(IndexID(type: 1, .membership), .ready, in: fork)
         let snapshot = try pages.publish(fork)
         let indexes = IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot))
-        var state = Pipeline.State(sendsAll: false, end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
+        var state = Pipeline.State(end: Position(offset: 0, chain: 0), endTime: 0, indexes: indexes)
         state.indexes.isWanted = false
         state.indexes.publishedEvents = IndexState.idleLag + 1
-        var told = [state.endAppending(), state.endAppending()]
+        func endAppending() -> Bool {
+            state.turns.takeAppending()
+            return state.endAppending()
+        }
+        var told = [endAppending(), endAppending()]
         state.indexes.mark.shownEvents = state.indexes.publishedEvents
         // Somebody else decides when the catch-up ends.
-        state.turns.isDeciding = true
-        told.append(state.endAppending())
-        state.turns.isDeciding = false
+        state.turns.takeDeciding()
+        told.append(endAppending())
+        state.turns.releaseDeciding()
         state.indexes.publishedEvents += IndexState.idleLag + 1
-        told.append(state.endAppending())
+        told.append(endAppending())
         // The second time they know; the last time they would sleep on.
         #expect(told == [true, false, true, true])
     }
@@ -155,7 +159,7 @@ import Testing
         let pipeline = store.pipeline
         pipeline.state.wait { state -> Void? in
             if !state.turns.areFree { return nil }
-            state.turns.isDeciding = true
+            state.turns.takeDeciding()
             return ()
         }
         let isOver = Lock(false)

@@ -203,10 +203,7 @@ struct TwinStore {
     /// Each refusal is in the log once, or waits; some are lost where nobody knows what was written.
     func checkAudits() throws {
         var found = stores.reduce(0) { count, store in
-            count
-                + store.pipeline.state.withLock { state in
-                    state.audits.waiting.count { $0.event.kind == .requestRefused }
-                }
+            count + store.pipeline.audits.waiting.count { $0.event.kind == .requestRefused }
         }
         var cursor = try log.read(from: 1)
         while let commit = try cursor.next() {

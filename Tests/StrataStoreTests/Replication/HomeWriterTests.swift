@@ -105,7 +105,7 @@ struct HomeWriterTests {
         try home.store.confirm()
         let third = try client().client
         try third.store.confirm()
-        for writer in [log.writer, try #require(third.store.pipeline.forwarding?.log.home)] {
+        for writer in [log.writer, try #require(third.store.engine.router.forwarding?.log.home)] {
             MemorySequencer(sequence).serve(writer) { _, answer in answer([]) }
         }
         try third.save("own")
@@ -175,6 +175,35 @@ struct HomeWriterTests {
         try slow.save("slow")
         #expect(appended(slow) == 0 && fast.exists("slow"))
         #expect(count.withLock { $0 } >= Contention.limit)
+    }
+
+    @Test("Of a lost batch, a process sends its own requests to the home writer, and judges those of others")
+    func takingBack() throws {
+        let home = try client().client
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        let other = try client().client
+        try other.store.confirm()
+        let (own, request) = (Ticket<Answer>(), other.request([.init("own")]))
+        let left = other.store.engine.router.takeBack([
+            Submission(forwarded: request, as: other.actor, OperationInfo(), reply: .function { _ in }),
+            Submission(request, as: other.actor, OperationInfo(), reply: .ticket(own)),
+        ])
+        #expect(left.map(\.isForwarded) == [true])
+        #expect(try own.wait().offset != nil)
+        #expect(appended(other) == 0 && other.exists("own"))
+    }
+
+    @Test("A router that is closed takes no requests for the home writer, and the store still closes")
+    func closedRouter() throws {
+        let home = try client().client
+        #expect(home.zones(save: ["Notes"]) == [nil])
+        let other = try client().client
+        try other.store.confirm()
+        try other.save("before")
+        other.store.engine.router.close()
+        #expect(thrownCode { try other.store.modify(other.request([.init("after")]), as: other.actor) } == .closed)
+        #expect(!home.exists("after"))
+        try other.store.close()
     }
 
     @Test("A sequencer that cannot carry requests is refused where all must go to the home writer")

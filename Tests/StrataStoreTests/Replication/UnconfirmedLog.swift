@@ -17,10 +17,14 @@ final class UnconfirmedLog: EventLog, ForwardingLog {
     var maximumCommitBytes: Int { log.maximumCommitBytes }
     var isShared: Bool { true }
     var segments: SegmentedLog? { log.segments }
-    func settle(milliseconds: Int) throws(AppendFailure) -> Position { try log.settle(milliseconds: milliseconds) }
-    /// Follows nothing: other processes' commits are found by conflicts only.
-    func follow(_ body: @escaping @Sendable () -> Void) throws {}
-    func prepare(_ commit: inout NewCommit) throws { try log.prepare(&commit) }
+    var isUnsettled: Bool { log.isUnsettled }
+    /// Settles, but follows nothing: other processes' commits are found by conflicts only.
+    func follow(_ body: @escaping @Sendable () -> Void) throws {
+        let settler = try WorkerThread(name: "settle") { [log] in
+            while log.settleOnce() { body() }
+        }
+        settler.detach()
+    }
     func append(_ commits: [NewCommit], expecting: Position) throws(AppendFailure) -> Appended {
         try log.append(commits, expecting: expecting)
     }

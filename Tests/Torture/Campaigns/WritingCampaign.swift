@@ -77,7 +77,7 @@ struct WritingCampaign: Campaign {
         settings.folder = round.folder
         settings.store = "\(round.number % 2 == 0 ? round.folder : round.memory)/Store.strata"
         settings.seed = round.seed
-        settings.durability = [.commit, .commit, .interval(milliseconds: 20), .system][generator.next(below: 4)]
+        settings.durability = [.commit, .commit, .interval(.milliseconds(20)), .system][generator.next(below: 4)]
         switch harm {
         case .kills: settings.usesCloudKit = generator.next(below: 3) == 0
         case .clock: settings.isClockWild = true

@@ -56,7 +56,7 @@ struct ChildSettings: Sendable {
                 switch value {
                 case "commit": .commit
                 case "system": .system
-                default: .interval(milliseconds: Int(value) ?? 20)
+                default: .interval(.milliseconds(Int(value) ?? 20))
                 }
         default: break
         }
@@ -67,7 +67,7 @@ struct ChildSettings: Sendable {
             switch durability {
             case .commit: "commit"
             case .system: "system"
-            case .interval(let milliseconds): "\(milliseconds)"
+            case .interval(let interval): "\(Int(interval / .milliseconds(1)))"
             }
         var words = [
             "folder=\(folder)", "store=\(store)", "acknowledgements=\(acknowledgements)", "seed=\(seed)",

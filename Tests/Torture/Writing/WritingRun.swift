@@ -84,12 +84,7 @@ struct WritingRun {
 
     private func runCloudKit(_ acknowledgements: Acknowledgements) async throws {
         var options = CloudStore.Options.service
-        options.durability =
-            switch settings.durability {
-            case .commit: .commit
-            case .system: .system
-            case .interval(let milliseconds): .interval(.milliseconds(milliseconds))
-            }
+        options.durability = settings.durability
         let store = try CloudStore(at: URL(fileURLWithPath: settings.store), options: options)
         Telling.say("opened")
         await withTaskGroup(of: Void.self) { group in

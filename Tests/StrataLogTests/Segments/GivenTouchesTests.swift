@@ -4,15 +4,16 @@ import Testing
 
 @testable import StrataLog
 
-@Suite("Commits prepared ahead of time")
-struct PreparedCommitTests {
-    @Test("A payload that is changed after preparing is what the log keeps", arguments: [10, 100, 3_000])
+@Suite("Commits that come with their touches")
+struct GivenTouchesTests {
+    @Test("A payload that replaces another is listed by its own touches", arguments: [10, 100, 3_000])
     func changedPayload(bytes: Int) throws {
         let store = TinyStore()
         let log = try store.open()
         var sequence = CommitSequence(seed: 1, noise: 0)
-        var commit = sequence.next(events: 3, bytesPerEvent: 200)
-        try log.prepare(&commit)
+        let first = sequence.next(events: 3, bytesPerEvent: 200)
+        let given = try first.payload.withUnsafeBytes { try Envelope.touches(of: $0) }
+        var commit = NewCommit(id: first.id, time: first.time, payload: first.payload, touches: given)
         commit.payload = sequence.next(events: 2, bytesPerEvent: bytes).payload
         _ = try log.append([commit], expecting: .start)
         #expect(try log.allCommits() == expectedCommits([commit]))

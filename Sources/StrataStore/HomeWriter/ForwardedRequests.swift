@@ -16,7 +16,9 @@ struct ForwardedRequests {
 
     /// Returns the bytes of one request of a message.
     static func encoded(_ submission: Submission) throws -> [UInt8] {
-        let request = try submission.request.encoded()
+        guard let request = try submission.request?.encoded() else {
+            throw StrataError(.invalidArgument, "An audit cannot be sent to another process.")
+        }
         var writer = ByteWriter(reserving: request.count + 128)
         for name in [submission.actor.user, submission.actor.device] { writer.appendString(name) }
         let operation = submission.operation
