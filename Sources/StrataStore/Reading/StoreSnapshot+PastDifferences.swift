@@ -36,9 +36,9 @@ extension StoreSnapshot {
     private func statesIfWhole(
         of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
     ) throws -> [ChangedRecords.States]? {
-        do { return try states(of: changes, from: first, to: last, limits) } catch let error as StrataError
-            where Views.isDamage(error)
-        { return nil }
+        var found: [ChangedRecords.States]?
+        let damage = try Views.damage { found = try states(of: changes, from: first, to: last, limits) }
+        return damage == nil ? found : nil
     }
 
     /// Returns the states in the order of the changes.
@@ -46,7 +46,7 @@ extension StoreSnapshot {
         of changes: ChangedRecords, from first: UInt64, to last: UInt64, _ limits: DifferenceLimits
     ) throws -> [ChangedRecords.States]? {
         let history = context.history
-        let checkpoint = try context.replacements?.checkpoint(upTo: first)
+        let checkpoint = try context.checkpoint(upTo: first)
         let start = max(checkpoint?.offset ?? 0, history.floor)
         var all: [ChangedRecords.States] = []
         guard UInt64(changes.all.count * limits.commitsPerLookup) < last - start else {
