@@ -23,6 +23,8 @@ package struct Decision: Sendable {
     var changesAccounts = false
     /// The effect of the commit on the usage of users with a quota.
     var usage = UsageChange.unknown
+    /// The rules that are the last stated ones after the commit; nil if they are those before it.
+    var statedRules: RulesStatedEvent?
     /// True if the commit creates, changes and ends no zone.
     var keepsZones = false
     /// The records and zones that the commit touches, so that the log need not look for them.

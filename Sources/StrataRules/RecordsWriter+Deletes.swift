@@ -170,6 +170,6 @@ extension RequestContext {
             groupID: operation.groupID.cut(toBytes: EnvelopeHeader.maximumTextBytes),
             groupName: operation.groupName.cut(toBytes: EnvelopeHeader.maximumTextBytes),
             requestShape: try shape?.encoded()[...] ?? [],
-            isLazy: shape == nil)
+            isLazy: shape == nil, judgedOn: judgedOn, actorKind: user == 0 ? .init(actor) : nil)
     }
 }

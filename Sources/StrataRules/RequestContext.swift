@@ -11,6 +11,9 @@ package struct RequestContext: Sendable {
     /// The shares that the commit saved when it was judged first, for judging it again: their tokens are taken over if
     /// the store had no secret then.
     package var savedShares: [ShareSavedEvent] = []
+    /// The newest commit in the state on which the noted request was judged; nil for a request, and for a note that is
+    /// not about one.
+    package var judgedOn: UInt64?
     /// True if the decision records the rules that it applied.
     package var isTraced: Bool
 

@@ -25,7 +25,7 @@ extension Rules {
         decision.names = names.new
         decision.keepsZones = true
         decision.usage = .none
-        return try recordingSecret(decision, view)
+        return try recordingStore(decision, view)
     }
 
     private static func haveRoom(_ names: String...) -> Bool {

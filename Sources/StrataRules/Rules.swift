@@ -13,6 +13,8 @@ package struct Rules: Sendable {
     package var touchesParents: Bool
     package var schema: SchemaMode
     package var secrets = SecretSource()
+    /// Returns the rules that the commit at an offset must state if they are not the ones stated last; nil for none.
+    package var stated: @Sendable (_ offset: UInt64) throws -> RulesStatedEvent? = { _ in nil }
     /// Throws a ``StrataError`` for predicate text that the store does not accept; pure, like the rules.
     package var checkPredicate: @Sendable (String) throws -> Void
 
@@ -47,30 +49,36 @@ package struct Rules: Sendable {
             case .notify(let body): try NotifyJudge(judging, body).decide()
             case .joinShares(let body): try JoinSharesJudge(judging, body).decide()
             }
-        return try recordingSecret(decision, view)
+        return try recordingStore(decision, view)
     }
 
-    /// Returns a decision whose commit records the secret if it is the first of a store.
-    func recordingSecret(_ decision: Decision, _ view: RulesView) throws -> Decision {
-        guard secrets.recordsSecret, let newSecret = secrets.newSecret, case .commit(let payload) = decision.outcome,
-            !view.hasSecret
-        else {
-            return decision
+    /// Returns a decision whose commit records the secret if it is the first of a store, and states the rules unless
+    /// the state has them.
+    func recordingStore(_ decision: Decision, _ view: RulesView) throws -> Decision {
+        guard case .commit(let payload) = decision.outcome else { return decision }
+        var events: [Event] = []
+        if secrets.recordsSecret, let newSecret = secrets.newSecret, !view.hasSecret {
+            events.append(try SecretDrawnEvent(newSecret).event())
         }
+        let stated = try stated(view.fold.offset + 1)
+        if let stated, try view.statedRules() != stated { events.append(try stated.event()) }
+        if events.isEmpty { return decision }
         var envelope = try Envelope(decoding: payload[...])
-        guard envelope.events.count < Envelope.maximumEventCount else {
+        let count = envelope.events.count + events.count
+        guard count <= Envelope.maximumEventCount else {
             throw StrataError.tooLarge(
-                "the events of a commit", limit: Int(Envelope.maximumEventCount), found: envelope.events.count + 1)
+                "the events of a commit", limit: Int(Envelope.maximumEventCount), found: count)
         }
         // An audit stays the last event of its commit, and all others keep their places.
         let place = envelope.events.last?.kind.isAudit == true ? envelope.events.count - 1 : envelope.events.count
-        envelope.events.insert(try SecretDrawnEvent(newSecret).event(), at: place)
+        envelope.events.insert(contentsOf: events, at: place)
         var recording = decision
         let encoded = envelope.encoded()
         recording.outcome = .commit(encoded)
-        // The one commit of a store whose events were encoded before: the names in it have other places now.
+        // The events were encoded before: the names in them may have other places now.
         recording.touches = try encoded.withUnsafeBytes { try Envelope.touches(of: $0) }
-        recording.eventCount += 1
+        recording.eventCount += events.count
+        recording.statedRules = stated
         return recording
     }
 

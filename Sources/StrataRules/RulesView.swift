@@ -27,6 +27,8 @@ package final class RulesView {
     /// Existing zones. The totals and last changes in their rows may be outdated.
     private var zones: [UInt64: ZoneRow] = [:]
     private var secret: StoreSecret?
+    /// The rules stated last, once they have been read.
+    private var rules: RulesStatedEvent?
     /// The bindings of the last requests: clients use the same types and keys again and again.
     private var cachedBindings: [SchemaBindings] = []
     /// The next ordinal of each namespace; 0 if not yet known.
@@ -45,6 +47,7 @@ package final class RulesView {
             ordinals[interned.name] = interned.ordinal
             nextOrdinals[interned.name.namespace.index] = interned.ordinal + 1
         }
+        if let stated = decision.statedRules { rules = stated }
         if decision.changesAccounts { accounts.removeAll() }
         if !decision.keepsZones { zones.removeAll() }
         switch decision.usage {
@@ -88,6 +91,14 @@ package final class RulesView {
         secret = try fold.fork.secret()
         guard let found = secret ?? secrets.newSecret else { throw StoreSecret.missing }
         return found
+    }
+
+    /// Returns the rules stated last; nil if there are none.
+    func statedRules() throws -> RulesStatedEvent? {
+        if let rules { return rules }
+        rules = try fold.fork.statedRules()
+        rules?.original = nil
+        return rules
     }
 
     /// The name of a user's own record, which is derived from the store's secret until it is recorded.

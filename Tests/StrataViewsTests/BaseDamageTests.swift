@@ -152,7 +152,7 @@ struct BaseDamageTests {
         let deletion = try RecordDeletedEvent(
             RecordKey(zone: 1, name: "a"), type: 1, previous: Version(offset: 1, eventIndex: 0)
         ).event()
-        for event in [deletion, Event(.fetched, body: []), Event(EventKind(rawValue: 99), body: [])] {
+        for event in [deletion, Event(.fetched, body: []), Event(.keyChanged, body: [])] {
             #expect(
                 try cause { events in
                     events.append(event)
@@ -217,6 +217,18 @@ struct BaseDamageTests {
         let commit = try PageStore.inMemory()
         try commit.fold([SampleCommit(offset: 1, time: 1, payload: audit)])
         #expect(thrownError { try commit.fold(base: payloads, at: horizon) }?.code == .invalidArgument)
+    }
+
+    @Test("An event of an unknown kind is newerFormat in a base, too", arguments: [3, 99, 200])
+    func newerKinds(_ number: UInt64) throws {
+        var forged = ForgedBase(payloads: payloads)
+        let isForged = try forged.change { events in
+            events.append(Event(EventKind(rawValue: number), body: [1, 2, 3]))
+            return true
+        }
+        try #require(isForged)
+        let error = try error(forged.payloads)
+        #expect(error?.code == .newerFormat && cause(error)?.context.found == "event \(number)")
     }
 
     @Test("An error of who reads the base stays what it is")

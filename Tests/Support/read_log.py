@@ -19,6 +19,7 @@ KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "rec
          56: "client token kept", 57: "long-lived operation", 64: "share saved",
          65: "member changed", 66: "shared record", 72: "key changed",
          80: "base marker", 81: "continuation", 82: "tokens expired", 83: "secret drawn",
+         84: "rules stated",
          128: "request refused", 129: "fetched", 130: "notification delivered", 131: "console acted",
          132: "nothing to delete"}
 VALUES = {1: "string", 2: "int64", 3: "double", 4: "date", 5: "data", 6: "location", 7: "reference", 8: "asset"}
@@ -310,6 +311,11 @@ def event_fields(kind, body, names):
         # The secret itself is not for printing.
         event["secret"], at = varint(body, 0)
         check(keyed(body, at + 32)[1] == len(body), "bytes behind a secret")
+    elif kind == 84:
+        at = 0
+        for _ in range(6):
+            _, at = varint(body, at)
+        check(body[at] < 16 and keyed(body, at + 1)[1] == len(body), "bytes behind stated rules")
     elif kind in (16, 17, 18, 24, 25):
         event["zone"], at = varint(body, 0)
         if (4, event["zone"]) in names:

@@ -44,10 +44,21 @@ package struct EnvelopeHeader: Sendable, Equatable {
         }
     }
 
+    /// The kind of an actor that has no ordinal. The numbers are on disk.
+    package enum ActorKind: UInt8, Sendable, CaseIterable {
+        /// A user whose name is too long for an ordinal.
+        case user = 1
+        case service, signedOut
+
+        package init(_ actor: Actor) {
+            self = actor == .service ? .service : actor.user.isEmpty ? .signedOut : .user
+        }
+    }
+
     /// The maximum bytes of the operation ID, the group ID and the group name, each.
     package static let maximumTextBytes = 255
 
-    /// The ordinal of the user; 0 for the system.
+    /// The ordinal of the user; 0 for other actors.
     package var user: UInt64
     /// The ordinal of the device; 0 for none.
     package var device: UInt64
@@ -59,11 +70,17 @@ package struct EnvelopeHeader: Sendable, Equatable {
     /// An encoded ``RequestShape``.
     package var requestShape: ArraySlice<UInt8>
     package var isLazy: Bool
+    /// The newest commit in the state on which the request was judged; nil if it is the one before this commit, or if a
+    /// note is not about a judgment. Earlier releases recorded none.
+    package var judgedOn: UInt64?
+    /// The kind of the actor where `user` is 0; nil in commits of earlier releases.
+    package var actorKind: ActorKind?
 
     package init(
         user: UInt64 = 0, device: UInt64 = 0, operationID: String = "", operationKind: OperationKind = .none,
         qualityOfService: QualityOfService = .default, groupID: String = "", groupName: String = "",
-        requestShape: ArraySlice<UInt8> = [], isLazy: Bool = false
+        requestShape: ArraySlice<UInt8> = [], isLazy: Bool = false, judgedOn: UInt64? = nil,
+        actorKind: ActorKind? = nil
     ) {
         self.user = user
         self.device = device
@@ -74,10 +91,13 @@ package struct EnvelopeHeader: Sendable, Equatable {
         self.groupName = groupName
         self.requestShape = requestShape
         self.isLazy = isLazy
+        self.judgedOn = judgedOn
+        self.actorKind = actorKind
     }
 
     private enum Field: UInt64 {
         case user = 1, device, operationID, operationKind, qualityOfService, groupID, groupName, requestShape, isLazy
+        case judgedOn, actorKind
         // Fields that a reader must understand to apply the commit are mandatory; the others only describe it.
         var key: UInt64 { rawValue * 2 + (self == .user || self == .device ? 0 : 1) }
     }
@@ -93,21 +113,23 @@ package struct EnvelopeHeader: Sendable, Equatable {
             writer.appendVarint(UInt64(value.count))
             writer.append(bytes: value)
         }
-        func put(_ field: Field, number: UInt64) {
-            guard number != 0 else { return }
+        func put(_ field: Field, number: UInt64?) {
+            guard let number else { return }
             writer.appendVarint(field.key)
             writer.appendVarint(UInt64(ByteWriter.varintBytes(number)))
             writer.appendVarint(number)
         }
-        put(.user, number: user)
-        put(.device, number: device)
+        put(.user, number: user == 0 ? nil : user)
+        put(.device, number: device == 0 ? nil : device)
         put(.operationID, operationID.utf8)
-        put(.operationKind, number: operationKind.rawValue)
-        put(.qualityOfService, number: qualityOfService.rawValue)
+        put(.operationKind, number: operationKind == .none ? nil : operationKind.rawValue)
+        put(.qualityOfService, number: qualityOfService == .default ? nil : qualityOfService.rawValue)
         put(.groupID, groupID.utf8)
         put(.groupName, groupName.utf8)
         put(.requestShape, requestShape)
-        put(.isLazy, number: isLazy ? 1 : 0)
+        put(.isLazy, number: isLazy ? 1 : nil)
+        put(.judgedOn, number: judgedOn)
+        put(.actorKind, number: actorKind.map { UInt64($0.rawValue) })
         return writer.bytes
     }
 
@@ -146,6 +168,10 @@ package struct EnvelopeHeader: Sendable, Equatable {
         case .groupName: groupName = try value.readRemainingText("the group name", atMost: Self.maximumTextBytes)
         case .requestShape: requestShape = value.readRemainingBytes()
         case .isLazy: isLazy = try value.readVarint("the lazy mark", atMost: 1) == 1
+        case .judgedOn: judgedOn = try value.readVarint("the state judged on", atMost: Version.maximumOffset)
+        case .actorKind:
+            // A later release may know more kinds.
+            actorKind = UInt8(exactly: try value.readVarint("the actor's kind")).flatMap { ActorKind(rawValue: $0) }
         }
     }
 }

@@ -2,6 +2,8 @@
 public struct InternedName: Hashable, Sendable {
     public enum Scope: UInt8, Sendable, CaseIterable {
         case `public` = 1, `private`, shared
+
+        package var name: String { words(of: self) }
     }
 
     public enum Name: Hashable, Sendable {
@@ -130,6 +132,40 @@ public struct InternedName: Hashable, Sendable {
                 try reader.readString("a zone", atMost: limit))
         case .recordType: return .recordType(try reader.readString("a record type", atMost: limit))
         case .field: return .field(try reader.readString("a field", atMost: limit))
+        }
+    }
+}
+
+extension InternedName: Described {
+    package static let title = "name interned"
+    package static let shownFields = ShownFields<Self> {
+        Shown("namespace", "`user`, `device`, `database`, `zone`, `record type` or `field`", after: "") {
+            $0.name.namespace.noun
+        }
+        Shown("ordinal", "the number that represents the name", after: " ") { $0.ordinal }
+        Shown(.user, "ordinal of the device's user", if: "device") {
+            if case .device(let user, _) = $0.name { user } else { nil }
+        }
+        Shown("scope", "`public`, `private` or `shared`", if: "database", after: " = ") {
+            if case .database(let scope, _) = $0.name { scope.name } else { nil }
+        }
+        Shown("database", "ordinal of the zone's database", if: "zone") {
+            if case .zone(let database, _, _) = $0.name { database } else { nil }
+        }
+        Shown("owner", "ordinal of the owning user", if: "database, zone") {
+            switch $0.name {
+            case .database(_, let owner), .zone(_, let owner, _): owner
+            default: nil
+            }
+        }
+        Shown("text", "the name", if: "except for databases", after: " = ") { $0.name.text }
+        Shown(after: "") {
+            switch $0.name {
+            case .device(let user, _): " of user \(user)"
+            case .database(_, let owner): owner == 0 ? nil : " of user \(owner)"
+            case .zone(let database, let owner, _): " in database \(database) of user \(owner)"
+            case .user, .recordType, .field: nil
+            }
         }
     }
 }

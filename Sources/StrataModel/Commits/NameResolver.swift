@@ -34,12 +34,12 @@ extension NameResolver {
         return (database, text)
     }
 
-    /// Returns the user and the device that made a commit, or the service if its user is 0; nil if the user or the
+    /// Returns the user and the device that made a commit, or the actor that has no ordinal; nil if the user or the
     /// device has no name.
     ///
     /// - Parameter interned: The names that the commit itself interns, which the source may not have yet.
     package func actor(of header: EnvelopeHeader, _ interned: [InternedName] = []) throws -> Actor? {
-        if header.user == 0 { return .service }
+        if header.user == 0 { return header.unnamedActor }
         func text(_ namespace: Namespace, _ ordinal: UInt64) throws -> String? {
             let new = interned.first { $0.ordinal == ordinal && $0.name.namespace == namespace }?.name
             return try (new ?? name(namespace, ordinal))?.text
@@ -78,6 +78,18 @@ extension NameResolver {
             throw StrataError.unnamed(.zone, ordinal)
         }
         return (try requiredDatabase(database), text)
+    }
+}
+
+extension EnvelopeHeader {
+    /// The actor of a commit whose user is 0; nil if it is a user. Earlier releases noted no kind; their commits with
+    /// requests were those of the service.
+    fileprivate var unnamedActor: Actor? {
+        switch actorKind {
+        case .service, nil: .service
+        case .signedOut: Actor(user: "", device: "")
+        case .user: nil
+        }
     }
 }
 

@@ -1,6 +1,12 @@
 /// The event that ends a base: the state up to an offset replaces its history.
 package struct BaseMarkerEvent: EventBody {
     package static let kind = EventKind.baseMarker
+    package static let shownFields = ShownFields<Self> {
+        Shown("offset", "the last offset of the history that the base replaces") { $0.horizon.offset }
+        Shown("stateDigest", "digest of the state, in hexadecimal") { hexadecimal($0.stateDigest) }
+        Shown("contentDigest", "digest of its content, in hexadecimal") { hexadecimal($0.contentDigest) }
+        Shown("payloads", "how many payloads of the base come before this one") { $0.payloadCount }
+    }
 
     package var horizon: Position
     package var stateDigest: UInt128

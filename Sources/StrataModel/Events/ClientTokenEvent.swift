@@ -1,6 +1,11 @@
 /// The token that a client saves with a request and gets back with the changes of the zone.
 package struct ClientTokenEvent: StatedEvent {
     package static let kind = EventKind.clientTokenKept
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone) { $0.zone }
+        Shown(.device) { $0.device }
+        Shown("token", "the client's token, in hexadecimal") { hexadecimal(of: $0.token) }
+    }
     package static let maximumBytes = 65_536
 
     package var zone: UInt64

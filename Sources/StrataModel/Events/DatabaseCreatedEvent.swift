@@ -1,6 +1,9 @@
 /// The event of the first write to a database.
 package struct DatabaseCreatedEvent: StatedEvent {
     package static let kind = EventKind.databaseCreated
+    package static let shownFields = ShownFields<Self> {
+        Shown("database", "its ordinal") { $0.database }
+    }
 
     package var database: UInt64
     package var original: Version?

@@ -1,6 +1,9 @@
 /// The event of the first request from a user's device.
 package struct DeviceSeenEvent: StatedEvent {
     package static let kind = EventKind.deviceSeen
+    package static let shownFields = ShownFields<Self> {
+        Shown(.device) { $0.device }
+    }
 
     package var device: UInt64
     package var original: Version?

@@ -4,7 +4,7 @@
 /// envelope.events.append(try ZoneDeletedEvent(zone: 3, database: 1, incarnation: life, reason: .purged).event())
 /// let deleted = try ZoneDeletedEvent(decoding: event.body)
 /// ```
-package protocol EventBody: Sendable, Hashable {
+package protocol EventBody: Described, Hashable {
     static var kind: EventKind { get }
     func encode(into writer: inout ByteWriter) throws
     /// Reads to the end of the reader.
@@ -17,6 +17,8 @@ package protocol StatedEvent: EventBody {
 }
 
 extension EventBody {
+    package static var title: String { kind.description }
+
     package func event() throws -> Event {
         var writer = ByteWriter(reserving: 32)
         try encode(into: &writer)

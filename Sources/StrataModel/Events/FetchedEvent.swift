@@ -1,11 +1,43 @@
 /// An audit event of a device's read request and its result.
 package struct FetchedEvent: EventBody {
     package static let kind = EventKind.fetched
+    package static let shownFields = ShownFields<Self> {
+        Shown("question", "`records`, `query`, `database changes` or `zone changes`", after: "") { $0.question.name }
+        Shown("scope", "`public`, `private` or `shared`", after: " of ") { $0.database.scope.name }
+        Shown("ownerName", "name of the database's user, empty for the public one", after: " of ") { $0.database.owner }
+        Shown("answeredAt", "offset of the state from which the request was answered") { $0.offset }
+        Shown("results", "how many results there were, in a feed including deletions") { $0.resultCount }
+        Shown("moreComing", "true if there were more results") { $0.moreComing }
+        Shown("zoneName", "of the zone whose changes were requested", if: "if there was one", after: ", zone ") {
+            $0.zone?.name
+        }
+        Shown("records", "the records that were requested", if: "of records", after: ", records ") {
+            (try? $0.ids()).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        Shown("desiredKeys", "the requested keys, with spaces", if: "if not all") {
+            $0.desiredKeys?.joined(separator: " ")
+        }
+        Shown(after: ", keys ") { $0.desiredKeys?.joined(separator: ", ") }
+        Shown(after: ", at ") { "\($0.offset): \($0.resultCount) \($0.resultCount == 1 ? "result" : "results")" }
+        Shown(after: ", more coming") { $0.moreComing }
+        Shown("query", "the query, encoded as in a cursor, in hexadecimal", if: "of a query") {
+            $0.query.map(hexadecimal(of:))
+        }
+        Shown("continued", "true: a page other than the first", if: "of a query, if so") { $0.isContinued ? true : nil }
+        Shown("givenToken", "the token in the request, in hexadecimal", if: "if there was one") {
+            $0.givenToken.map(hexadecimal(of:))
+        }
+        Shown("returnedToken", "the change token that was returned", if: "if there was one") {
+            $0.returnedToken.map(hexadecimal(of:))
+        }
+    }
     /// The maximum bytes of a part; larger parts are left out.
     package static let maximumPartBytes = 256 << 10
 
     package enum Question: UInt8, Sendable, CaseIterable {
         case records = 1, query, databaseChanges, zoneChanges
+
+        var name: String { words(of: self) }
     }
 
     package var question: Question
@@ -133,5 +165,14 @@ package struct FetchedEvent: EventBody {
             default: try field.skip()
             }
         }
+    }
+}
+
+extension RecordID: Described {
+    package static let title = "A requested record"
+    package static let shownFields = ShownFields<Self> {
+        Shown("ownerName", "of its zone") { $0.zone.owner }
+        Shown("zoneName", "of its zone", after: "") { $0.zone.name }
+        Shown("record", "its name", after: "/") { $0.name }
     }
 }

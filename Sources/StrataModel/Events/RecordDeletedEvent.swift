@@ -1,6 +1,15 @@
 /// The event that deletes a record. It begins like every event of a record.
 package struct RecordDeletedEvent: EventBody {
     package static let kind = EventKind.recordDeleted
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone, after: "") { $0.record.zone }
+        Shown(.recordType, after: " / ") { $0.type }
+        Shown("record", "name of the record", after: " / ") { $0.record.name }
+        Shown("previous", "of the previous version", if: "if there is one", after: "  of ") { $0.previous }
+        Shown("cascade", "true if the record was deleted together with another one", after: ", cascade") {
+            $0.isCascade
+        }
+    }
 
     package var record: RecordKey
     package var type: UInt64

@@ -2,6 +2,13 @@
 /// the record if it exists.
 package struct RecordErasedEvent: EventBody {
     package static let kind = EventKind.recordErased
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone, after: "") { $0.record.zone }
+        Shown(.recordType, after: " / ") { $0.type }
+        Shown("record", "name of the record", after: " / ") { $0.record.name }
+        Shown("previous", "of the previous version", if: "if there is one", after: "  of ") { $0.previous }
+        Shown("reason", "the given reason", if: "if there is one", after: ": ") { $0.reason.isEmpty ? nil : $0.reason }
+    }
     package static let maximumReasonBytes = 4_096
 
     package var record: RecordKey

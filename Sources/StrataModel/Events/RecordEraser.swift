@@ -93,11 +93,12 @@ package struct RecordEraser: Sendable {
             refusal.replaceRequest(try request.encoded())
             return try refusal.event()
         case .nothingToDelete:
-            let nothing = try NothingToDeleteEvent(decoding: event.body)
+            var nothing = try NothingToDeleteEvent(decoding: event.body)
             guard let kept = nothing.request, let request = try erased(Request(decoding: kept[...]), user: user) else {
                 return nil
             }
-            return try NothingToDeleteEvent(count: nothing.count, request: try request.encoded()).event()
+            nothing.replaceRequest(try request.encoded())
+            return try nothing.event()
         default: return nil
         }
     }

@@ -1,5 +1,7 @@
 extension RecordSavedEvent: EventBody {
     package static let kind = EventKind.recordSaved
+    /// None: tools show a save without decoding its values.
+    package static let shownFields = ShownFields<Self> {}
 
     package func encode(into writer: inout ByteWriter) throws {
         var builder = FieldTableBuilder()

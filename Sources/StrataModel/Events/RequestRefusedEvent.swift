@@ -1,11 +1,42 @@
 /// An audit event of a rejected request, or a rejected part of it, with the reason.
 package struct RequestRefusedEvent: EventBody {
     package static let kind = EventKind.requestRefused
+    package static let shownFields = ShownFields<Self> {
+        Shown("code", "number of the error, as CKError has it, 2 if items were refused") { $0.code }
+        Shown(after: "") { text(ofCode: $0.code) }
+        Shown("message", "the message of the refusal", if: "if there was one", after: ": ") { $0.message }
+        Shown("culprits", "the items that were refused") { $0.culprits }
+        Shown(after: "; ") { $0.culprits.map(\.text).joined(separator: "; ") }
+        Shown("asked", "the request in words, as far as kept", after: "; request: ") {
+            ShownRequest(bytes: $0.request, byteCount: $0.requestBytes)
+        }
+        Shown(
+            "request", "the whole request (format.md, §19), in hexadecimal",
+            if: "if it was kept, and has no URLs and addresses"
+        ) {
+            $0.request.flatMap(plainHexadecimal(ofRequest:))
+        }
+        Shown("requestBytes", "its length", if: "if it was not kept") { $0.requestBytes > 0 ? $0.requestBytes : nil }
+    }
     package static let maximumRequestBytes = 256 << 10
     package static let maximumMessageBytes = 65_536
 
+    /// Returns the number of an error with its name: `14 server record changed`.
+    package static func text(ofCode number: UInt64) -> String { "\(number) \(Refusal.Code(rawValue: number))" }
+
     /// An item that caused the rejection.
-    package struct Culprit: Sendable, Hashable {
+    package struct Culprit: Sendable, Hashable, Described {
+        package static let title = "A refused item"
+        package static let shownFields = ShownFields<Self> {
+            Shown("list", "`saves` or `deletes`") { "\($0.list)" }
+            Shown("index", "its place in the list") { $0.index }
+            Shown("code", "number of its error") { $0.code }
+            Shown("version", "that the store had", if: "if any") { $0.version }
+        }
+        fileprivate var text: String {
+            "\(list) \(index): \(RequestRefusedEvent.text(ofCode: code))" + (version.map { ", has \($0.tag)" } ?? "")
+        }
+
         package enum List: UInt8, Sendable, CaseIterable {
             case saves, deletes
         }
@@ -27,9 +58,9 @@ package struct RequestRefusedEvent: EventBody {
 
     package var code: UInt64
     package var message: String?
-    /// The complete request, encoded; nil if it was too large.
+    /// The complete request, encoded; nil if it was not kept.
     package private(set) var request: [UInt8]?
-    /// The length of a request that was too large to keep.
+    /// The length of a request that was not kept.
     package private(set) var requestBytes: UInt64
     package var culprits: [Culprit]
 
@@ -37,10 +68,17 @@ package struct RequestRefusedEvent: EventBody {
     package init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
         self.code = code
         self.message = message
-        let isTooLarge = request.map { $0.count > Self.maximumRequestBytes } ?? false
-        self.request = isTooLarge ? nil : request
-        requestBytes = isTooLarge ? UInt64(request?.count ?? 0) : 0
+        self.request = request
+        requestBytes = 0
         self.culprits = culprits
+        if let request, request.count > Self.maximumRequestBytes { dropRequest() }
+    }
+
+    /// Keeps only the length of the request.
+    package mutating func dropRequest() {
+        guard let request else { return }
+        requestBytes = UInt64(request.count)
+        self.request = nil
     }
 
     /// Replaces the kept request.

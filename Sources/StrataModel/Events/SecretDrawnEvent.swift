@@ -1,6 +1,9 @@
 /// The event that draws the secret of the store (docs/security.md §1). Nothing prints its bytes.
 package struct SecretDrawnEvent: StatedEvent {
     package static let kind = EventKind.secretDrawn
+    package static let shownFields = ShownFields<Self> {
+        Shown("secret", "its number. Its bytes are never printed", after: "secret ") { $0.number }
+    }
     package static let byteCount = 32
 
     /// The number of the secret, dense from 1.

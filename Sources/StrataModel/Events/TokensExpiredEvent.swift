@@ -1,6 +1,10 @@
 /// The event that expires the change tokens from before an offset.
 package struct TokensExpiredEvent: StatedEvent {
     package static let kind = EventKind.tokensExpired
+    package static let shownFields = ShownFields<Self> {
+        Shown("offset", "the first offset whose tokens stay valid") { $0.offset }
+        Shown("database", "ordinal of the database, 0 for all") { $0.database }
+    }
 
     package var offset: UInt64
     /// The ordinal of the database; 0 for all databases.

@@ -1,6 +1,12 @@
 /// The event that sets the account status and the quota of a user, and what is known of the person.
 package struct UserChangedEvent: StatedEvent {
     package static let kind = EventKind.userChanged
+    package static let shownFields = ShownFields<Self> {
+        Shown(.user, after: "") { $0.user }
+        Shown("status", "of the account, as in [a user](#a-user)", after: ": ") { $0.status.name }
+        Shown("quota", "bytes, 0 for none", after: ", quota ") { $0.quota }
+        Shown("person", "", after: "; ") { $0.person }
+    }
 
     package var user: UInt64
     package var status: AccountStatus

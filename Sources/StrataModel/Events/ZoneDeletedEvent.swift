@@ -1,6 +1,12 @@
 /// The event that deletes a zone with all its records.
 package struct ZoneDeletedEvent: StatedEvent {
     package static let kind = EventKind.zoneDeleted
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone, after: "") { $0.zone }
+        Shown("database", "ordinal of the zone's database") { $0.database }
+        Shown("incarnation", "version that began its life", if: "if known") { $0.incarnation }
+        Shown("reason", "`deleted`, `purged` or `encrypted data reset`", after: "  ") { $0.reason.name }
+    }
 
     package typealias Reason = ZoneDeletionReason
 

@@ -17,6 +17,14 @@ public enum EncryptionScope: UInt8, Sendable, CaseIterable {
 /// The event that creates or changes a zone.
 package struct ZoneSavedEvent: StatedEvent {
     package static let kind = EventKind.zoneSaved
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone, after: "") { $0.zone }
+        Shown("database", "ordinal of the zone's database") { $0.database }
+        Shown("incarnation", "version that began its life", if: "unless it is this event") { $0.incarnation }
+        Shown("capabilities", "sum of 1 fetch changes, 2 atomic, 4 sharing, 8 zone-wide sharing") {
+            $0.capabilities.rawValue
+        }
+    }
 
     package var zone: UInt64
     package var database: UInt64

@@ -1,6 +1,11 @@
 /// The event that names the record of a new user (docs/rules.md §1).
 package struct UserRecordNamedEvent: StatedEvent {
     package static let kind = EventKind.userRecordNamed
+    package static let shownFields = ShownFields<Self> {
+        Shown(.user) { $0.user }
+        Shown("recordName", "name of the user's record", after: "") { $0.recordName }
+        Shown(after: " of ", .user) { $0.user }
+    }
 
     package var user: UInt64
     package var recordName: String

@@ -151,6 +151,34 @@ package enum AdministerRequest: Sendable, Hashable {
     }
 }
 
+extension AdministerRequest {
+    /// Returns the words for the act, after "asked to".
+    ///
+    /// - Parameters:
+    ///   - reveals: true for words with addresses.
+    ///   - zoneName: returns the name of a zone that the request names.
+    package func sentence(reveals: Bool, _ zoneName: (UInt64) -> String) -> String {
+        func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+        return switch self {
+        case .purgeZone(let zone): "purge the zone \(zoneName(zone))"
+        case .resetEncryptedData: "reset the encrypted data"
+        case .setAccountStatus(let status, let user): "set the account of \(user) to \(status)"
+        case .setQuota(let bytes, let user): bytes == 0 ? "end the quota of \(user)" : "give \(user) \(bytes) bytes"
+        case .expireTokens(let before, let inAll):
+            "expire the tokens before commit \(before)" + (inAll ? " in all databases" : "")
+        case .note(let note): "note: \(note.text)"
+        case .eraseRecords(let records, let reason):
+            "erase \(records.count) \(records.count == 1 ? "record" : "records"): \(reason)"
+        case .setPerson(let person, let user, _):
+            "set the names and addresses of \(user)" + (reveals ? ": " + list(person.emails + person.phones) : "")
+        case .addAddress(let address, let user): "add an address of \(user)" + (reveals ? ": \(address)" : "")
+        case .setRole(let role, let users): "give the role \(role) to \(users.isEmpty ? "no one" : list(users))"
+        case .setDiscoverability(let answer, let user): "set the discoverability of \(user) to \(answer)"
+        case .drawSecret: "draw the secret"
+        }
+    }
+}
+
 /// A record and its type, which only the log knows if the record was deleted.
 package struct RecordToErase: Sendable, Hashable {
     /// The record. Its zone, and the type, are ordinals of the request's own names.
@@ -210,6 +238,11 @@ package struct ConsoleNote: Sendable, Hashable {
 /// An audit event of a console action that changes no state.
 package struct ConsoleActedEvent: EventBody {
     package static let kind = EventKind.consoleActed
+    package static let shownFields = ShownFields<Self> {
+        Shown("text", "the action of the console", after: "") { $0.note.text }
+        Shown("userName", "the user that it concerns, empty for none", after: ", user ") { $0.note.user }
+        Shown("deviceName", "the device that it concerns, empty for none", after: ", device ") { $0.note.device }
+    }
 
     package var note: ConsoleNote
 

@@ -71,6 +71,17 @@ package struct NotifyRequest: Sendable, Hashable {
 /// a device twice.
 package struct NotificationDeliveredEvent: StatedEvent {
     package static let kind = EventKind.notificationDelivered
+    package static let shownFields = ShownFields<Self> {
+        Shown(
+            .device, "ordinal of the device that was notified. 0: the service itself, for how far it has read the log",
+            after: ""
+        ) { $0.device }
+        Shown(after: "") { $0.device == 0 ? "the service itself" : nil }
+        Shown("through", "the offset up to which it was notified of everything", after: ", everything up to ") {
+            $0.through
+        }
+        Shown("badge", "the number on its badge", after: ", badge ") { $0.badge }
+    }
 
     package var device: UInt64
     package var through: UInt64

@@ -1,6 +1,12 @@
 /// The parts of a request that the events of its commit do not contain (docs/format.md §20).
+///
+/// Of a request for records, whose events are the request, these are the items without an event. Requests of other kinds
+/// are kept whole.
 package struct RequestShape: Sendable, Hashable {
     package static let version: UInt8 = 1
+
+    /// The maximum length of a whole request that is kept.
+    package static let maximumRequestBytes = 256 << 10
 
     package enum Kind: UInt8, Sendable, CaseIterable {
         case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify, joinShares
@@ -51,8 +57,13 @@ package struct RequestShape: Sendable, Hashable {
     /// the saves.
     package var consequenceCount = 0
     package var shareChanges: [IndexedShareChange] = []
-    /// The items that were left out, in order; nil if there are none.
+    /// The whole request, or of a request for records the items that were left out, in order; nil if there are none, if
+    /// the request was too large, and in commits of earlier releases.
     package private(set) var request: Request?
+    /// The length of a whole request that was too large to keep.
+    package private(set) var bytesNotKept: Int?
+    /// True if the shape describes a whole request.
+    private var isWhole = false
 
     package init(
         _ kind: Kind, policy: SavePolicy = .ifServerRecordUnchanged, isAtomic: Bool = false, firstItemEvent: UInt32,
@@ -66,11 +77,23 @@ package struct RequestShape: Sendable, Hashable {
         self.deleteCount = deleteCount
     }
 
+    /// Keeps the items of a request for records that have no event.
     package mutating func leaveOut(_ items: [LeftOut], request: Request) {
         guard !items.isEmpty else { return }
         leftOut = items
         self.request = request
     }
+
+    /// Keeps a whole request, or only its length if it is larger than 256 KiB.
+    package mutating func keep(_ request: Request, leavingOut items: [LeftOut] = []) throws {
+        let count = try request.encoded().count
+        leftOut = items
+        isWhole = true
+        (self.request, bytesNotKept) = count > Self.maximumRequestBytes ? (nil, count) : (request, nil)
+    }
+
+    /// The whole request; nil if it was not kept whole.
+    package var wholeRequest: Request? { isWhole ? request : nil }
 
     /// Returns true if the shape can be that of a request.
     package func fits(_ request: Request) -> Bool {
@@ -94,7 +117,8 @@ package struct RequestShape: Sendable, Hashable {
         writer.append(Self.version)
         writer.append(kind.rawValue)
         let hasShares = consequenceCount > 0 || !shareChanges.isEmpty
-        writer.append(policy.rawValue | (isAtomic ? 4 : 0) | (hasShares ? 8 : 0))
+        let keeping: UInt8 = isWhole ? bytesNotKept == nil ? 16 : 32 : 0
+        writer.append(policy.rawValue | (isAtomic ? 4 : 0) | (hasShares ? 8 : 0) | keeping)
         writer.appendVarint(UInt64(firstItemEvent))
         writer.appendVarint(UInt64(saveCount))
         writer.appendVarint(UInt64(deleteCount))
@@ -106,7 +130,6 @@ package struct RequestShape: Sendable, Hashable {
             }
         }
         writer.appendVarint(UInt64(leftOut.count))
-        guard let request, !leftOut.isEmpty else { return writer.bytes }
         for item in leftOut {
             writer.append(item.list.rawValue)
             writer.appendVarint(UInt64(item.index))
@@ -115,7 +138,8 @@ package struct RequestShape: Sendable, Hashable {
             writer.append(item.refusal?.didResetEncryptedData == true ? 1 : 0 as UInt8)
             writer.appendString(item.refusal?.message ?? "")
         }
-        try request.encode(into: &writer)
+        if let bytesNotKept { writer.appendVarint(UInt64(bytesNotKept)) }
+        try request?.encode(into: &writer)
         return writer.bytes
     }
 
@@ -132,7 +156,7 @@ package struct RequestShape: Sendable, Hashable {
         let number = try reader.read(UInt8.self, "a shape's kind")
         guard let kind = Kind(rawValue: number) else { throw StrataError.newer("a shape's kind", number, reader) }
         let flags = try reader.read(UInt8.self, "a shape's flags")
-        guard flags < 16, let policy = SavePolicy(rawValue: flags & 3) else {
+        guard flags < (kind == .modifyRecords ? 16 : 48), let policy = SavePolicy(rawValue: flags & 3) else {
             throw StrataError.newer("a shape's flags", flags, reader)
         }
         let first = try reader.readVarint("a shape's first event", atMost: Envelope.maximumEventCount)
@@ -148,7 +172,11 @@ package struct RequestShape: Sendable, Hashable {
             }
         }
         leftOut = try reader.readList("the items that were left out") { try LeftOut(from: &$0) }
-        guard !leftOut.isEmpty else {
+        isWhole = flags >= 16 || kind == .joinShares && !leftOut.isEmpty
+        if flags & 32 != 0 {
+            bytesNotKept = Int(try reader.readVarint("a request's length", atMost: UInt64(Int32.max)))
+        }
+        guard flags & 16 != 0 || bytesNotKept == nil && !leftOut.isEmpty else {
             try reader.expectEnd("a shape")
             return
         }

@@ -27,6 +27,11 @@ public struct SchemaField: Sendable, Hashable {
 /// named.
 package struct SchemaChangedEvent: StatedEvent {
     package static let kind = EventKind.schemaChanged
+    package static let shownFields = ShownFields<Self> {
+        Shown(.recordType, after: "") { $0.type }
+        Shown("fields", "the fields that were declared, in the order of their ordinals", after: ": ") { $0.fields }
+        Shown("grants", "empty if the event says nothing about them", after: "; ") { $0.grants }
+    }
 
     package var type: UInt64
     package var fields: [SchemaField]
@@ -92,5 +97,27 @@ package struct SchemaChangedEvent: StatedEvent {
             default: try field.skip()
             }
         }
+    }
+}
+
+extension SchemaField: Described {
+    package static let title = "A declared field"
+    package static let shownFields = ShownFields<Self> {
+        Shown(.field, after: "") { UInt64($0.field) }
+        Shown("value", "its kind, as in [a field](#a-field)") { $0.kind.description }
+        Shown("encrypted", "true if it is") { $0.isEncrypted }
+        Shown("indexes", "`QUERYABLE`, `SEARCHABLE` and `SORTABLE`, separated by spaces, may be empty") {
+            $0.indexes.schemaNames
+        }
+        Shown(after: " ") { $0.kind.schemaDeclaration(isEncrypted: $0.isEncrypted, indexes: $0.indexes) }
+    }
+}
+
+extension SchemaGrant: Described {
+    package static let title = "A grant"
+    package static let shownFields = ShownFields<Self> {
+        Shown("role", "its name") { $0.role }
+        Shown("permissions", "such as `READ, WRITE`", after: "") { $0.permissions.schemaNames }
+        Shown(after: " TO ") { $0.role }
     }
 }

@@ -1,6 +1,20 @@
 /// The event by which a user joins a share, leaves it, or gets another permission in it.
 package struct MemberChangedEvent: StatedEvent {
     package static let kind = EventKind.memberChanged
+    package static let shownFields = ShownFields<Self> {
+        Shown(.user, "ordinal of the member", after: "") { $0.user }
+        Shown(after: " ") { $0.isGone ? "left" : $0.joined == nil ? "joined" : "is still in" }
+        Shown("share", "number of the share", after: " share ") { $0.share }
+        Shown(.zone, after: " in ") { $0.zone }
+        Shown("role", "`administrator`, `private user` or `public user`") { $0.role.name }
+        Shown("permission", "`none`, `read only` or `read and write`") { $0.permission.name }
+        Shown(after: ": ") { $0.isGone ? nil : "\($0.role.name), \($0.permission.name)" }
+        Shown("joined", "version of the event by which the user joined", if: "unless it is this event") { $0.joined }
+        Shown("accessEnded", "version of the event by which the access ended", if: "that was an earlier event") {
+            $0.ended
+        }
+        Shown("gone", "true if the user is no longer a member") { $0.isGone }
+    }
 
     package var user: UInt64
     /// The number of the share.

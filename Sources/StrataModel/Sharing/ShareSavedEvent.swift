@@ -2,6 +2,18 @@
 /// participants is in the share's record (docs/decisions/0014-shares-are-records.md).
 package struct ShareSavedEvent: StatedEvent {
     package static let kind = EventKind.shareSaved
+    package static let shownFields = ShownFields<Self> {
+        Shown("share", "its number") { $0.share }
+        Shown(.zone, after: "") { $0.record.zone }
+        Shown("record", "name of the share's record", after: " / ") { $0.record.name }
+        Shown(after: ", share ") { $0.share }
+        Shown("root", "name of the root record", if: "unless the whole zone is shared") { $0.root }
+        Shown(after: " of ") { $0.root ?? "the whole zone" }
+        Shown("publicPermission", "`none`, `read only` or `read and write`") { $0.publicPermission.name }
+        Shown("oneTimeURLs", "how many it has") { UInt64($0.oneTimeTokens.count) }
+        Shown("ended", "true if it has ended") { $0.isEnded }
+        Shown(after: ", ") { $0.access }
+    }
     package static let maximumTokenBytes = 64
 
     /// A URL that only one participant can use, once.
@@ -40,6 +52,14 @@ package struct ShareSavedEvent: StatedEvent {
         self.oneTimeTokens = oneTimeTokens
         self.isEnded = isEnded
         self.original = original
+    }
+
+    /// The access of others than the participants, in words; nil for none.
+    private var access: String? {
+        if isEnded { return "ended" }
+        if publicPermission != .none { return "public \(publicPermission.name)" }
+        let count = oneTimeTokens.count
+        return count == 0 ? nil : count == 1 ? "1 one-time URL" : "\(count) one-time URLs"
     }
 
     private static let root: UInt64 = 4

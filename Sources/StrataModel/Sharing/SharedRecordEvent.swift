@@ -2,6 +2,14 @@
 /// commit that has such an effect contains the event, so no reader ever follows chains of parents.
 package struct SharedRecordEvent: StatedEvent {
     package static let kind = EventKind.sharedRecord
+    package static let shownFields = ShownFields<Self> {
+        Shown(.zone, after: "") { $0.record.zone }
+        Shown(.recordType, after: " / ") { $0.type }
+        Shown("record", "name of the record", after: " / ") { $0.record.name }
+        Shown(after: "  ") { $0.isGone ? "no longer under" : "under" }
+        Shown("share", "number of the share", after: " share ") { $0.share }
+        Shown("gone", "true if it no longer belongs to the share") { $0.isGone }
+    }
 
     package var record: RecordKey
     package var type: UInt64

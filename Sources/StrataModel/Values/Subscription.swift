@@ -5,6 +5,8 @@ public struct Subscription: Sendable, Hashable {
     /// The kinds of subscriptions. The numbers are CloudKit's, and on disk.
     public enum Kind: UInt8, Sendable, CaseIterable {
         case query = 1, recordZone, database
+
+        package var name: String { self == .recordZone ? "zone" : words(of: self) }
     }
 
     public struct Options: OptionSet, Sendable, Hashable {
@@ -18,6 +20,15 @@ public struct Subscription: Sendable, Hashable {
 
         /// The events for which a query subscription can fire.
         public static let events: Self = [.creation, .update, .deletion]
+
+        /// The names of the options in bit order; options of a later release by number.
+        package var names: [String] {
+            let known: [(Self, String)] = [
+                (.creation, "creation"), (.update, "update"), (.deletion, "deletion"), (.once, "once"),
+            ]
+            let unknown = subtracting(Self(known.map(\.0))).rawValue
+            return known.filter { contains($0.0) }.map(\.1) + (unknown == 0 ? [] : ["\(unknown)"])
+        }
     }
 
     public var id: String
@@ -103,6 +114,26 @@ public struct Subscription: Sendable, Hashable {
 /// The event that creates or changes a user's subscription.
 package struct SubscriptionSavedEvent: StatedEvent {
     package static let kind = EventKind.subscriptionSaved
+    package static let shownFields = ShownFields<Self> {
+        Shown("subscription", "its ID", after: "") { $0.subscription.id }
+        Shown("subscriptionKind", "`query`, `zone` or `database`") { $0.subscription.kind.name }
+        Shown("database", "ordinal of its database") { $0.database }
+        Shown(.user, "ordinal of its user", after: " of ") { $0.user }
+        Shown(after: ": ") { $0.subscription.kind.name }
+        Shown(.zone, if: "if it is for one") { $0.subscription.zone == 0 ? nil : $0.subscription.zone }
+        Shown(.recordType, "ordinal of the record type", if: "if it is for one", after: " of ") {
+            $0.subscription.recordType == 0 ? nil : $0.subscription.recordType
+        }
+        Shown(after: " in ", .zone) { $0.subscription.zone }
+        Shown("predicate", "as format text", if: "if it has one", after: " where ") {
+            $0.subscription.predicate.isEmpty ? nil : $0.subscription.predicate
+        }
+        Shown("options", "`creation`, `update`, `deletion` and `once`, those that it has, separated by spaces") {
+            $0.subscription.options.names.joined(separator: " ")
+        }
+        Shown(after: ", on ") { $0.subscription.options.names.joined(separator: ", ") }
+        Shown("silent", "true if it shows nothing when it fires") { $0.subscription.notification == nil }
+    }
 
     package var database: UInt64
     package var user: UInt64
@@ -132,6 +163,15 @@ package struct SubscriptionSavedEvent: StatedEvent {
 /// The event that deletes a subscription.
 package struct SubscriptionDeletedEvent: EventBody {
     package static let kind = EventKind.subscriptionDeleted
+    package static let shownFields = ShownFields<Self> {
+        Shown("subscription", "its ID", after: "") { $0.id }
+        Shown("database", "ordinal of its database") { $0.database }
+        Shown(.user, "ordinal of its user", after: " of ") { $0.user }
+        Shown("firedOnce", "true if it ended because it was to fire once, and fired", after: ", fired once") {
+            $0.firedBy != nil
+        }
+        Shown("firedBy", "version of the event for which it fired", if: "if it fired", after: ", by ") { $0.firedBy }
+    }
 
     package var database: UInt64
     package var user: UInt64

@@ -3,7 +3,6 @@ import StrataModel
 import StrataQuery
 import StrataRules
 import StrataStore
-import StrataSystem
 import StrataTree
 
 /// Finds the commits after which a predicate begins to hold, and those after which it ceases to hold.
@@ -14,8 +13,7 @@ import StrataTree
 /// if let flip = answer.flips.first { print(flip.offset, flip.holds, answer.flipCount) }
 /// ```
 /// The predicate holds in a state if at least one record matches it. It may begin and cease to hold any number of
-/// times, so no commit is skipped: with a record's name, the commits that touched the record are read. Otherwise
-/// several threads read the whole range, each for its share of the records.
+/// times, so no commit is skipped: with a record's name, the commits that touched the record are read, otherwise all.
 public struct Bisection {
     /// A commit after which the predicate holds although it did not before, or the other way round.
     public struct Flip: Sendable {
@@ -64,43 +62,41 @@ public struct Bisection {
     /// - Parameter limit: the maximum number of flips that are returned with their records; all flips are counted.
     /// - Throws: ``StrataError`` if the log cannot be read.
     public func answer(limit: Int = .max) throws -> Answer {
-        let part = try part()
-        var count = part.countAtStart
-        var flips: [(change: BisectionChange, holds: Bool)] = []
+        var flips: [BisectionChange] = []
         var flipCount = 0
-        for change in part.changes {
-            let before = count
-            count += Int(change.gains) - Int(change.losses)
-            guard (before > 0) != (count > 0) else { continue }
+        let countAtStart = try forEachChange { change in
+            guard change.isFlip else { return }
             flipCount += 1
-            if flipCount <= limit { flips.append((change, count > 0)) }
+            if flipCount <= limit { flips.append(change) }
         }
         return Answer(
-            holdsAtStart: part.countAtStart > 0, flipCount: flipCount,
-            flips: try flips.map { change, holds in
-                Flip(
-                    offset: change.offset, holds: holds,
-                    record: try difference(
-                        at: change.offset, holds ? change.gainedBy : change.lostBy, part.endedWithZone))
+            holdsAtStart: countAtStart > 0, flipCount: flipCount,
+            flips: try flips.map { change in
+                let record = change.after > 0 ? change.gain?.record : change.loss?.record
+                return Flip(
+                    offset: change.offset, holds: change.after > 0,
+                    record: try record.flatMap { try difference(of: $0, at: change.offset) })
             })
     }
 
-    /// Returns the changes that each commit made to the records in question.
+    /// Calls `body` with the change that each commit made to the records in question, and returns the number of records
+    /// that match at the beginning.
     ///
     /// - Throws: ``StepperInterruption`` if the pulse ends the search.
-    func part() throws -> BisectionPart { try question.record.map { try walk($0) } ?? fold() }
+    func forEachChange(_ body: (BisectionChange) throws -> Void) throws -> Int {
+        try question.record.map { try walk($0, body) } ?? fold(body)
+    }
 
     // MARK: One record
 
     /// Reads the commits that touched records of a name, or deleted their zones.
-    private func walk(_ name: String) throws -> BisectionPart {
-        let (log, zones) = (
-            store.log, try context.zone.map { [$0] } ?? context.trees.zoneRows(of: context.database).map(\.zone)
-        )
-        var fold = BisectionFold(try BisectionMatcher(question.predicate, context), .named(Array(name.utf8)))
+    private func walk(_ name: String, _ body: (BisectionChange) throws -> Void) throws -> Int {
+        let (past, zones) = (store.past, try zones())
+        var fold = BisectionFold(
+            try BisectionMatcher(question.predicate, context), in: zones, named: Array(name.utf8))
         var offsets: Set<UInt64> = []
         func add(_ subject: TouchedCommits.Subject, _ kind: Touch.Kind? = nil, through last: UInt64) throws -> Bool {
-            var commits = TouchedCommits(subject, kind: kind, of: log, after: from, through: last)
+            var commits = past.touches(subject, kind: kind, after: from, through: last)
             var isAny = false
             while let commit = try commits.next() {
                 offsets.insert(commit.offset)
@@ -110,83 +106,52 @@ public struct Bisection {
         }
         for zone in zones {
             let record = RecordKey(zone: zone, name: name)
-            let state = try store.historicState(of: record, asOf: from)
+            let state = try past.record(record, at: from)
             if let state { try fold.add(record, state) }
             guard try add(.record(name, zones: [zone]), through: to) || state != nil else { continue }
-            _ = try add(.zones([zone]), .zoneDeleted, through: min(to, store.lastDeletion(ofZone: zone) ?? to))
+            _ = try add(.zones([zone]), .zoneDeleted, through: min(to, past.lastDeletion(ofZone: zone) ?? to))
         }
-        var (reads, rest) = (CommitReads(log), offsets.sorted()[...])
-        return try fold.run(pulse) {
+        var (reads, rest) = (CommitReads(store.log), offsets.sorted()[...])
+        func next() throws -> Commit? {
             while let offset = rest.popFirst() { if let commit = try reads.commit(at: offset) { return commit } }
             return nil
         }
+        try fold.run(pulse, next, body)
+        return fold.countAtStart
     }
 
     // MARK: All records
 
-    private func fold() throws -> BisectionPart {
-        let past = from == 0 ? nil : try store.asOf(from)
-        defer { try? past?.close() }
-        let beginning = past?.snapshot().trees
-        let (log, context, predicate, from, to) = (store.log, context, question.predicate, from, to)
-        let pulse = pulse
-        let count = Processors.count
-        let parts = Lock<[Int: Result<BisectionPart, any Error>]>([:])
-        Processors.perform(count) { index in
-            let part = Result<BisectionPart, any Error> {
-                let matcher = try BisectionMatcher(predicate, context)
-                var fold = BisectionFold(matcher, from: beginning, .part(index, of: count))
-                var (cursor, last) = (from < to ? try log.read(from: from + 1) : nil, from)
-                return try fold.run(pulse) {
-                    guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
-                    last = commit.offset
-                    return commit
-                }
-            }
-            parts.withLock { $0[index] = part }
+    private func fold(_ body: (BisectionChange) throws -> Void) throws -> Int {
+        let beginning = from == 0 ? nil : try store.past.state(at: from)
+        defer { try? beginning?.close() }
+        var fold = BisectionFold(
+            try BisectionMatcher(question.predicate, context), in: try zones(), from: beginning?.snapshot().trees)
+        var (cursor, last) = (from < to ? try store.log.read(from: from + 1) : nil, from)
+        func next() throws -> Commit? {
+            guard last < to, let commit = try cursor?.next(), commit.offset <= to else { return nil }
+            last = commit.offset
+            return commit
         }
-        let found = parts.withLock { $0 }
-        return BisectionPart.joined(try found.sorted { $0.key < $1.key }.map { try $0.value.get() })
+        try fold.run(pulse, next, body)
+        return fold.countAtStart
+    }
+
+    /// Returns the zones whose records are tested, including deleted ones.
+    private func zones() throws -> Set<UInt64> {
+        Set(try context.zone.map { [$0] } ?? context.trees.zoneRows(of: context.database).map(\.zone))
     }
 
     // MARK: The records of flips
 
-    /// Returns the record of an event, before and after the event's commit.
-    ///
-    /// - Parameters:
-    ///   - event: an event of the record, or the deletion of its zone.
-    ///   - endedWithZone: the records that ended with their zone, by the version of its deletion.
-    private func difference(
-        at offset: UInt64, _ event: UInt32, _ endedWithZone: BisectionPart.Victims
-    ) throws -> RecordDifference? {
-        if let ended = endedWithZone[Version(offset: offset, eventIndex: event)] {
-            guard let before = try store.historicRecord(ended.record, at: ended.version) else { return nil }
-            return RecordDifference(before.id, in: before.database, before: before, after: nil)
-        }
-        guard let commit = try store.log.commit(at: offset), let found = try Self.versions(of: event, in: commit) else {
-            return nil
-        }
-        let before = try found.before.map { try store.historicRecord(found.record, at: $0) }
-        let after = try found.after.map { try store.historicRecord(found.record, at: $0) }
-        // Records erased since then have versions, but no states.
-        if case .some(nil) = before { return nil }
-        if case .some(nil) = after { return nil }
-        let place = try store.historicPlace(of: found.record)
-        return RecordDifference(place.id, in: place.database, before: before ?? nil, after: after ?? nil)
-    }
-
-    /// Returns the record of an event, and its versions before and after the commit; nil if the event has no record.
-    private static func versions(
-        of event: UInt32, in commit: Commit
-    ) throws -> (record: RecordKey, before: Version?, after: Version?)? {
-        let envelope = try Envelope(decoding: commit.payload)
-        let events = try envelope.events.enumerated().compactMap { index, event in
-            try TimelineEvent(event, at: index, in: (commit.offset, commit.time), by: envelope.header)
-        }
-        guard let record = events.first(where: { $0.version.eventIndex == event })?.record else { return nil }
-        let own = events.filter { $0.record == record }
-        guard let first = own.first, let last = own.last else { return nil }
-        return (record, first.isCreation ? nil : first.previous, last.isSave ? last.version : nil)
+    /// Returns a record before and after a commit; nil if it was erased since.
+    private func difference(of record: RecordKey, at offset: UInt64) throws -> RecordDifference? {
+        if try store.isErased(record, after: offset) { return nil }
+        let past = store.past
+        let before = try past.record(record, at: offset - 1).map { try past.decoded($0, of: record) }
+        let after = try past.record(record, at: offset).map { try past.decoded($0, of: record) }
+        let place = try past.place(of: record)
+        return RecordDifference(place.id, in: place.database, before: before, after: after)
     }
 }
 

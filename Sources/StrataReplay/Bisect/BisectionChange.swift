@@ -1,90 +1,35 @@
 import StrataModel
 
-/// The number of records that began and ceased to match the predicate with one commit.
-struct BisectionChange: Sendable {
+/// The records that began and ceased to match the predicate with one commit.
+struct BisectionChange {
+    typealias Cause = (event: UInt32, record: RecordKey)
+
     let offset: UInt64
-    var gains: Int32 = 0
-    var losses: Int32 = 0
-    /// The events of the first gain and of the last loss.
-    var gainedBy: UInt32 = 0
-    var lostBy: UInt32 = 0
+    /// The number of matching records before the commit and after it.
+    let before: Int
+    private(set) var after: Int
+    /// The first gain and the last loss; the first record by name of those that a deleted zone ended.
+    private(set) var gain: Cause?
+    private(set) var loss: Cause?
 
-    mutating func gain(_ event: UInt32) {
-        if gains == 0 || event < gainedBy { gainedBy = event }
-        gains += 1
+    var hasGains: Bool { gain != nil }
+    /// True if the predicate begins or ceases to hold.
+    var isFlip: Bool { (before > 0) != (after > 0) }
+
+    init(at offset: UInt64, from count: Int) { (self.offset, before, after) = (offset, count, count) }
+
+    mutating func add(_ zone: UInt64, _ name: [UInt8], by event: UInt32) {
+        after += 1
+        if let gain, gain.event <= event { return }
+        gain = (event, RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self)))
     }
 
-    mutating func lose(_ event: UInt32, count: Int = 1) {
-        guard count > 0 else { return }
-        if losses == 0 || event > lostBy { lostBy = event }
-        losses += Int32(clamping: count)
-    }
-
-    /// Adds the changes that the same commit made to another part of the records.
-    mutating func add(_ other: BisectionChange) {
-        if other.gains > 0 {
-            gainedBy = gains == 0 ? other.gainedBy : min(gainedBy, other.gainedBy)
-            gains += other.gains
-        }
-        if other.losses > 0 {
-            lostBy = losses == 0 ? other.lostBy : max(lostBy, other.lostBy)
-            losses += other.losses
-        }
-    }
-}
-
-/// The changes found in one part of the records.
-struct BisectionPart: Sendable {
-    typealias Victims = [Version: (record: RecordKey, version: Version)]
-
-    /// The number of records that match the predicate at the beginning.
-    var countAtStart = 0
-    /// In the order of offsets.
-    var changes: [BisectionChange] = []
-    /// A record that matched the predicate until its zone was deleted, by the version of the deletion.
-    var endedWithZone: Victims = [:]
-
-    /// Adds the changes of another commit, if there were any.
-    mutating func append(_ change: BisectionChange) {
-        if change.gains > 0 || change.losses > 0 { changes.append(change) }
-    }
-
-    /// Keeps the first record by name of those that a deleted zone ended.
-    mutating func noteVictim(_ record: RecordKey, at version: Version, of deletion: Version) {
-        if let known = endedWithZone[deletion], !record.name.utf8.lexicographicallyPrecedes(known.record.name.utf8) {
+    mutating func remove(_ zone: UInt64, _ name: [UInt8], by event: UInt32, count: Int = 1) {
+        after -= count
+        if let loss, loss.event > event || loss.event == event && loss.record.name.utf8.lexicographicallyPrecedes(name)
+        {
             return
         }
-        endedWithZone[deletion] = (record, version)
-    }
-
-    /// Joins parts that have different records.
-    static func joined(_ parts: [BisectionPart]) -> BisectionPart {
-        guard var whole = parts.first else { return BisectionPart() }
-        for part in parts.dropFirst() {
-            whole.countAtStart += part.countAtStart
-            whole.changes = merged(whole.changes, part.changes)
-            for (deletion, ended) in part.endedWithZone {
-                whole.noteVictim(ended.record, at: ended.version, of: deletion)
-            }
-        }
-        return whole
-    }
-
-    private static func merged(_ one: [BisectionChange], _ other: [BisectionChange]) -> [BisectionChange] {
-        var merged: [BisectionChange] = []
-        merged.reserveCapacity(one.count + other.count)
-        var (first, second) = (one[...], other[...])
-        while let left = first.first, let right = second.first {
-            if left.offset < right.offset {
-                merged.append(first.removeFirst())
-            } else if right.offset < left.offset {
-                merged.append(second.removeFirst())
-            } else {
-                var both = first.removeFirst()
-                both.add(second.removeFirst())
-                merged.append(both)
-            }
-        }
-        return merged + first + second
+        loss = (event, RecordKey(zone: zone, name: String(decoding: name, as: UTF8.self)))
     }
 }

@@ -2,13 +2,12 @@ import StrataModel
 import StrataQuery
 import StrataViews
 
-/// Tests encoded records of one type against a predicate. An instance serves one thread.
+/// Tests encoded records of one type against a predicate.
 struct BisectionMatcher {
     let context: QueryContext
     /// The fields that decide the result, in ascending order.
     let fields: [UInt32]
     private let matcher: RecordMatcher
-    private var areZonesWanted: [UInt64: Bool] = [:]
 
     /// - Throws: ``StrataError`` for a predicate that cannot be tested on one record at a time.
     init(_ predicate: PredicateTree, _ context: QueryContext) throws {
@@ -20,14 +19,6 @@ struct BisectionMatcher {
                 .init(expected: "keys without dots"))
         }
         fields = try matcher.fields()
-    }
-
-    /// Returns true if records of a zone are tested.
-    mutating func covers(_ zone: UInt64) throws -> Bool {
-        if let known = areZonesWanted[zone] { return known }
-        let isWanted = try context.covers(zone: zone)
-        areZonesWanted[zone] = isWanted
-        return isWanted
     }
 
     /// - Parameter state: nil if there is no record.

@@ -3,11 +3,8 @@ import StrataModel
 import StrataRules
 import StrataStore
 
-/// Explains the answer to a request: the rule that decided, the state it judged, and what that state had.
-///
-/// The rules judge the request again, so the answer is theirs and not a guess. A refusal is noted after the commits
-/// written in the meantime; the state that it was judged against is the newest one before it that gives the same
-/// answer.
+/// Explains the answer to a request: the rule that decided, the state it judged, and what that state had. The log
+/// records all causes of the answer (``ExplanationBuilder``).
 ///
 /// ```swift
 /// let why = try Explanation.of(4_711, in: store)
@@ -24,15 +21,17 @@ package struct Explanation: Sendable {
     package let offset: UInt64
     /// The time of the commit, in microseconds since 1970.
     package let time: Int64
-    /// The actor of the request; the user's name is empty if the client was not signed in.
-    package internal(set) var actor: Actor
+    /// The actor of the request; the user's name is empty if the client was not signed in, or if that is not recorded.
+    package internal(set) var actor = Actor(user: "", device: "")
     package let operation: EnvelopeHeader.OperationKind
     package internal(set) var outcome: Outcome
     /// Nil if it was not kept.
     package internal(set) var database: DatabaseID?
     package internal(set) var policy: SavePolicy?
     package internal(set) var isAtomic: Bool?
-    /// The offset of the state that the request was judged against; nil if no state gives the same answer.
+    /// The request in words, without URLs and addresses; nil if the items describe it, or if it is not known.
+    package internal(set) var asked: String?
+    /// The offset of the state that the request was judged on; nil if it is not recorded or was compacted away.
     package internal(set) var judgedAt: UInt64?
     /// The reason the request failed as a whole; nil if it did not.
     package internal(set) var code: Refusal.Code?
@@ -101,15 +100,19 @@ package struct Explanation: Sendable {
     /// Explains the outcome of a request as a commit records it. The log has refused requests only if the store keeps
     /// audits of them.
     ///
-    /// - Parameter usesWholeStates: true to judge on whole states only, for tests to compare with.
+    /// - Parameters:
+    ///   - usesWholeStates: true to judge on whole states only, for tests to compare with.
+    ///   - didOpen: called with the offset of each past state that is opened.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store does not have, or whose preceding state was
     ///   compacted away.
     package static func of(
-        _ offset: UInt64, in store: Store, usesWholeStates: Bool = false
+        _ offset: UInt64, in store: Store, usesWholeStates: Bool = false,
+        didOpen: @escaping (UInt64) -> Void = { _ in }
     ) throws -> Explanation {
         let commit = try ExplainedCommit(offset, in: store)
-        let builder = ExplanationBuilder(commit, store, usesWholeStates: usesWholeStates)
-        var explanation = try of(commit, builder)
+        let builder = ExplanationBuilder(
+            commit: commit, store: store, usesWholeStates: usesWholeStates, didOpen: didOpen)
+        var explanation = try builder.explanation()
         explanation.notes += try builder.notesOfConsole()
         explanation.sync = try SyncEngineSend(commit, in: store)
         // Subscriptions are never pending in an engine.
@@ -123,21 +126,10 @@ package struct Explanation: Sendable {
         return explanation
     }
 
-    private static func of(_ commit: ExplainedCommit, _ builder: ExplanationBuilder) throws -> Explanation {
-        if let audit = commit.event(.requestRefused) {
-            return try builder.refusal(RequestRefusedEvent(decoding: audit.body))
-        }
-        if let audit = commit.event(.nothingToDelete) {
-            return try builder.nothingToDelete(NothingToDeleteEvent(decoding: audit.body))
-        }
-        return try commit.envelope.header.requestShape.isEmpty ? builder.withoutRequest() : builder.acceptance()
-    }
-
-    init(_ commit: ExplainedCommit, _ outcome: Outcome, by actor: Actor) {
+    init(_ commit: ExplainedCommit, _ outcome: Outcome) {
         offset = commit.commit.offset
         time = commit.commit.time
         operation = commit.envelope.header.operationKind
-        self.actor = actor
         self.outcome = outcome
     }
 }

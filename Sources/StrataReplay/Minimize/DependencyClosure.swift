@@ -33,15 +33,15 @@ struct DependencyClosure {
     }
 
     private mutating func follow(_ record: RecordKey, _ takesWhole: Bool) throws {
-        let place = try store.historicPlace(of: record)
+        let place = try store.past.place(of: record)
         records.insert(RecordName(place.database, zone: place.id.zone, place.id.name))
         if zones.insert(record.zone).inserted {
             try addLife(ofZone: record.zone)
             // No record refers to the share of a whole zone.
             add(RecordKey(zone: record.zone, name: ShareState.zoneWideName))
         }
-        var commits = TouchedCommits(
-            .record(record.name, zones: [record.zone]), of: log, after: log.floor.offset, through: log.end.offset)
+        var commits = store.past.touches(
+            .record(record.name, zones: [record.zone]), after: log.floor.offset, through: log.end.offset)
         while let touched = try commits.next(), !isCut {
             offsets.insert(touched.offset)
             isCut = offsets.count > Self.maximumCommits

@@ -296,8 +296,7 @@ struct MinimalTestWriter {
             let names = users.map(SwiftText.literal).joined(separator: ", ")
             add("try store.console.setRole(\(SwiftText.literal(role)), of: [\(names)])")
         case .setPerson(let person, let user, _): writePerson(person, user)
-        case .setAccountStatus, .expireTokens, .note, .eraseRecords, .setDiscoverability, .drawSecret:
-            leaveOut("the action of the service in commit \(request.offset)")
+        default: leaveOut("the action of the service in commit \(request.offset)")
         }
     }
 

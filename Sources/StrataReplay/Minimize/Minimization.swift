@@ -27,7 +27,7 @@ public struct Minimization {
         public var requestCount: Int
     }
 
-    /// The rules that judge the requests; those of the store by default.
+    /// The rules that judge the requests; by default those that the log stated last, or else the store's own.
     package var rules: Rules
     /// True if saves also lose keys that the match does not need. The result may then match for another reason than in
     /// the log: two saves that each keep a different key no longer overwrite each other.
@@ -40,7 +40,7 @@ public struct Minimization {
     /// - Parameter store: is only read, and must not be compacted while this runs.
     public init(of store: Store, _ question: BisectionQuestion) {
         (self.store, self.question) = (store, question)
-        rules = store.rules
+        rules = (try? RulesHistory(of: store).rules(at: store.offset)) ?? store.rules
     }
 
     /// - Throws: ``StrataError`` `notFound` if no record matches the predicate at the end, or if the log's requests,
@@ -90,7 +90,7 @@ final class MinimizationRun {
                 .init(
                     offset: end.offset, expected: search.question.record ?? "a record of type \(search.question.type)"))
         }
-        let place = try store.historicPlace(of: witness)
+        let place = try store.past.place(of: witness)
         self.witness = [RecordName(place.database, zone: place.id.zone, place.id.name)]
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimizationVersions(floor: store.log.floor.offset), isComplete: true)

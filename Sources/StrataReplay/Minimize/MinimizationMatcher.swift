@@ -10,7 +10,7 @@ final class MinimizationMatcher {
     private let question: BisectionQuestion
     private let context: QueryContext
     private let state: Fork
-    private var matcher: BisectionMatcher
+    private let matcher: BisectionMatcher
     /// The ordinal of the database's owner; 0 for the public database.
     private let owner: UInt64
     private let database: DatabaseID
@@ -62,7 +62,7 @@ final class MinimizationMatcher {
         guard record.isIn(database) else { return false }
         if let wanted = question.record, ExactName(text: wanted) != record.name { return false }
         let zoneName = InternedName.Name.zone(database: context.database, owner: owner, record.zone.text)
-        guard let zone = try state.ordinal(of: zoneName), try matcher.covers(zone) else { return false }
+        guard let zone = try state.ordinal(of: zoneName), try context.covers(zone: zone) else { return false }
         let names = TimelineNames(old: state, new: timeline.fork)
         guard let there = try names.newZone(zone),
             let bytes = try timeline.state(of: RecordKey(zone: there, name: record.name.text)),

@@ -45,7 +45,7 @@ final class MinimizationSource {
         }
     }
 
-    /// Returns nil if nothing of the request is left, or if it was erased or its history compacted.
+    /// Returns nil if nothing of the request is left, or if it was erased, compacted or not recorded.
     func request(at offset: UInt64) throws -> MinimizationRequest? {
         if let known = kept[offset] { return known }
         var found: MinimizationRequest?
@@ -60,7 +60,7 @@ final class MinimizationSource {
     }
 
     private func request(of commit: Commit) throws -> MinimizationRequest? {
-        guard let asked = try requests.request(of: commit) else { return nil }
+        guard let asked = try requests.asked(by: commit).flatMap({ RebuiltRequest($0) }) else { return nil }
         let versions = try SavedVersions.saves(of: commit.payload).map { save in
             (key: try SavedVersions.Key(save, state), version: Version(offset: commit.offset, eventIndex: save.index))
         }

@@ -80,7 +80,7 @@ struct BreakpointMatcher {
         let saved = try view.decoded()
         let after = saved.fields.first { $0.field == field }?.value
         guard let previous = saved.previous?.resolved(in: offset),
-            let state = try store.historicState(of: saved.record, at: previous)
+            let state = try store.past.record(saved.record, at: previous)
         else { return hasEntry }
         let before = try RecordState(decoding: state[...]).fields.first { $0.field == field }?.value
         return before != after

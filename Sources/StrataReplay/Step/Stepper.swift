@@ -244,7 +244,8 @@ public struct Stepper {
         if let known = beginnings.first(where: { $0.question.isSame(as: question) }) { return known.offsets }
         var bisection = try Bisection(of: store, question, from: floor, to: end)
         bisection.pulse = pulse
-        let offsets = try bisection.part().changes.filter { $0.gains > 0 }.map(\.offset)
+        var offsets: [UInt64] = []
+        _ = try bisection.forEachChange { if $0.hasGains { offsets.append($0.offset) } }
         if beginnings.count >= Self.keptBeginnings { beginnings.removeFirst() }
         beginnings.append((question, offsets))
         return offsets

@@ -143,7 +143,7 @@ struct StopSearch {
     /// its current life.
     private func end(of list: StopPoint.List) throws -> UInt64? {
         guard list.kind == .zoneDeleted, case .zones(let zones) = list.subject else { return nil }
-        let ends = try zones.map { try store.lastDeletion(ofZone: $0) ?? end }
+        let ends = try zones.map { try store.past.lastDeletion(ofZone: $0) ?? end }
         return ends.max()
     }
 }

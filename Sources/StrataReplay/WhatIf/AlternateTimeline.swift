@@ -38,10 +38,13 @@ final class AlternateTimeline {
         var kind: EnvelopeHeader.OperationKind
         var actor: Actor
         var operation: OperationInfo
+        /// The state that the noted request was judged on; nil for a note of something else.
+        var judgedOn: UInt64?
     }
 
     private let pages: PageStore
-    private let rules: Rules
+    /// The rules that judge the next request.
+    var rules: Rules
     private let log: (any EventLog)?
     private(set) var view: RulesView
     private var waiting: [NewCommit] = []
@@ -80,8 +83,9 @@ final class AlternateTimeline {
     }
 
     private func decision(on note: Note, at place: Place) throws -> Decision {
-        let context = RequestContext(
+        var context = RequestContext(
             actor: note.actor, time: max(place.time, lastTime), operation: note.operation, commitID: place.id)
+        context.judgedOn = note.judgedOn
         return try rules.note(note.event, of: note.kind, view, context)
     }
 

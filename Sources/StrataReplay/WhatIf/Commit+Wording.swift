@@ -53,7 +53,8 @@ extension Envelope {
         get throws {
             if header.requestShape.isEmpty { return nil }
             var shape = try RequestShape(decoding: header.requestShape)
-            guard let request = shape.request, shape.leftOut.contains(where: { $0.refusal != nil }) else { return nil }
+            // Earlier releases marked a whole request in another way.
+            guard let request = shape.request, !shape.leftOut.isEmpty else { return nil }
             let items = shape.leftOut.map { item in
                 var item = item
                 item.refusal?.message = ""

@@ -6,7 +6,7 @@ package struct RequestItem {
     package let index: Int
     /// The ordinal of a record's zone, or of the zone itself; nil for other items.
     package let zone: UInt64?
-    /// The name of a record, the ID of a subscription or the token of a share; nil for a zone.
+    /// The name of a record, the ID of a subscription, or words for a share, whose URL is secret; nil for a zone.
     package let name: String?
 }
 
@@ -43,7 +43,7 @@ extension Request {
         case (.modifyZones(let body), .deletes): item(body.deletes) { ($0, nil) }
         case (.modifySubscriptions(let body), .saves): item(body.saves) { (nil, $0.id) }
         case (.modifySubscriptions(let body), .deletes): item(body.deletes) { (nil, $0) }
-        case (.joinShares(let body), .saves): item(body.tokens) { (nil, $0) }
+        case (.joinShares(let body), .saves): item(body.tokens) { _ in (nil, "share of a URL") }
         default: nil
         }
     }

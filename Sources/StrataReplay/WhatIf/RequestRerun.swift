@@ -8,25 +8,49 @@ import StrataViews
 
 /// Judges the requests of a log again, in order.
 ///
-/// As long as every commit is the same, one state serves both timelines, and a refused request is judged again only
-/// after a change to something that it depends on. From the first difference on, the commits of the log are folded into
-/// a state of their own, from which requests are rebuilt.
+/// As long as every commit is the same, one state serves both timelines. From the first difference on, the commits of
+/// the log are folded into a state of their own, from which requests are rebuilt. A request that wrote nothing is judged
+/// where the log has the state that it was judged on, which its audit names, and its new audit takes the place of the old
+/// one.
 final class RequestRerun {
     private static let publishedCommits = 16_384
+    private static let reportedCommits = 256
 
     /// The part of a commit that is judged again.
     private enum Content {
         case request(RebuiltRequest)
+        /// An audit of a request that wrote nothing.
+        case audit(AskedRequest)
         /// A note of an event, such as a fetch, which is not judged but written again.
         case note(AlternateTimeline.Note)
         case unknown(reason: String)
     }
 
+    /// The answer to a request that wrote nothing in the log.
+    private struct Answer {
+        /// The audit to write in place of the log's; nil if the request wrote a commit.
+        var event: Event?
+        /// The state of the new timeline that the request was judged on.
+        var judgedOn: UInt64
+    }
+
     private let timeline: AlternateTimeline
-    private let rules: Rules
+    private let requests: PastRequests
+    private let log: any EventLog
+    /// The rules that the log records; nil if others were chosen.
+    private let recordedRules: RecordedRules?
     private let edits: [UInt64: RequestEdits]
     private var insertions: [UInt64: [(requests: [Request], actor: Actor)]] = [:]
-    private(set) var window: RerunWindow
+    private var cursor: any CommitCursor
+    /// The next commit, once it has been read.
+    private var following: Commit?
+    private let lastOffset: UInt64
+    private let firstOffset: UInt64
+    private var audits: AuditedRequests
+    /// The audits of the requests that are to be judged before the next commit.
+    private var due: [UInt64] = []
+    /// The answers to requests whose audits are still to come, by the offsets of these.
+    private var answers: [UInt64: Answer] = [:]
     /// The state of the log; nil while it is that of the new timeline.
     private var oldPages: PageStore?
     private var rebuilder: RequestRebuilder
@@ -35,21 +59,23 @@ final class RequestRerun {
     private var report: (RerunCommit) throws -> Void = { _ in }
     /// The time of the previous commit.
     private var time: Int64
-    private let counter: RerunCounter?
-    var tally = RerunTally()
+    /// Called repeatedly with the number of commits that have been judged and the number of all.
+    var progress: (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
+    private(set) var tally = RerunTally()
 
     /// - Parameters:
-    ///   - timeline: is at the first commit of the window, and becomes the new timeline.
+    ///   - timeline: is at the first of the commits to judge again, and becomes the new timeline.
     ///   - time: the time of the commit before that.
+    ///   - recordedRules: the rules of each commit; nil to judge all by those of the timeline.
     init(
-        _ window: RerunWindow, _ timeline: AlternateTimeline, _ rules: Rules, time: Int64, changes: [RerunChange] = [],
-        counter: RerunCounter? = nil
-    ) {
-        self.counter = counter
-        self.window = window
-        self.timeline = timeline
-        self.rules = rules
-        self.time = time
+        of store: Store, from first: UInt64, through last: UInt64, _ timeline: AlternateTimeline, time: Int64,
+        recordedRules: RecordedRules?, changes: [RerunChange] = []
+    ) throws {
+        (self.timeline, self.time, self.recordedRules) = (timeline, time, recordedRules)
+        (log, firstOffset, lastOffset) = (store.log, first, last)
+        requests = PastRequests(of: store)
+        cursor = try store.log.read(from: first)
+        audits = try AuditedRequests(store.log, from: first, through: last)
         rebuilder = RequestRebuilder(timeline.view.fold)
         edits = RequestEdits.all(of: changes)
         for case .insert(let requests, let actor, let offset) in changes {
@@ -60,33 +86,27 @@ final class RequestRerun {
     /// The last commit of the new timeline.
     var end: UInt64 { timeline.end }
 
-    /// Continues through a commit while all commits are the same. Returns false if the next one differs in the new
-    /// timeline; nothing of it has been applied then.
-    ///
-    /// - Parameter isWanted: called before each commit; returning false ends the run.
-    func runUnchanged(through last: UInt64, while isWanted: () -> Bool = { true }) throws -> Bool {
-        while isWanted(), let commit = try next(through: last) {
-            guard try keep(commit) else { return false }
+    /// Continues to the end while all commits are the same. Returns the first one that differs in the new timeline, of
+    /// which nothing has been applied; nil if none does.
+    func runUnchanged() throws -> UInt64? {
+        while let commit = try next(through: lastOffset) {
+            guard try keepAudits(), try keep(commit) else { return commit.offset }
             didReplay(commit)
         }
-        return true
+        return nil
     }
 
     /// Continues with two states through a commit.
     ///
-    /// - Parameters:
-    ///   - pages: the state of the log there, if the timelines have not diverged yet; nil to share the pages of the new
-    ///     timeline.
-    ///   - body: called in order with each request that was changed or has another outcome.
-    func run(
-        through last: UInt64, old pages: PageStore? = nil, each body: (RerunCommit) throws -> Void = { _ in }
-    ) throws {
-        try separateStates(pages)
+    /// - Parameter body: called in order with each request that was changed or has another outcome.
+    func run(through last: UInt64, each body: (RerunCommit) throws -> Void) throws {
+        try separateStates()
         try withoutActuallyEscaping(body) { body in
             report = body
             defer { report = { _ in } }
             try insert(after: rebuilder.fold.offset)
             while let commit = try next(through: last) {
+                try judgeAudits()
                 try replay(commit)
                 didReplay(commit)
                 if tally.commitCount % Self.publishedCommits == 0 { try publishOld() }
@@ -96,16 +116,24 @@ final class RequestRerun {
     }
 
     private func next(through last: UInt64) throws -> Commit? {
-        guard let commit = try window.peek(), commit.offset <= last else { return nil }
-        try window.askNew(oldPages == nil ? timeline.view : RulesView(rebuilder.fold), by: rules)
+        if following == nil { following = try cursor.next() }
+        guard let commit = following, commit.offset <= min(last, lastOffset) else { return nil }
+        due += try audits.offsets(judgedOn: commit.offset - 1)
         return commit
     }
 
     private func didReplay(_ commit: Commit) {
-        window.advance()
-        tally.commitCount += 1
-        counter?.add()
+        following = nil
         time = commit.time
+        tally.commitCount += 1
+        if tally.commitCount % Self.reportedCommits == 0 || commit.offset == lastOffset {
+            progress(UInt64(tally.commitCount), lastOffset + 1 - firstOffset)
+        }
+    }
+
+    /// Judges by the rules under which the log has the request.
+    private func useRules(at offset: UInt64) {
+        if let rules = recordedRules?.rules(at: offset) { timeline.rules = rules }
     }
 
     func finish() throws { try timeline.finish() }
@@ -113,22 +141,15 @@ final class RequestRerun {
     // MARK: States
 
     /// Gives the log a state of its own.
-    private func separateStates(_ pages: PageStore?) throws {
+    private func separateStates() throws {
         guard oldPages == nil else { return }
-        let pages = try pages ?? PageStore.branch(on: timeline.publish())
+        let pages = PageStore.branch(on: try timeline.publish())
         rebuilder = RequestRebuilder(Fold(pages.fork()))
         oldPages = pages
     }
 
-    /// Publishes and returns the state of the log, as far as it has been folded.
-    @discardableResult
-    func publishOld() throws -> Snapshot? { try oldPages.map { try rebuilder.fold.publish(to: $0) } }
-
-    /// Returns the digests of the state of the log and of the new timeline's.
-    func digests() throws -> (old: Digests, new: Digests) {
-        try rebuilder.fold.flush()
-        try timeline.view.fold.flush()
-        return (try rebuilder.fold.fork.digests(), try timeline.fork.digests())
+    private func publishOld() throws {
+        if let oldPages { try rebuilder.fold.publish(to: oldPages) }
     }
 
     // MARK: Commits
@@ -136,7 +157,11 @@ final class RequestRerun {
     /// Returns what a commit after the log's state has for judging.
     private func content(of commit: Commit) throws -> Content {
         do {
-            if let asked = try rebuilder.request(of: commit) { return .request(asked) }
+            if let asked = try rebuilder.asked(by: commit) {
+                if asked.isNoted { return .audit(asked) }
+                return RebuiltRequest(asked).map { .request($0) }
+                    ?? .unknown(reason: asked.missingParts.first ?? RerunReport.reasonWithoutRequest)
+            }
         } catch let error as StrataError where [.erased, .malformed].contains(error.code) {
             return .unknown(reason: error.message)
         }
@@ -144,42 +169,50 @@ final class RequestRerun {
         guard let event = envelope.plainAudit,
             let actor = try rebuilder.fold.fork.actor(of: envelope.header, envelope.internedNames)
         else { return .unknown(reason: RerunReport.reasonWithoutRequest) }
+        guard envelope.header.namesActor else { return .unknown(reason: AskedRequest.missingActor) }
         return .note(
             .init(
                 event: event, kind: envelope.header.operationKind, actor: actor,
-                operation: OperationInfo(envelope.header)))
+                operation: OperationInfo(of: envelope.header), judgedOn: nil))
     }
 
     /// Keeps a commit that is the same in both timelines; returns false if it is not, having applied nothing.
     private func keep(_ commit: Commit) throws -> Bool {
-        if let noted = window.noted.first, noted.offset == commit.offset { return try keep(noted, commit) }
-        switch try content(of: commit) {
+        let content = try content(of: commit)
+        useRules(at: commit.offset)
+        switch content {
         case .request(let asked):
             let judgment = try timeline.judgment(
                 of: asked.request, as: asked.actor, asked.operation, at: .init(commit))
-            guard try timeline.take(commit, for: judgment) else { return false }
+            return try timeline.take(commit, for: judgment)
         case .note(let note):
             guard try timeline.take(commit, for: note) else { return false }
             tally.noteCount += 1
+            return true
+        case .audit(let asked):
+            if let answer = answers[commit.offset], let note = Self.note(asked, answer) {
+                guard try timeline.take(commit, for: note) else { return false }
+                answers[commit.offset] = nil
+                return true
+            }
+            guard timeline.end + 1 == commit.offset else { return false }
+            noteUnjudged(asked)
+            try timeline.copy(commit)
+            return true
         case .unknown(let reason):
             guard timeline.end + 1 == commit.offset else { return false }
             tally.addUnjudged(commit.offset, reason, isKept: true)
             try timeline.copy(commit)
+            return true
         }
-        // The requests that were judged before the commit have the noted outcome.
-        for index in try window.askAgain(after: commit, timeline.view, by: rules) {
-            window.noted[index].isReplayed = true
-            window.noted[index].writes = window.noted[index].event
-        }
-        return true
     }
 
     private func replay(_ commit: Commit) throws {
-        if let noted = window.takeNoted(at: commit.offset) { return try replay(noted, commit) }
         let content = try content(of: commit)
+        useRules(at: commit.offset)
         let before = try recordedOutcome(of: content, commit)
         try rebuilder.pass(commit)
-        try judgeEarlierRefusals(before: commit)
+        if case .audit(let asked) = content { return try replay(asked, commit) }
         // A request need not be known to be dropped.
         if edits[commit.offset]?.isDropped == true { return try drop(content, commit, before) }
         switch content {
@@ -193,6 +226,7 @@ final class RequestRerun {
         case .unknown(let reason):
             try requireUnedited(commit.offset)
             try keepUnjudged(commit, reason)
+        case .audit: break
         }
     }
 
@@ -205,7 +239,7 @@ final class RequestRerun {
         if outcome.items.isEmpty { return outcome }
         let context = RequestContext(
             actor: asked.actor, time: commit.time, operation: asked.operation, commitID: commit.id)
-        let judgment = try Judgment(asked.request, RulesView(rebuilder.fold), context, by: rules)
+        let judgment = try Judgment(asked.request, RulesView(rebuilder.fold), context, by: timeline.rules)
         outcome.addRules(of: judgment.outcome(of: asked.request))
         return outcome
     }
@@ -227,7 +261,7 @@ final class RequestRerun {
                 _ = try write(
                     .init(
                         event: event, kind: asked.request.content.operationKind, actor: asked.actor,
-                        operation: asked.operation), for: commit)
+                        operation: asked.operation, judgedOn: timeline.end), for: commit)
             }
         }
         try note(
@@ -365,66 +399,111 @@ final class RequestRerun {
 
     // MARK: Requests that wrote nothing
 
-    private func actor(of noted: NotedRequest) throws -> Actor? {
-        try noted.actor(in: rebuilder.fold.fork, window.names.map(\.name))
+    /// A request that wrote nothing, with its audit.
+    private typealias Audited = (asked: RebuiltRequest, event: Event, commit: Commit)
+
+    /// Returns the request of an audit; nil if the log does not have it or its actor, or if it cannot be read.
+    private func audited(at offset: UInt64) throws -> Audited? {
+        let commit = try log.requiredCommit(at: offset)
+        do {
+            guard let asked = try requests.asked(by: commit).flatMap({ RebuiltRequest($0) }),
+                let event = try Envelope(decoding: commit.payload).plainAudit
+            else { return nil }
+            useRules(at: offset)
+            return (asked, event, commit)
+        } catch let error as StrataError where error.code == .malformed { return nil }
     }
 
-    /// Notes a request as the log does: with its own outcome if that is the noted one, and otherwise unjudged.
-    private func keep(_ noted: NotedRequest, _ commit: Commit) throws -> Bool {
-        guard let actor = try actor(of: noted), try timeline.take(commit, for: noted.note(noted.event, by: actor))
-        else { return false }
-        if let reason = noted.reasonUnjudged { tally.addUnjudged(commit.offset, reason, isKept: true) }
-        _ = window.takeNoted(at: commit.offset)
+    /// Judges the requests that were judged before the next commit. Returns false if one of them is answered in another
+    /// way than in the log.
+    private func keepAudits() throws -> Bool {
+        while let offset = due.first {
+            if let (asked, event, _) = try audited(at: offset) {
+                let judgment = try timeline.judgment(
+                    of: asked.request, as: asked.actor, asked.operation, at: place(of: asked))
+                guard try judgment.audit(of: asked.request)?.isSame(as: event) ?? false else { return false }
+                answers[offset] = Answer(event: event, judgedOn: timeline.end)
+            }
+            due.removeFirst()
+        }
         return true
     }
 
-    private func replay(_ noted: NotedRequest, _ commit: Commit) throws {
-        var noted = noted
-        if !noted.isReplayed, noted.fits { try judge(&noted, time: commit.time) }
-        try rebuilder.pass(commit)
-        if let reason = noted.reasonUnjudged {
-            if edits[commit.offset]?.isDropped == true {
-                return try drop(.unknown(reason: reason), commit, RequestOutcome(.accepted))
-            }
-            try requireUnedited(commit.offset)
-            noted.writes = noted.event
-            tally.addUnjudged(commit.offset, reason, isKept: true)
+    private func judgeAudits() throws {
+        for offset in due {
+            if let audited = try audited(at: offset) { try judge(audited) }
         }
-        if let event = noted.writes, let actor = try actor(of: noted),
-            try write(noted.note(event, by: actor), for: commit) == nil
-        {
-            return
-        }
-        diverge(at: commit.offset) { "The recorded outcome differs." }
+        due = []
     }
 
-    /// Judges the requests that were judged before a commit, although they were noted later.
-    private func judgeEarlierRefusals(before commit: Commit) throws {
-        for index in try window.askAgain(after: commit, RulesView(rebuilder.fold), by: rules) {
-            var noted = window.noted[index]
-            try judge(&noted, time: commit.time)
-            window.noted[index] = noted
-        }
-    }
-
-    private func judge(_ noted: inout NotedRequest, time: Int64) throws {
-        guard let asked = noted.request, let actor = try actor(of: noted) else { return }
-        noted.isReplayed = true
-        let edits = edits[noted.offset]
+    private func judge(_ audited: Audited) throws {
+        let (asked, event, commit) = audited
+        let before = try recordedOutcome(of: asked, event)
+        let edits = edits[asked.offset]
+        let judgedOn = timeline.end
+        answers[asked.offset] = Answer(judgedOn: judgedOn)
         if edits?.isDropped == true {
             return try note(
-                asked, by: actor, of: noted.commit, before: noted.recorded, after: RequestOutcome(.dropped))
+                asked.request, by: asked.actor, of: commit, before: before, after: RequestOutcome(.dropped))
         }
-        var request = versions.request(asked)
-        try edits?.apply(to: &request, at: noted.offset, in: timeline.fork)
-        let judged = try timeline.judge(
-            request, as: actor, noted.operation,
-            at: .init(time: min(time, noted.commit.time), id: noted.commit.id))
+        var request = versions.request(asked.request)
+        try edits?.apply(to: &request, at: asked.offset, in: timeline.fork)
+        let judged = try timeline.judge(request, as: asked.actor, asked.operation, at: place(of: asked))
         if judged.written == nil, let audit = judged.judgment.audit(of: request) {
-            noted.writes = try audit.isSame(as: noted.event) ? noted.event : audit
+            answers[asked.offset]?.event = try audit.isSame(as: event) ? event : audit
         }
         try note(
-            request, by: actor, of: noted.commit, before: noted.recorded,
-            after: judged.judgment.outcome(of: request), judged.written)
+            request, by: asked.actor, of: commit, before: before, after: judged.judgment.outcome(of: request),
+            judged.written)
+        if answers[asked.offset]?.event != event { diverge(at: asked.offset) { "The recorded outcome differs." } }
+    }
+
+    /// Returns the outcome that an audit records, with the rules that refuse the request in the state of the log.
+    private func recordedOutcome(of asked: RebuiltRequest, _ event: Event) throws -> RequestOutcome {
+        guard event.kind == .requestRefused else { return RequestOutcome(.nothingToDo) }
+        var outcome = try RequestOutcome(RequestRefusedEvent(decoding: event.body), of: asked.request)
+        let context = RequestContext(
+            actor: asked.actor, time: asked.time, operation: asked.operation, commitID: asked.commitID)
+        let judgment = try Judgment(asked.request, RulesView(rebuilder.fold), context, by: timeline.rules)
+        outcome.addRules(of: judgment.outcome(of: asked.request))
+        return outcome
+    }
+
+    /// A request that wrote nothing and now writes a commit does so at the time of the state that it was judged on.
+    private func place(of asked: RebuiltRequest) -> AlternateTimeline.Place {
+        .init(time: min(time, asked.time), id: asked.commitID)
+    }
+
+    private func noteUnjudged(_ asked: AskedRequest) {
+        // A request that was judged before the first change keeps its answer.
+        if let judgedOn = asked.judgedOn, judgedOn + 1 < firstOffset { return }
+        let reason = asked.missingParts.first ?? "Its audit is more than \(AuditedRequests.lookahead) commits late."
+        tally.addUnjudged(asked.offset, reason, isKept: true)
+    }
+
+    /// Returns the audit to write for an answer; nil for none.
+    private static func note(_ asked: AskedRequest, _ answer: Answer) -> AlternateTimeline.Note? {
+        guard let event = answer.event, let actor = asked.actor else { return nil }
+        return .init(
+            event: event, kind: asked.header.operationKind, actor: actor, operation: asked.operation,
+            judgedOn: asked.judgedOn == nil ? nil : answer.judgedOn)
+    }
+
+    /// Writes the audit of a request that was judged before, or of one that cannot be judged.
+    private func replay(_ asked: AskedRequest, _ commit: Commit) throws {
+        var answer = answers.removeValue(forKey: commit.offset)
+        if answer == nil {
+            if edits[commit.offset]?.isDropped == true {
+                return try drop(.audit(asked), commit, RequestOutcome(.refused))
+            }
+            try requireUnedited(commit.offset)
+            guard let event = try Envelope(decoding: commit.payload).plainAudit, asked.actor != nil else {
+                return try keepUnjudged(commit, asked.missingParts.first ?? RerunReport.reasonWithoutRequest)
+            }
+            noteUnjudged(asked)
+            answer = Answer(event: event, judgedOn: asked.judgedOn.map { versions.offset(of: $0) } ?? timeline.end)
+        }
+        if let answer, let note = Self.note(asked, answer), try write(note, for: commit) == nil { return }
+        diverge(at: commit.offset) { "The recorded outcome differs." }
     }
 }

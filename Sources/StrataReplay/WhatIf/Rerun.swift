@@ -20,17 +20,23 @@ import StrataViews
 /// the losing save succeeds. Requests that wrote nothing are judged again if the log has them in full.
 public struct Rerun {
     public var changes: [RerunChange]
-    /// The rules that judge the requests; those of the store by default.
-    package var rules: Rules
+    /// The number of pages in memory of a state that is written to, 48 MiB.
+    static let memoryPages = 12_288
+
+    /// The rules that judge the requests; nil for those that the log records, or else the store's own.
+    package var rules: Rules?
+    /// The schema mode in place of the recorded ones; nil to keep these.
+    package var schema: SchemaMode?
+    /// The first commit to judge if nothing is changed before it.
+    package var first: UInt64 = 1
     /// Called repeatedly with the number of commits that have been judged and the number of all.
-    package var progress: @Sendable (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
+    package var progress: (_ judged: UInt64, _ all: UInt64) -> Void = { _, _ in }
     private let store: Store
 
     /// - Parameter store: is only read. It may be written to while this runs; later commits are ignored.
     public init(of store: Store, changes: [RerunChange] = []) {
         self.store = store
         self.changes = changes
-        rules = store.rules
     }
 
     /// Judges all requests again, from the first change on, and keeps only the state at the end.
@@ -53,36 +59,57 @@ public struct Rerun {
     package func run(
         into log: (any EventLog)?, each body: (RerunCommit) throws -> Void = { _ in }
     ) throws -> RerunReport {
-        // A log receives the commits in order.
-        try run(into: log, inParts: log == nil ? RerunPart.Limits() : .whole, each: body)
+        try run(into: log, untilDifference: false, each: body)
     }
 
-    /// - Parameter limits: the parts in which an unchanged history is judged.
-    func run(
-        into log: (any EventLog)?, inParts limits: RerunPart.Limits, each body: (RerunCommit) throws -> Void = { _ in }
+    /// Judges all requests again up to the first commit that differs.
+    ///
+    /// - Throws: ``StrataError`` `outOfRange` if the log does not have the first commit.
+    func untilDifference() throws -> RerunReport { try run(into: nil, untilDifference: true) { _ in } }
+
+    private func run(
+        into log: (any EventLog)?, untilDifference: Bool, each body: (RerunCommit) throws -> Void
     ) throws -> RerunReport {
         let before = store.snapshot()
         let floor = store.log.floor.offset
         try check(from: floor, through: before.offset)
-        let first = changes.map(\.firstOffset).min() ?? floor + 1
+        let first = try changes.map { try firstOffset(of: $0) }.min() ?? max(first, floor + 1)
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
-        if changes.isEmpty, first <= before.offset {
-            return try replayUnchanged(from: first, before, into: log, limits, body)
-        }
-        let new = try store.asOf(first - 1, aloneIn: RerunPart.memoryPages)
+        let shown = try store.past.state(at: first - 1, aloneIn: Self.memoryPages)
         do {
             let time = try store.log.timeInFront(of: first)
-            let timeline = AlternateTimeline(on: new.pages, time: time ?? .min, rules: rules, into: log)
-            let window = try RerunWindow(store.log, from: first, through: before.offset)
-            let counter = RerunCounter(first, through: before.offset, progress)
-            let rerun = RequestRerun(window, timeline, rules, time: time ?? 0, changes: changes, counter: counter)
-            try rerun.run(through: before.offset, each: body)
+            let timeline = AlternateTimeline(
+                on: shown.pages, time: time ?? .min, rules: chosen(rules ?? store.rules), into: log)
+            let rerun = try RequestRerun(
+                of: store, from: first, through: before.offset, timeline, time: time ?? 0,
+                recordedRules: rules == nil ? RecordedRules(of: store, through: before.offset, chosen) : nil,
+                changes: changes)
+            rerun.progress = progress
+            if let differing = try changes.isEmpty ? rerun.runUnchanged() : first {
+                try rerun.run(through: untilDifference ? differing : before.offset, each: body)
+            }
             try rerun.finish()
-            return RerunReport(rerun, before: before, shown: new)
+            return RerunReport(rerun, before: before, shown: shown)
         } catch {
-            try? new.close()
+            try? shown.close()
             throw error
         }
+    }
+
+    private func chosen(_ recorded: Rules) -> Rules {
+        var rules = recorded
+        if let schema { rules.schema = schema }
+        return rules
+    }
+
+    /// Returns the first commit that a change may affect: a request that wrote nothing was judged before its audit.
+    private func firstOffset(of change: RerunChange) throws -> UInt64 {
+        let first = change.firstOffset
+        if case .insert = change { return first }
+        guard let header = try store.log.commit(at: first)?.header, header.isLazy, let judgedOn = header.judgedOn else {
+            return first
+        }
+        return max(store.log.floor.offset, judgedOn) + 1
     }
 
     /// Returns the number of commits after the first change, and how many of them lack a request to judge. Notes, such
@@ -126,9 +153,10 @@ public struct Rerun {
 
     /// Returns true if a commit still has its request and everything it saved; nil for a note.
     private static func canBeJudged(_ commit: Commit) throws -> Bool? {
-        if try commit.header.requestShape.isEmpty {
-            return try Envelope(decoding: commit.payload).plainAudit == nil ? false : nil
-        }
+        let bytes = try commit.header.requestShape
+        if bytes.isEmpty { return try Envelope(decoding: commit.payload).plainAudit == nil ? false : nil }
+        let shape = try RequestShape(decoding: bytes)
+        if shape.kind != .modifyRecords, shape.wholeRequest == nil { return false }
         return try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             while let event = try walker.next() {
@@ -139,28 +167,12 @@ public struct Rerun {
         }
     }
 
-    /// Judges parts in parallel until the timelines diverge, and the rest in order.
-    private func replayUnchanged(
-        from first: UInt64, _ before: StoreSnapshot, into log: (any EventLog)?, _ limits: RerunPart.Limits,
-        _ body: (RerunCommit) throws -> Void
-    ) throws -> RerunReport {
-        let counter = RerunCounter(first, through: before.offset, progress)
-        let parts = RerunPart.judge(store, first...before.offset, by: rules, into: log, limits, counter)
-        defer { for part in parts { part.close() } }
-        var tally = RerunTally()
-        for part in parts {
-            let rerun = try part.rerun()
-            tally.add(rerun.tally)
-            if part.isUnchanged, part !== parts.last { continue }
-            rerun.tally = tally
-            if !part.isUnchanged { try rerun.run(through: before.offset, each: body) }
-            try rerun.finish()
-            return RerunReport(rerun, before: before, shown: part.keep())
-        }
-        preconditionFailure("a replayed history must have a part")
-    }
-
     private func check(from floor: UInt64, through end: UInt64) throws {
+        guard first <= end + 1 else {
+            throw StrataError(
+                .outOfRange, "The log has no commit at that offset.",
+                .init(expected: "\(floor + 1) to \(end)", found: "\(first)"))
+        }
         for change in changes {
             var lowest = floor + 1
             if case .insert = change { lowest = floor }

@@ -26,7 +26,7 @@ public enum RerunChange: Sendable {
     /// Inserts requests after a commit, at its time; 0 inserts them before the first commit.
     case insert([Request], by: Actor, after: UInt64)
 
-    /// The first commit that the change may affect.
+    /// The commit that the change is about, or the one after an insertion.
     var firstOffset: UInt64 {
         switch self {
         case .drop(let offset), .dropParticipant(let offset, _, _), .edit(let offset, _, _, _), .policy(let offset, _):

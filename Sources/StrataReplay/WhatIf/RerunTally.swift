@@ -12,30 +12,15 @@ struct RerunTally {
     /// The first commit that differs in the new timeline, and how it differs.
     var divergence: (offset: UInt64, reason: String)?
 
+    /// Adds a commit to the last run if it follows that with the same reason.
     mutating func addUnjudged(_ offset: UInt64, _ reason: String, isKept: Bool) {
         unjudgedCount += 1
-        append(.init(offsets: offset...offset, reason: reason, isKept: isKept))
-    }
-
-    /// Appends to the last run if the commit follows it with the same reason.
-    private mutating func append(_ next: RerunReport.Unjudged) {
-        if let last = unjudged.last, last.offsets.upperBound + 1 == next.offsets.lowerBound,
-            (last.reason, last.isKept) == (next.reason, next.isKept)
+        if let last = unjudged.last, last.offsets.upperBound + 1 == offset,
+            (last.reason, last.isKept) == (reason, isKept)
         {
-            unjudged[unjudged.count - 1].offsets = last.offsets.lowerBound...next.offsets.upperBound
+            unjudged[unjudged.count - 1].offsets = last.offsets.lowerBound...offset
         } else if unjudged.count < Self.maximumUnjudged {
-            unjudged.append(next)
+            unjudged.append(.init(offsets: offset...offset, reason: reason, isKept: isKept))
         }
-    }
-
-    /// Appends the results of the part that follows.
-    mutating func add(_ next: RerunTally) {
-        commitCount += next.commitCount
-        changedCount += next.changedCount
-        directCount += next.directCount
-        noteCount += next.noteCount
-        for commits in next.unjudged { append(commits) }
-        unjudgedCount += next.unjudgedCount
-        divergence = divergence ?? next.divergence
     }
 }

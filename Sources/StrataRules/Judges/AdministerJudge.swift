@@ -124,7 +124,8 @@ struct AdministerJudge: RequestJudge {
     }
 
     func finish(_ commit: CommitBuilder, firstItemEvent: UInt32 = 0) throws -> Decision {
-        let shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
+        var shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
+        try shape.keep(judging.request)
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
         var decision = nothing
         decision.take(commit, header)

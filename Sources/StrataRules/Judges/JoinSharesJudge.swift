@@ -132,7 +132,7 @@ struct JoinSharesJudge: RequestJudge {
         let result = result(outcomes)
         var shape = RequestShape(
             .joinShares, firstItemEvent: firstItemEvent, saveCount: body.tokens.count, deleteCount: 0)
-        shape.leaveOut(result.saves.enumerated().map { .init(joining: $1, index: $0) }, request: judging.request)
+        try shape.keep(judging.request, leavingOut: result.saves.enumerated().map { .init(joining: $1, index: $0) })
         let header = try judging.context.header(.acceptShares, user: first.user, device: first.device, shape)
         var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new

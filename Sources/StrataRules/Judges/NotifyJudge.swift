@@ -44,7 +44,8 @@ struct NotifyJudge: RequestJudge {
         var commit = CommitBuilder()
         try names.append(to: &commit)
         for event in seen { try commit.append(event) }
-        let shape = RequestShape(.notify, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        var shape = RequestShape(.notify, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        try shape.keep(judging.request)
         for event in delivered { try commit.append(event) }
         for event in deleted { try commit.append(event) }
         let header = try judging.context.header(.console, user: 0, device: 0, shape)

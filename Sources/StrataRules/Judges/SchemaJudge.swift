@@ -196,7 +196,8 @@ struct SchemaJudge: RequestJudge {
         }
         var commit = CommitBuilder()
         try names.append(to: &commit)
-        let shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        var shape = RequestShape(.declareSchema, firstItemEvent: commit.count, saveCount: 0, deleteCount: 0)
+        try shape.keep(request)
         for event in events { try commit.append(event) }
         let header = try judging.context.header(.schema, user: 0, device: 0, shape)
         var decision = Decision(commit, header, RequestResult(), trace: trace)

@@ -12,8 +12,6 @@ struct SubscriptionsJudge: RequestJudge {
     private var trace: Trace?
     private var result = RequestResult()
     private var leftOut: [RequestShape.LeftOut] = []
-    private var leftOutBody = ModifySubscriptionsRequest()
-    private var leftOutNames = RequestNames()
     /// The saves to write, as in the request.
     private var saves: [Subscription] = []
     private var deletes: [String] = []
@@ -53,10 +51,10 @@ struct SubscriptionsJudge: RequestJudge {
             do {
                 let version = try judge(save)
                 result.saves.append(.success(version ?? .ofThisCommit(eventIndex: 0)))
-                if let version { try leaveOut(save, index, version: version) }
+                if let version { leftOut.append(.init(.saves, index: index, version: version)) }
             } catch let refusal as Refusal {
                 trace?.add(refusal.rule, "save \(index)", refusal.message)
-                try leaveOut(save, index, refusal: refusal)
+                leftOut.append(.init(.saves, index: index, refusal: refusal))
                 result.saves.append(.failure(refusal))
             }
         }
@@ -69,7 +67,6 @@ struct SubscriptionsJudge: RequestJudge {
             }
             trace?.add(refusal.rule, "delete \(index)", refusal.message)
             leftOut.append(.init(.deletes, index: index, refusal: refusal))
-            leftOutBody.deletes.append(id)
         }
         if saves.isEmpty, deletes.isEmpty { return Decision(.nothing, result, trace: trace) }
         return try commit()
@@ -276,16 +273,6 @@ struct SubscriptionsJudge: RequestJudge {
         return Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: .existingSubscription)
     }
 
-    private mutating func leaveOut(
-        _ save: Subscription, _ index: Int, refusal: Refusal? = nil, version: Version? = nil
-    ) throws {
-        leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
-        var kept = save
-        if let zone = request.names.zone(save.zone) { kept.zone = leftOutNames.ordinal(of: zone) }
-        if let type = request.names.recordType(save.recordType) { kept.recordType = leftOutNames.ordinal(ofType: type) }
-        leftOutBody.saves.append(kept)
-    }
-
     // MARK: The commit
 
     private mutating func commit() throws -> Decision {
@@ -323,9 +310,7 @@ struct SubscriptionsJudge: RequestJudge {
         for id in deletes {
             try commit.append(SubscriptionDeletedEvent(database: database, user: first.user, id: id))
         }
-        shape.leaveOut(
-            leftOut,
-            request: Request(database: request.database, names: leftOutNames, .modifySubscriptions(leftOutBody)))
+        try shape.keep(request, leavingOut: leftOut)
         let header = try judging.context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
         var decision = Decision(commit, header, result, trace: trace)
         decision.names = names.new

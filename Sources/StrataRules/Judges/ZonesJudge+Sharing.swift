@@ -19,14 +19,14 @@ extension ZonesJudge {
         for (index, save) in body.saves.enumerated() {
             let zone = resolved.zones[try resolved.zoneIndex(of: save.zone)]
             if zone.isAlive, let version = zone.row?.version {
-                leaveOut(save, index, version: version)
+                leftOut.append(.init(.saves, index: index, version: version))
                 result.saves.append(.success(version))
                 continue
             }
             let refusal = Refusal(
                 .badDatabase, "Zones can be saved and deleted in the private database only.", rule: .customZones)
             trace?.add(refusal.rule, "save \(index)", refusal.message)
-            leaveOut(save, index, refusal: refusal)
+            leftOut.append(.init(.saves, index: index, refusal: refusal))
             result.saves.append(.failure(refusal))
         }
         var left: [SharedZone] = []
@@ -35,7 +35,6 @@ extension ZonesJudge {
             result.deletes.append(zone.refusal)
             if let refusal = zone.refusal { trace?.add(refusal.rule, "delete \(index)", refusal.message) }
             leftOut.append(.init(.deletes, index: index, refusal: zone.refusal))
-            leftOutBody.deletes.append(leftOutOrdinal(of: ordinal))
             if zone.isAlive, let shared = zone.shared { left.append(shared) }
         }
         if left.isEmpty { return Decision(.nothing, result, trace: trace) }
@@ -55,10 +54,7 @@ extension ZonesJudge {
                 try leave(membership.share, in: &commit)
             }
         }
-        shape.leaveOut(
-            leftOut,
-            request: Request(
-                database: judging.request.database, names: leftOutNames, .modifyZones(leftOutBody)))
+        try shape.keep(request, leavingOut: leftOut)
         return try finish(commit, .modifyZones, user: first.user, device: first.device, shape)
     }
 

@@ -12,8 +12,6 @@ struct ZonesJudge: RequestJudge {
     var trace: Trace?
     var result = RequestResult()
     var leftOut: [RequestShape.LeftOut] = []
-    var leftOutBody = ModifyZonesRequest()
-    var leftOutNames = RequestNames()
 
     static let capabilities: ZoneCapabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
 
@@ -41,7 +39,7 @@ struct ZonesJudge: RequestJudge {
             let zoneIndex = try resolved.zoneIndex(of: save.zone)
             do {
                 if let version = try judgeSave(save, zoneIndex) {
-                    leaveOut(save, index, version: version)
+                    leftOut.append(.init(.saves, index: index, version: version))
                     result.saves.append(.success(version))
                 } else {
                     result.saves.append(.success(.ofThisCommit(eventIndex: 0)))
@@ -49,7 +47,7 @@ struct ZonesJudge: RequestJudge {
                 }
             } catch let refusal as Refusal {
                 trace?.add(refusal.rule, "save \(index)", refusal.message)
-                leaveOut(save, index, refusal: refusal)
+                leftOut.append(.init(.saves, index: index, refusal: refusal))
                 result.saves.append(.failure(refusal))
             }
         }
@@ -61,7 +59,6 @@ struct ZonesJudge: RequestJudge {
             if let refusal {
                 trace?.add(refusal.rule, "delete \(index)", refusal.message)
                 leftOut.append(.init(.deletes, index: index, refusal: refusal))
-                leftOutBody.deletes.append(leftOutOrdinal(of: ordinal))
             } else {
                 deletes.append(zoneIndex)
             }
@@ -113,17 +110,6 @@ struct ZonesJudge: RequestJudge {
         return zone.refusal?.ofMissingZone(.existingZoneOfDelete)
     }
 
-    mutating func leaveOut(
-        _ save: ModifyZonesRequest.Save, _ index: Int, refusal: Refusal? = nil, version: Version? = nil
-    ) {
-        leftOut.append(.init(.saves, index: index, refusal: refusal, version: version))
-        leftOutBody.saves.append(.init(leftOutOrdinal(of: save.zone), encryptionScope: save.encryptionScope))
-    }
-
-    mutating func leftOutOrdinal(of zone: UInt64) -> UInt64 {
-        request.names.zone(zone).map { leftOutNames.ordinal(of: $0) } ?? 0
-    }
-
     private mutating func commit(_ saves: [(zoneIndex: Int, scope: EncryptionScope)], _ deletes: [Int]) throws
         -> Decision
     {
@@ -152,8 +138,7 @@ struct ZonesJudge: RequestJudge {
             result.saves[index] = .success(next.next() ?? versions[0])
         }
         for zoneIndex in deletes { try appendDelete(zoneIndex, database, .deleted, to: &commit) }
-        shape.leaveOut(
-            leftOut, request: Request(database: request.database, names: leftOutNames, .modifyZones(leftOutBody)))
+        try shape.keep(request, leavingOut: leftOut)
         return try finish(commit, .modifyZones, user: first.user, device: first.device, shape)
     }
 
@@ -208,8 +193,9 @@ struct ZonesJudge: RequestJudge {
 
     private func finish(_ commit: CommitBuilder) throws -> Decision {
         guard commit.count > 0 else { return Decision(.nothing, result, trace: trace) }
-        let shape = RequestShape(
+        var shape = RequestShape(
             .administer, firstItemEvent: 0, saveCount: 0, deleteCount: result.deletes.count)
+        try shape.keep(request)
         return try finish(commit, .console, shape)
     }
 

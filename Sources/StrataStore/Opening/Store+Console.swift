@@ -119,8 +119,10 @@ extension Store {
         pipeline.noteFault(note)
     }
 
+    /// Makes a request of the service. A console act needs no function of its own beside ``AdministerRequest``, its
+    /// judge and the console.
     @discardableResult
-    func administer(
+    package func administer(
         _ body: AdministerRequest, in database: DatabaseID = DatabaseID(.private),
         _ names: RequestNames = RequestNames()
     ) throws -> Answer {

@@ -7,9 +7,8 @@ import StrataViews
 extension StoreEngine {
     /// Opens an engine that leaves the store's files unchanged.
     static func openForReading(
-        at path: String, through offset: UInt64? = nil, zones: ClosedRange<UInt64> = 0...UInt64.max,
-        _ options: StoreOptions, _ platform: Platform, pastOf origin: StoreEngine? = nil,
-        progress: (Replay.Progress) -> Void = { _ in }
+        at path: String, through offset: UInt64? = nil, _ options: StoreOptions, _ platform: Platform,
+        pastOf origin: StoreEngine? = nil, progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> StoreEngine {
         var platform = platform
         // The log reports a directory that cannot be opened.
@@ -22,34 +21,33 @@ extension StoreEngine {
             let seen: any ReadOnlyLog =
                 if let offset { try HistoricalLog(log, of: log.storeID, through: offset) } else { log }
             let opened = try Views.openForReading(
-                seen, store: log.storeID, in: path, zones: zones, platform: platform, options: options.pages,
-                progress: progress)
+                seen, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
             return try StoreEngine(reading: seen, opened, at: path, options, platform, pastOf: origin)
         }
     }
 
     /// Returns an engine that shows the store as of a commit.
-    func past(through offset: UInt64) throws -> StoreEngine {
+    func past(through offset: UInt64, progress: (Replay.Progress) -> Void) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         let log = try logOfPasts(at: path)
         return try log.beginningAnew(first: false) {
             let past = try HistoricalLog(log, of: log.storeID, through: offset)
-            let opened = try pasts.views(at: past, of: log)
+            let opened = try pasts.views(at: past, of: log, progress: progress)
             return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
         }
     }
 
-    /// Like ``past(through:)``, without the states that are kept for other readers.
-    func pastAlone(through offset: UInt64, memoryPages: Int, zones: ClosedRange<UInt64>) throws -> StoreEngine {
+    /// Like ``past(through:progress:)``, without the states that are kept for other readers.
+    func pastAlone(through offset: UInt64, memoryPages: Int) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
         options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
-        return try .openForReading(at: path, through: offset, zones: zones, options, platform, pastOf: self)
+        return try .openForReading(at: path, through: offset, options, platform, pastOf: self)
     }
 
-    /// Like ``past(through:)``, with some records only; nil if these are not enough to judge any request by.
+    /// Like ``past(through:progress:)``, with some records only; nil if these are not enough to judge any request by.
     func past(through offset: UInt64, records names: Set<[UInt8]>) throws -> StoreEngine? {
         try requirePast(offset)
         do {
@@ -63,6 +61,13 @@ extension StoreEngine {
             // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
+    }
+
+    /// Returns the newest usable checkpoint at or before an offset; nil if there is none, or the store has no files.
+    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? {
+        guard let path else { return nil }
+        return try Views.checkpoint(
+            of: log, store: storeID, in: path, upTo: offset, platform: platform, options: options.pages)
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,

@@ -96,6 +96,22 @@ public struct StoreOptions: Sendable {
         }
     }
 
+    /// The rules as the log states them.
+    var stated: RulesStatedEvent {
+        var policies: RulesStatedEvent.Policies = []
+        if touchesParents { policies.insert(.touchesParents) }
+        if schema == .enforced { policies.insert(.enforcesSchema) }
+        if unknownTypesAreErrors { policies.insert(.unknownTypesAreErrors) }
+        if predicates == .extended { policies.insert(.extendsPredicates) }
+        return RulesStatedEvent(
+            .init(
+                itemsPerRequest: UInt64(clamping: limits.itemsPerRequest),
+                requestBytes: UInt64(clamping: limits.requestBytes),
+                recordBytes: UInt64(clamping: limits.recordBytes),
+                owningReferences: UInt64(clamping: limits.owningReferences),
+                movedRecords: UInt64(clamping: limits.movedRecords), assetBytes: assetBytes), policies)
+    }
+
     var queryRules: QueryRules {
         QueryRules(
             dialect: predicates, asksDeclaredFieldsOnly: schema == .enforced,

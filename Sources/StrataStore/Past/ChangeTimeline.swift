@@ -20,7 +20,7 @@ package final class ChangeTimeline {
     private let history: RecordHistory
     private var states: [RecordKey: (version: Version, state: TimelineState)] = [:]
     private var stateBytes = 0
-    private var commits: [(commit: Commit, envelope: Envelope)] = []
+    private var commits: [Commit] = []
 
     package init(of log: any HistoryLog & Sendable) {
         self.log = log
@@ -81,23 +81,17 @@ package final class ChangeTimeline {
 
     /// Returns nil if the log has no such event of that record.
     private func event(of record: RecordKey, at version: Version) throws -> TimelineEvent? {
-        guard let (commit, envelope) = try commit(at: version.offset) else { return nil }
-        let index = Int(version.eventIndex)
-        guard index < envelope.events.count else { return nil }
-        let event = try TimelineEvent(
-            envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
-        return event?.record == record ? event : nil
+        try commit(at: version.offset).flatMap { try RecordHistory.event(of: record, at: version, in: $0) }
     }
 
-    private func commit(at offset: UInt64) throws -> (commit: Commit, envelope: Envelope)? {
-        if let known = commits.first(where: { $0.commit.offset == offset }) { return known }
+    private func commit(at offset: UInt64) throws -> Commit? {
+        if let known = commits.first(where: { $0.offset == offset }) { return known }
         guard let commit = try log.commit(at: offset) else { return nil }
-        let found = (commit, try Envelope(decoding: commit.payload))
         if commit.payload.count < Self.largeCommitBytes {
             if commits.count >= Self.keptCommits { commits.removeFirst() }
-            commits.append(found)
+            commits.append(commit)
         }
-        return found
+        return commit
     }
 
     private func keep(_ state: TimelineState, of record: RecordKey, at version: Version) {

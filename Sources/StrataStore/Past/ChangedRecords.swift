@@ -11,19 +11,12 @@ struct ChangedRecords {
         var after: Version?
     }
 
-    /// The state of a record before and after the commits; nil where the record did not exist.
-    struct States {
-        let before: [UInt8]?
-        let after: [UInt8]?
-        var byteCount: Int { (before?.count ?? 0) + (after?.count ?? 0) }
-    }
-
     /// In the order of the records' keys.
     let all: [Change]
 
     /// Returns nil if the commits alone are not enough: they touch more records than `limit`, delete a zone, or contain
     /// an erasure or an erased save.
-    init?(_ log: any HistoryLog, after first: UInt64, through last: UInt64, atMost limit: Int) throws {
+    init?(of log: any HistoryLog, from first: UInt64, to last: UInt64, atMost limit: Int) throws {
         var changes: [[UInt8]: Change] = [:]
         var cursor = try log.read(from: first + 1)
         while let commit = try cursor.next(), commit.offset <= last {

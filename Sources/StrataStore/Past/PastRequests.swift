@@ -1,14 +1,13 @@
 import StrataLog
 import StrataModel
-import StrataTree
 import StrataViews
 
-/// Rebuilds the requests of single commits, anywhere in the log. It reads the state of a record before a commit from
+/// Reads the requests of single commits and notes, anywhere in the log. It reads the state of a record before a commit from
 /// the record's history, while ``RequestRebuilder`` folds all earlier commits.
 ///
 /// ```swift
 /// let requests = PastRequests(of: store)
-/// let asked = try requests.request(of: commit)
+/// let asked = try requests.asked(by: commit)
 /// ```
 package struct PastRequests {
     private let store: Store
@@ -20,27 +19,21 @@ package struct PastRequests {
         names = OrdinalNames(store.pages.fork())
     }
 
-    /// Returns nil for a commit without a request.
+    /// Returns the request of a commit or note; nil if it is about none.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request, `outOfRange` if the state of the record before the commit is no longer known.
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        guard let events = try ItemEvents.read(commit) else { return nil }
-        for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
-            let save = events.saves[index]
+    package func asked(by commit: Commit) throws -> AskedRequest? {
+        try AskedRequest.read(
+            commit, names, hasCauses: { try store.pages.snapshot().statedRules(at: commit.offset) != nil }
+        ) { save in
             let previous = save.previous?.resolved(in: commit.offset)
-            guard let before = try previous.flatMap({ try store.historicState(of: save.record, at: $0) }) else {
+            guard let before = try previous.flatMap({ try store.past.record(save.record, at: $0) }) else {
                 throw StrataError(
                     .outOfRange, "The record's state before the commit is no longer known.",
                     .init(offset: commit.offset))
             }
-            events.saves[index].reduce(to: try RecordState(decoding: before[...]))
+            return try RecordState(decoding: before[...])
         }
-        if !events.userChanges.isEmpty {
-            let past = try store.asOf(commit.offset - 1)
-            defer { try? past.close() }
-            try events.readAccounts(in: past.snapshot().trees)
-        }
-        return try RequestRebuilder.request(of: events, commit, names)
     }
 }

@@ -6,7 +6,7 @@ import StrataViews
 /// A record that differs between two states.
 ///
 /// ```swift
-/// try newer.forEachDifference(since: older) { difference in
+/// try store.past.forEachChange(from: 1_207, to: store.offset) { difference in
 ///     print(difference.kind, difference.id.name, try difference.fields.map(\.key))
 ///     return true
 /// }
@@ -149,69 +149,6 @@ public struct RecordDifference: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Calls `body` with each record that differs from an older state, zone by zone, until it returns false. Parts that
-    /// both states share are skipped, so the cost depends only on what differs.
-    ///
-    /// - Parameters:
-    ///   - old: a state of the same opened store, such as one from before ``Store/advance(to:)``.
-    ///   - zone: the zone whose records are compared; nil for all.
-    /// - Throws: ``StrataError`` `invalidArgument` for a state of another store; ``Refusal`` for a zone that never
-    ///   existed.
-    public func forEachDifference(
-        since old: StoreSnapshot, in zone: (database: DatabaseID, id: ZoneID)? = nil,
-        _ body: (RecordDifference) throws -> Bool
-    ) throws {
-        try gate.requireOpen()
-        let only = try zone.map { try ordinal(of: $0.id, in: $0.database) }
-        var known: (ordinal: UInt64, place: DifferencePlace)?
-        try trees.forEachRecordChange(since: old.trees, ofZone: only) { ordinal, name, change in
-            let place = try known.flatMap { $0.ordinal == ordinal ? $0.place : nil } ?? place(ofZone: ordinal, old)
-            known = (ordinal, place)
-            return try body(try place.difference(name, change))
-        }
-    }
-
-    /// Like ``forEachDifference(since:in:_:)``, for an older state of the store that was folded separately and so
-    /// shares nothing with this one: all records of both are read. Returns false if `body` did.
-    ///
-    /// - Parameter zones: the zones whose records are compared, by ordinals from 1 on.
-    package func forEachDifference(
-        sinceApart old: StoreSnapshot, ofZones zones: ClosedRange<UInt64>,
-        _ body: (RecordDifference) throws -> Bool
-    ) throws -> Bool {
-        try gate.requireOpen()
-        try old.gate.requireOpen()
-        for ordinal in zones.clamped(to: 0...(try trees.nameCount(.zone))) {
-            var (before, after) = (RecordRows(of: ordinal, in: old.trees), RecordRows(of: ordinal, in: trees))
-            var (older, newer) = (try before.next(), try after.next())
-            guard older != nil || newer != nil else { continue }
-            let place = try place(ofZone: ordinal, old)
-            while let keyName = RecordRows.first(older?.keyName, newer?.keyName) {
-                let row = older.flatMap { $0.keyName == keyName ? $0.state : nil }
-                let newRow = newer.flatMap { $0.keyName == keyName ? $0.state : nil }
-                if try row.map(RecordStateView.version(of:)) != newRow.map(RecordStateView.version(of:)) {
-                    let difference = try keyName.withUnsafeBytes { try place.difference($0, from: row, to: newRow) }
-                    guard try body(difference) else { return false }
-                }
-                if row != nil { older = try before.next() }
-                if newRow != nil { newer = try after.next() }
-            }
-        }
-        return true
-    }
-
-    private func ordinal(of zone: ZoneID, in database: DatabaseID) throws -> UInt64 {
-        let place = try names.place(database, .service, in: trees)
-        let (ordinal, refusal) = try place.zone(zone, trees, names)
-        guard let ordinal else { throw refusal ?? .missingZone(zone.name) }
-        return ordinal
-    }
-
-    private func place(ofZone ordinal: UInt64, _ old: StoreSnapshot) throws -> DifferencePlace {
-        DifferencePlace(
-            before: try origin(ofZone: ordinal, in: old.trees), after: try origin(ofZone: ordinal, in: trees))
-    }
-
     /// Returns the origin of a zone's records in a state of the store.
     func origin(ofZone ordinal: UInt64, in trees: Snapshot) throws -> RecordOrigin {
         let (database, zone) = try zoneName(ordinal)
@@ -222,37 +159,5 @@ extension StoreSnapshot {
     func zoneName(_ ordinal: UInt64) throws -> (database: DatabaseID, zone: ZoneID) {
         let (database, name) = try names.resolver(in: trees).requiredZone(ordinal)
         return (database, ZoneID(name))
-    }
-}
-
-extension RecordRows {
-    /// Returns the first of two keys, of which either may be missing.
-    fileprivate static func first(_ one: [UInt8]?, _ other: [UInt8]?) -> [UInt8]? {
-        guard let one, let other else { return one ?? other }
-        return other.lexicographicallyPrecedes(one) ? other : one
-    }
-}
-
-/// The origins of a zone's records in both states.
-private struct DifferencePlace {
-    let before: RecordOrigin
-    let after: RecordOrigin
-
-    /// Returns the difference of two rows, either of which may be missing.
-    func difference(
-        _ keyName: UnsafeRawBufferPointer, from old: [UInt8]?, to new: [UInt8]?
-    ) throws -> RecordDifference {
-        let name = try RecordStateView.name(in: new ?? old ?? [], keyName: keyName)
-        return RecordDifference(
-            RecordID(name, zone: after.zone), in: after.database, before: try old.map { try Record(name, $0, before) },
-            after: try new.map { try Record(name, $0, after) })
-    }
-
-    func difference(_ keyName: UnsafeRawBufferPointer, _ change: EntryChange) throws -> RecordDifference {
-        switch change {
-        case .added(let row): try difference(keyName, from: nil, to: [UInt8](row))
-        case .removed(let row): try difference(keyName, from: [UInt8](row), to: nil)
-        case .replaced(let old, let new): try difference(keyName, from: [UInt8](old), to: [UInt8](new))
-        }
     }
 }

@@ -66,8 +66,12 @@ package final class RecordHistory: Sendable {
 
     /// Returns the event of a version of a record; nil if the log has no such event.
     package func event(of record: RecordKey, at version: Version) throws -> TimelineEvent? {
-        guard let commit = try log.commit(at: version.offset) else { return nil }
-        return try commit.payload.withUnsafeBytes { payload in
+        try log.commit(at: version.offset).flatMap { try Self.event(of: record, at: version, in: $0) }
+    }
+
+    /// Returns the event of a version of a record; nil if the version's commit has no such event.
+    static func event(of record: RecordKey, at version: Version, in commit: Commit) throws -> TimelineEvent? {
+        try commit.payload.withUnsafeBytes { payload in
             var walker = try EventWalker(payload)
             let header = try walker.header()
             guard version.eventIndex < walker.eventCount else { return nil }
@@ -103,6 +107,10 @@ package final class RecordHistory: Sendable {
         // Until an erasure has rewritten the base, the base still has the values.
         return (bytes, try isErased(record, after: floor))
     }
+
+    /// Returns the encoded state of a record at the horizon, also if its values were erased later; nil if it did not
+    /// exist, or there is no base.
+    func stateAtFloor(_ record: RecordKey) throws -> [UInt8]? { try base.state(of: record) }
 
     private func stateOfBase(_ record: RecordKey, at version: Version) throws -> TimelineState {
         guard let (bytes, isErased) = try stateOfBase(record) else { return .removed }
@@ -166,32 +174,9 @@ package final class RecordHistory: Sendable {
 
     // MARK: Ranges
 
-    /// Returns nil if the commits alone are not enough.
-    func changes(after first: UInt64, through last: UInt64, atMost limit: Int) throws -> ChangedRecords? {
-        try ChangedRecords(log, after: first, through: last, atMost: limit)
-    }
-
     /// Returns true if a zone was deleted after an offset and up to another one.
     func isZoneDeleted(_ zone: UInt64, after offset: UInt64, through last: UInt64) throws -> Bool {
         try log.zoneDeletion(of: zone, after: offset, through: last) != nil
-    }
-
-    /// Returns the states of changed records before and after the commits; nil if that takes too much memory.
-    ///
-    /// - Parameter checkpoint: a checkpoint at the first offset or an earlier one.
-    func states(
-        of changes: ChangedRecords, after first: UInt64, through last: UInt64, from checkpoint: CheckpointState?,
-        atMost maximumBytes: Int
-    ) throws -> ChangedStates? {
-        let range = first...last
-        if let checkpoint, checkpoint.offset >= floor {
-            return try ChangedStates.read(changes, in: range, of: log, from: checkpoint.offset, atMost: maximumBytes) {
-                try checkpoint.trees.withRecord($0) { [UInt8]($0) }
-            }
-        }
-        return try ChangedStates.read(changes, in: range, of: log, from: floor, atMost: maximumBytes) {
-            try base.state(of: $0)
-        }
     }
 
     /// Returns true if a record was erased after an offset.

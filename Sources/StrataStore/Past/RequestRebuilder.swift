@@ -3,7 +3,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Rebuilds the requests of a log's commits (docs/format.md §20), so that they can be judged again.
+/// Reads the requests of a log's commits (docs/format.md §20), so that they can be judged again.
 ///
 /// It folds the commits one by one: a full event says what a record became, and only the state before it shows what was
 /// requested.
@@ -35,50 +35,26 @@ package struct RequestRebuilder {
         return requests
     }
 
-    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has no request.
+    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has none, or none
+    /// that is recorded.
     package func next(_ commit: Commit) throws -> RebuiltRequest? {
-        let request = try request(of: commit)
+        let asked = try asked(by: commit)
         try pass(commit)
-        return request
+        return asked.flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 
-    /// Like ``next(_:)``, but stays before the commit.
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        guard let events = try ItemEvents.read(commit) else { return nil }
-        for index in events.saves.indices where events.saves[index].hidesWhatWasAsked {
-            let before = try fold.withRecord(events.saves[index].record) { try RecordState(decoding: [UInt8]($0)[...]) }
+    /// Returns the request of a commit or note after the folded state; nil if it is about none. Stays before the commit.
+    ///
+    /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
+    ///   fit its request.
+    package func asked(by commit: Commit) throws -> AskedRequest? {
+        try AskedRequest.read(commit, names, hasCauses: { try fold.fork.statedRules() != nil }) { save in
+            let before = try fold.withRecord(save.record) { try RecordState(decoding: [UInt8]($0)[...]) }
             guard let before else {
                 throw RequestResult.mismatch(commit.offset, "an update of a record that did not exist")
             }
-            events.saves[index].reduce(to: before)
+            return before
         }
-        try events.readAccounts(in: fold.fork)
-        return try names.interning(events.names) { try Self.request(of: events, commit, names) }
-    }
-
-    /// - Parameter events: the events, reduced to what was requested.
-    static func request(
-        of events: ItemEvents, _ commit: Commit, _ names: OrdinalNames
-    ) throws -> RebuiltRequest {
-        let header = events.header
-        guard let actor = try names.actor(of: header) else { throw StrataError.unnamed(.user, header.user) }
-        let request: Request
-        switch events.shape.kind {
-        case .modifyRecords:
-            var maker = try RecordsRequestBuilder(events, names)
-            request = try maker.make()
-        case .modifyZones: request = try events.zonesRequest(names)
-        case .administer: request = try events.administerRequest(names)
-        case .declareSchema: request = try events.schemaRequest(names)
-        case .modifySubscriptions: request = try events.subscriptionsRequest(names)
-        case .notify: request = try events.notifyRequest(names)
-        case .joinShares:
-            guard let asked = events.shape.request else {
-                throw RequestResult.mismatch(events.offset, "no request to join shares")
-            }
-            request = asked
-        }
-        return RebuiltRequest(request, actor, header, commit)
     }
 
     /// Folds a commit, to continue after it.

@@ -7,13 +7,15 @@ import StrataViews
 
 /// Judging by the rules, without writing.
 extension Store {
-    /// The rules of this handle's store, for judging its history again: the secret and the names of users' records are
-    /// those that its log records.
+    /// The rules of this handle's store, for judging its history again: the secret, the names of users' records and the
+    /// stated rules are those that its log records.
     package var rules: Rules {
         var rules = pipeline.rules
         rules.secrets.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
         let names = snapshot()
         rules.secrets.recordedName = { try names.recordedName(of: $0) }
+        let trees = views.pages.snapshot()
+        rules.stated = { try trees.statedRules(at: $0).map { RulesStatedEvent($0.limits, $0.policies) } }
         if let drawn = try? views.pages.snapshot().firstSecretVersion() {
             rules.secrets.recordsSecret = drawn.offset == 1
         }
@@ -27,12 +29,6 @@ extension Store {
     package func judge(_ request: Request, _ context: RequestContext, by rules: Rules? = nil) throws -> Decision {
         try gate.requireOpen()
         return try (rules ?? self.rules).decide(request, RulesView(Fold(views.pages.fork())), context)
-    }
-
-    /// Returns the request of the commit after the current state; nil if the commit has no request.
-    package func request(of commit: Commit) throws -> RebuiltRequest? {
-        try gate.requireOpen()
-        return try RequestRebuilder(Fold(views.pages.fork())).next(commit)
     }
 
     /// Returns the outcome of the items of a commit's request, as recorded in the commit.

@@ -6,7 +6,7 @@ extension StoreSnapshot {
     /// until it returns false. Zones, types, keys and users are the same if their names are. The time, the user and the
     /// change tag of a save make no difference.
     ///
-    /// Both states are read completely. ``forEachDifference(since:in:_:)`` costs less for states of one store.
+    /// Both states are read completely. ``Past/forEachChange(from:to:_:)`` costs less for states of one store.
     ///
     /// ```swift
     /// try copy.snapshot().forEachDifference(fromOther: original.snapshot()) { difference in
@@ -17,15 +17,35 @@ extension StoreSnapshot {
     public func forEachDifference(
         fromOther old: StoreSnapshot, _ body: (RecordDifference) throws -> Bool
     ) throws {
+        let places = try places(since: old)
+        try forEachDifference(since: old, in: places.all, newOrdinals: places.newOrdinals, body)
+    }
+
+    /// Like ``forEachDifference(fromOther:_:)``, for an earlier state of the same store: zones come in the order of
+    /// their ordinals, and records differ if their change tags do.
+    func forEachDifference(sinceEarlier old: StoreSnapshot, _ body: (RecordDifference) throws -> Bool) throws {
+        let zones = try places(since: old).all.sorted {
+            ($0.ordinals.before ?? $0.ordinals.after ?? 0) < ($1.ordinals.before ?? $1.ordinals.after ?? 0)
+        }
+        try forEachDifference(since: old, in: zones, newOrdinals: nil, body)
+    }
+
+    private func places(since old: StoreSnapshot) throws -> NamedPlaces {
         try gate.requireOpen()
         try old.gate.requireOpen()
-        let (oldZones, newZones) = (try old.livingZones(), try livingZones())
-        let places = NamedPlaces(before: oldZones, after: newZones)
-        for (name, zone) in places.all {
+        return NamedPlaces(before: try old.livingZones(), after: try livingZones())
+    }
+
+    /// - Parameter newOrdinals: nil if both states are of one store.
+    private func forEachDifference(
+        since old: StoreSnapshot, in zones: [NamedPlaces.Place], newOrdinals: [UInt64: UInt64]?,
+        _ body: (RecordDifference) throws -> Bool
+    ) throws {
+        for (name, zone) in zones {
             let comparison = ZoneComparison(
                 before: try zone.before.map { try RecordsInOrder(of: $0, name, old) },
                 after: try zone.after.map { try RecordsInOrder(of: $0, name, self) }, name: name,
-                newOrdinals: places.newOrdinals)
+                newOrdinals: newOrdinals)
             guard try comparison.forEachDifference(body) else { return }
         }
     }
@@ -52,10 +72,10 @@ private struct ZoneName: Hashable {
 
 /// The zones of two states, matched by their names.
 private struct NamedPlaces {
-    typealias Ordinals = (before: UInt64?, after: UInt64?)
+    typealias Place = (name: ZoneName, ordinals: (before: UInt64?, after: UInt64?))
 
     /// The zones of the older state first, in its order.
-    let all: [(name: ZoneName, ordinals: Ordinals)]
+    let all: [Place]
     /// The zones of the newer state, by those of the older one.
     let newOrdinals: [UInt64: UInt64]
 
@@ -94,7 +114,8 @@ private struct ZoneComparison {
     let before: RecordsInOrder?
     let after: RecordsInOrder?
     let name: ZoneName
-    let newOrdinals: [UInt64: UInt64]
+    /// Nil if both zones are of one store.
+    let newOrdinals: [UInt64: UInt64]?
 
     /// Returns false if `body` ended the comparison.
     func forEachDifference(_ body: (RecordDifference) throws -> Bool) throws -> Bool {
@@ -108,7 +129,9 @@ private struct ZoneComparison {
             let difference = RecordDifference(
                 RecordID(recordName, zone: name.zone), in: name.database, before: oldRecord, after: newRecord,
                 newZones: newOrdinals)
-            if try !difference.isSame, try !body(difference) { return false }
+            let isSame =
+                try newOrdinals == nil ? oldRecord?.version == newRecord?.version : difference.isSame
+            if !isSame, try !body(difference) { return false }
             if !isNewFirst { old = try before?.next() }
             if !isOldFirst { new = try after?.next() }
         }

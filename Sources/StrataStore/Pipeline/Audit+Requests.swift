@@ -19,7 +19,7 @@ extension Audit {
         guard let event else { return nil }
         self.init(
             actor: submission.actor, operation: submission.operation, kind: request.content.operationKind, time: time,
-            event: event)
+            event: event, judgedOn: submission.judgedOn)
     }
 
     static func event(_ request: Request, failing refusal: Refusal) -> Event? {

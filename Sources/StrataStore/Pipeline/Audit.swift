@@ -8,10 +8,55 @@ struct Audit: Sendable {
     let kind: EnvelopeHeader.OperationKind
     /// The time of the noted event, in microseconds since 1970.
     let time: Int64
-    let event: Event
+    var event: Event
+    /// The newest commit in the state on which the noted request was judged; nil for other notes.
+    var judgedOn: UInt64?
 
     /// The approximate number of bytes that it takes in memory and in the log.
     var byteCount: Int {
         256 + event.body.count + actor.user.utf8.count + actor.device.utf8.count + operation.groupName.utf8.count
+    }
+}
+
+/// The bytes of noted requests that a store keeps of each user, so that refused requests cannot fill the disk.
+struct KeptRequests {
+    /// The maximum bytes of a user in an hour.
+    static let maximumBytes = 8 << 20
+    private static let hourMicroseconds: Int64 = 3_600_000_000
+
+    /// The beginning of the hour.
+    private var start: Int64 = 0
+    private var bytes: [String: Int] = [:]
+
+    /// Returns the audit, without its request if the user has no room for it in this hour.
+    mutating func admit(_ audit: Audit) -> Audit {
+        if audit.time < start || audit.time - start >= Self.hourMicroseconds {
+            (start, bytes) = (audit.time, [:])
+        }
+        let total = bytes[audit.actor.user, default: 0] + audit.event.body.count
+        guard total > Self.maximumBytes else {
+            bytes[audit.actor.user] = total
+            return audit
+        }
+        var lighter = audit
+        lighter.event = (try? audit.event.withoutRequest()) ?? audit.event
+        return lighter
+    }
+}
+
+extension Event {
+    /// Returns a note of a request that has only the request's length.
+    fileprivate func withoutRequest() throws -> Event {
+        switch kind {
+        case .requestRefused:
+            var refused = try RequestRefusedEvent(decoding: body)
+            refused.dropRequest()
+            return try refused.event()
+        case .nothingToDelete:
+            var nothing = try NothingToDeleteEvent(decoding: body)
+            nothing.dropRequest()
+            return try nothing.event()
+        default: return self
+        }
     }
 }

@@ -19,6 +19,7 @@ final class AuditQueue: Sendable {
         var waiting: [Audit] = []
         var byteCount = 0
         var since = ContinuousClock.now
+        var keptRequests = KeptRequests()
         var hasStarted = false
         var isClosed = false
 
@@ -63,6 +64,11 @@ final class AuditQueue: Sendable {
         if wakes { state.notifyAll() }
         // Without a thread, they wait for a batch with commits.
         if starts { try? submitter.start(name: "strata-audits", submitting) }
+    }
+
+    /// Returns audits, without the requests of users who have no room for these.
+    func admit(_ audits: [Audit]) -> [Audit] {
+        audits.isEmpty ? [] : state.withLock { state in audits.map { state.keptRequests.admit($0) } }
     }
 
     func take() -> [Audit] {

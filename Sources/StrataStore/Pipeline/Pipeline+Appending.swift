@@ -28,7 +28,10 @@ extension Pipeline {
         // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
         var answers = BatchAnswers(log, reader, showing: snapshot)
-        for entry in batch.entries { answers.add(entry, positions, failure, standing) }
+        for var entry in batch.entries {
+            entry.submission.judgedOn = batch.offset(of: entry.submission.judgedOn, positions)
+            answers.add(entry, positions, failure, standing)
+        }
         assert(
             answers.lastOffset <= snapshot.foldedOffset(ViewTree.records) || !acceptsWrites,
             "an answer comes after the state that shows it")

@@ -11,7 +11,7 @@ extension Pipeline {
     func noteRefusals(_ answers: BatchAnswers.List) {
         guard audits.policy.recordsRefusals else { return }
         let time = platform.time.nowMicroseconds()
-        keep(answers.compactMap { submission, answer in Audit(submission, answeredWith: answer, at: time) })
+        keep(audits.admit(answers.compactMap { Audit($0, answeredWith: $1, at: time) }))
     }
 
     /// Notes a fetch. A reader that is faster than the notes can be written waits.

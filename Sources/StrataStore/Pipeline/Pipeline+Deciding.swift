@@ -16,7 +16,9 @@ extension Pipeline {
                 batch.entries.append(.init(submission: submission, outcome: .waiting))
                 continue
             }
-            batch.entries.append(.init(submission: submission, outcome: outcome(of: submission, &batch)))
+            var submission = submission
+            let outcome = outcome(of: &submission, &batch)
+            batch.entries.append(.init(submission: submission, outcome: outcome))
         }
     }
 
@@ -41,19 +43,22 @@ extension Pipeline {
         return line
     }
 
-    private func outcome(of submission: Submission, _ batch: inout Batch) -> Batch.Outcome {
+    private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
             let line = currentLine()
-            let context = RequestContext(
+            var context = RequestContext(
                 actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),
                 operation: submission.operation, commitID: platform.random.nextIdentifier())
             let decision: Decision
             switch submission.content {
             case .request(let request), .forwarded(let request):
+                submission.judgedOn = line.fold.offset
                 try reader.context.keys.requireKept(request)
                 decision = try rules.decide(request, line.view, context)
-            case .audit(let audit): decision = try rules.note(audit.event, of: audit.kind, line.view, context)
+            case .audit(let audit):
+                context.judgedOn = audit.judgedOn
+                decision = try rules.note(audit.event, of: audit.kind, line.view, context)
             }
             switch decision.outcome {
             case .nothing: return .nothing(decision)

@@ -1,8 +1,7 @@
-import StrataLog
 import StrataModel
 import StrataRules
 
-/// A request rebuilt from its commit, with everything that the commit depended on except the state before it.
+/// A request of a log with everything that judging it again needs, except the state that it was judged on.
 package struct RebuiltRequest: Sendable, Hashable {
     package var request: Request
     package var actor: Actor
@@ -12,14 +11,14 @@ package struct RebuiltRequest: Sendable, Hashable {
     package var commitID: Identifier
     package var offset: UInt64
 
-    init(_ request: Request, _ actor: Actor, _ header: EnvelopeHeader, _ commit: Commit) {
+    /// Returns nil if the log does not have the request or its actor.
+    package init?(_ asked: AskedRequest) {
+        guard let request = asked.request, let actor = asked.actor else { return nil }
         self.request = request
         self.actor = actor
-        operation = OperationInfo(
-            id: header.operationID, qualityOfService: header.qualityOfService, groupID: header.groupID,
-            groupName: header.groupName)
-        time = commit.time
-        commitID = commit.id
-        offset = commit.offset
+        operation = asked.operation
+        time = asked.time
+        commitID = asked.commitID
+        offset = asked.offset
     }
 }

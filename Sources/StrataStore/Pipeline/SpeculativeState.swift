@@ -28,6 +28,8 @@ final class SpeculativeState {
         nextOffset = end.offset + 1
         lastTime = time
         self.losses = losses
+        // Each commit is therefore judged on the one before it, and need not say on which.
+        assert(fold.offset == end.offset, "a line begins at the end of the log")
     }
 
     func time(_ now: Int64) -> Int64 { max(now, lastTime) }
@@ -46,7 +48,7 @@ final class SpeculativeState {
 /// Requests that were decided together and share one write and one sync.
 struct Batch {
     struct Entry {
-        let submission: Submission
+        var submission: Submission
         var outcome: Outcome
 
         /// True for an answer to a request that wrote nothing, which depends on the state, if it is not certain that
@@ -110,5 +112,13 @@ struct Batch {
         }
         entries.removeAll { $0.submission.audit != nil }
         return audits
+    }
+
+    /// Returns the offset of a commit on which the batch was judged; a log may give the batch's own other offsets than
+    /// expected.
+    func offset(of judgedOn: UInt64?, _ positions: [Position]) -> UInt64? {
+        guard let judgedOn, firstOffset > 0, judgedOn >= firstOffset else { return judgedOn }
+        let index = Int(judgedOn - firstOffset)
+        return index < positions.count ? positions[index].offset : judgedOn
     }
 }

@@ -18,6 +18,8 @@ struct Submission: Sendable {
     let reply: Reply<Answer>
     /// An end of a shared log that was confirmed after the request came: a state that has it decides what is refused.
     var confirmedEnd: UInt64?
+    /// The newest commit in the state on which the request was judged last, as far as its batch expects it.
+    var judgedOn: UInt64?
 
     init(_ request: Request, as actor: Actor, _ operation: OperationInfo, reply: Reply<Answer>) {
         self.init(.request(request), as: actor, operation, byteCount: request.weight, reply: reply)

@@ -23,10 +23,6 @@ struct ViewsRebuilder: Sendable {
             log, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
-    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? {
-        try Views.checkpoint(of: log, store: store, in: directory, upTo: offset, platform: platform, options: options)
-    }
-
     func erasedBase(_ eraser: RecordEraser, of log: SegmentedLog) throws -> BaseErasure? {
         try BaseErasure(of: log, by: eraser, in: directory, platform: platform, options: options)
     }

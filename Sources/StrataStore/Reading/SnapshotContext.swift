@@ -18,9 +18,6 @@ final class SnapshotContext: Sendable {
         self.live = live
     }
 
-    /// Returns the newest readable checkpoint at or before an offset; nil if there is none.
-    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? { try live.rebuilder?.checkpoint(upTo: offset) }
-
     /// Reads a state. If a page of it is damaged, waits until the views were folded again, and reads the newest state if
     /// that has the same offset.
     ///

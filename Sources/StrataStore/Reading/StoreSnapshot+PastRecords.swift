@@ -28,7 +28,7 @@ extension StoreSnapshot {
             let place = try names.place(database, actor, in: trees)
             guard let zone = try place.zone(id.zone, trees, names).ordinal,
                 let state = try context.history.state(of: RecordKey(zone: zone, name: id.name), asOf: offset, trees),
-                try !hasGone(zone, place, after: state.version, through: offset, trees)
+                try !isZoneDeleted(zone, after: state.version, through: offset, trees)
             else { return nil }
             return try readablePast(id, state.bytes, in: place, as: actor, trees)
         }
@@ -63,14 +63,11 @@ extension StoreSnapshot {
         }
     }
 
-    /// Returns true if a record that a version made was deleted with its zone.
-    private func hasGone(
-        _ zone: UInt64, _ place: ResolvedDatabase, after version: Version, through offset: UInt64, _ trees: Snapshot
+    /// Returns true if a zone was deleted after a version and up to an offset.
+    func isZoneDeleted(
+        _ zone: UInt64, after version: Version, through offset: UInt64, _ trees: Snapshot
     ) throws -> Bool {
-        let database = try place.databaseOrdinal(ofZone: zone, trees, names)
-        if let row = try trees.zoneRow(database, zone), row.status == .alive, row.incarnation < version {
-            return false
-        }
+        if let life = try trees.life(ofZone: zone), life < version { return false }
         let first = max(version.offset, context.history.floor)
         return try context.history.isZoneDeleted(zone, after: first, through: offset)
     }

@@ -24,7 +24,7 @@ enum CommandRegistry {
             title: "find out how that state came about",
             commands: [
                 HistoryCommand.self, BlameCommand.self, DiffCommand.self, BisectCommand.self, ExplainCommand.self,
-                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self, DeterminismCommand.self,
+                DebugCommand.self, PlayCommand.self, WhatIfCommand.self, MinimizeCommand.self,
             ]),
         Group(
             title: "look at its files",
@@ -53,6 +53,11 @@ enum CommandRegistry {
         "ls": "'zones' or 'records'", "cat": "'get' or 'show'", "find": "'query'", "fsck": "'verify'",
         "gc": "'compact'",
     ]
+
+    /// Returns a command line in which an earlier name that stands for several words is replaced by these.
+    static func spelledOut(_ words: [String]) -> [String] {
+        words.first == "determinism" ? ["verify", "--judge"] + words.dropFirst() : words
+    }
 
     static func command(named name: String) throws(UsageError) -> any Command.Type {
         if let command = commands.first(where: { $0.name == name }) { return command }

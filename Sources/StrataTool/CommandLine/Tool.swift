@@ -25,7 +25,8 @@ public enum Tool {
                 if let word = words.first(where: { !$0.isText }) {
                     throw UsageError("'\(word.text)' is not valid UTF-8; use a symbolic link whose name is")
                 }
-                let code = try dispatch(words.map(\.text), output, name: &name, stores: &stores)
+                let code = try dispatch(
+                    CommandRegistry.spelledOut(words.map(\.text)), output, name: &name, stores: &stores)
                 try output.flush()
                 Cleanup.yield()
                 Progress.end()

@@ -3,7 +3,6 @@ import StrataModel
 import StrataReplay
 import StrataRules
 import StrataStore
-import StrataSystem
 
 /// A debugger session on one store: its current place, and the actions of its lines.
 final class DebugSession {
@@ -20,8 +19,6 @@ final class DebugSession {
     let isWatched: Bool
     private let path: String
     private var past: Store?
-    /// The state opened as a service, whose rules judge requests.
-    private var judged: StateAccess?
     /// The line that an empty line repeats.
     private var repeated: String?
 
@@ -39,10 +36,7 @@ final class DebugSession {
         report = DebugReport(state, names, asJSON: asJSON, output)
     }
 
-    deinit {
-        try? past?.close()
-        try? judged?.store.close()
-    }
+    deinit { try? past?.close() }
 
     func end() { hasEnded = true }
 
@@ -115,9 +109,9 @@ final class DebugSession {
         guard isWatched else { return try body { _ in true } }
         Progress.begin(DebugCommand.name, isInterruptible: false)
         defer { Progress.end() }
-        let farthest = DebugProgress(from: stepper.floor, to: stepper.end)
+        let (first, last) = (stepper.floor, stepper.end)
         return try body { offset in
-            farthest.note(offset)
+            Progress.note(offset - min(offset, first), of: last - first)
             return !StopRequest.hasCome
         }
     }
@@ -209,8 +203,6 @@ final class DebugSession {
 
     func why() throws {
         guard stepper.offset > stepper.floor else { throw Refusal(.invalidArguments, "there is no commit here") }
-        let access = try judged ?? StateAccess.open(path)
-        judged = access
         let why = try Explanation.of(stepper.offset, in: access.store)
         try ExplainCommand.write(why, path, asJSON: asJSON, output)
     }
@@ -223,20 +215,16 @@ final class DebugSession {
         if let secrets { _ = try secrets.reportClosed(by: DebugCommand.name, output) }
     }
 
-    /// Up to this many commits, an earlier state is advanced rather than replayed again.
-    private static let nearCommits: UInt64 = 20_000
-
     /// Returns the complete state at the current place, which only a query needs.
     private func stateHere() throws -> Store {
         let offset = stepper.offset
         if offset == store.offset { return store }
-        if let past, past.offset <= offset, offset - past.offset <= Self.nearCommits {
-            try past.advance(to: offset)
-            return past
-        }
+        if let past, past.offset == offset { return past }
         try past?.close()
         past = nil
-        let found = try store.asOf(offset)
+        let found = try watched { _ in
+            try store.past.state(at: offset) { Progress.note($0.offset, of: $0.end) }
+        }
         past = found
         return found
     }
@@ -252,22 +240,5 @@ final class DebugSession {
     func help(_ arguments: Arguments) throws {
         guard arguments.operands.count > 1 else { return report.writeHelp() }
         report.writeHelp(of: try DebugVerb.verb(named: arguments.operands[1]))
-    }
-}
-
-/// The progress of a walk through the commits, from any thread.
-final class DebugProgress: Sendable {
-    /// Threads walk through separate ranges; the farthest one is shown.
-    private let done = Lock<UInt64>(0)
-    private let first: UInt64
-    private let last: UInt64
-
-    init(from first: UInt64, to last: UInt64) { (self.first, self.last) = (first, last) }
-
-    func note(_ offset: UInt64) {
-        done.withLock { done in
-            done = max(done, offset - min(offset, first))
-            Progress.note(done, of: last - first)
-        }
     }
 }

@@ -157,8 +157,7 @@ struct RecordTimeline {
         var found: [(event: TimelineEvent, header: EnvelopeHeader)] = []
         guard let envelope = try? Envelope(decoding: commit.payload) else { return [] }
         for (index, event) in envelope.events.enumerated() where event.kind.isOfRecord {
-            guard let place = try? EventDetail.Place(event), RecordKey(zone: place.zone, name: place.name) == record
-            else { continue }
+            guard let key = try? event.record().key, key == record else { continue }
             do {
                 let event = try TimelineEvent(
                     event, at: index, in: (commit.offset, commit.time), by: envelope.header)

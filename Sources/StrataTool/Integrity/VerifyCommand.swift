@@ -1,9 +1,11 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 import StrataStore
 import StrataSystem
 
-/// `strata verify`: checks every byte of a store's log, and with `--deep` the page file and the assets.
+/// `strata verify`: checks every byte of a store's log, with `--deep` the page file and the assets, and with `--judge`
+/// the answers to requests.
 enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "check every byte of a store's log"
@@ -15,7 +17,10 @@ enum VerifyCommand: Command {
         + "unfinished tail is not damage: a program may be writing it, or was stopped while it did. Data in a newer "
         + "format is not damage either: verify exits with 3, as for a store that cannot be read. With --deep it also "
         + "folds the log again, compares the page file with the result entry by entry, and reads each page and each "
-        + "asset file; where they differ, it names the first commit that caused the difference. With --against it "
+        + "asset file; where they differ, it names the first commit that caused the difference. With --judge it also "
+        + "judges each request again by the rules that the log records: every commit must be the same byte by byte, "
+        + "and so the state. It names the first commit that differs, and those that the log does not record fully "
+        + "enough to judge, and exits with 1 if none could be judged. With --against it "
         + "compares chain values and commits with those of another copy, or of the sequencer, and names the first "
         + "commit that differs; a copy that merely lags behind agrees. It writes nothing to the store; data that does "
         + "not fit in memory goes to unnamed files in $TMPDIR, or /tmp."
@@ -23,17 +28,24 @@ enum VerifyCommand: Command {
     static let operands = [Operand.storeOrAddress]
     static let deep = Option.flag(
         "--deep", help: "also compare the page file with a fresh fold of the log, and assets with their names")
+    static let judge = Option.flag("--judge", help: "also judge all requests again, and compare the commits")
+    static let from = Option.number(
+        "--from", "OFFSET", 1...Version.maximumOffset, help: "with --judge: start with this commit")
     static let against = Option.text(
         "--against", "OTHER", help: "also compare the commits with those of another directory or a sequencer")
     static let options: [any OptionDescription] = [
-        deep, against, AddressCopy.directory, SequencerAddress.files, Option.json,
+        deep, judge, from, WhatIfCommand.rules, against, AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [
         "strata verify Notes.strata", "strata verify Notes.strata --json | jq .damage",
-        "strata verify Notes.strata --deep", "strata verify Copy.strata --against file:///shared/Notes.sequence",
+        "strata verify Notes.strata --deep --judge",
+        "strata verify Copy.strata --against file:///shared/Notes.sequence",
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
+        if !arguments[judge], arguments.has(from) || arguments.has(WhatIfCommand.rules) {
+            throw UsageError("--from and --rules are for --judge")
+        }
         try StoreAccess.requireDirectory(arguments.store)
         Progress.note("reading the log")
         let report = LogVerifier.verify(at: arguments.store, platform: Platform(files: ReadOnlyFiles())) {
@@ -43,16 +55,26 @@ enum VerifyCommand: Command {
         if let damage = report.damage, !damage.isDamage || damage.code == .newerFormat { throw damage }
         // A damaged log says nothing about the other files.
         let deep = arguments[deep] && report.damage == nil ? try verifyDeeply(arguments.store) : nil
+        var judged: JudgedLog?
+        if arguments[judge], report.damage == nil {
+            judged = try judgeAgain(arguments, output)
+            // The first commit does not exist, which has been reported.
+            if judged == nil { return .no }
+        }
         let agreement =
             try report.damage == nil
             ? arguments[against].map { try HistoryAgreement(arguments.store, against: $0, arguments) } : nil
         if arguments[Option.json] {
-            try output.writeJSON((report, deep, agreement), as: shape)
+            try output.writeJSON((report, deep, judged, agreement), as: shape)
         } else {
             write(report, isDeep: deep != nil, to: output)
             if let deep { DeepText(report: deep, output: output).write() }
             if arguments[Self.deep], deep == nil {
                 output.write("\nnote: the page file and assets were not checked: the log comes first")
+            }
+            judged?.write(to: output)
+            if arguments[judge], judged == nil {
+                output.write("\nnote: requests were not judged again: the log comes first")
             }
             if let agreement {
                 try output.endLine()
@@ -60,7 +82,22 @@ enum VerifyCommand: Command {
             }
             try output.endLine()
         }
-        return report.damage == nil && deep?.isWhole != false && agreement?.isWhole != false ? .success : .no
+        let isWhole = deep?.isWhole != false && judged?.isWhole != false && agreement?.isWhole != false
+        return report.damage == nil && isWhole ? .success : .no
+    }
+
+    private static func judgeAgain(_ arguments: Arguments, _ output: Output) throws -> JudgedLog? {
+        let options = arguments[WhatIfCommand.rules] ?? .service
+        var judged: JudgedLog?
+        _ = try StateAccess.read(arguments.store, options: options, by: name, output) { access in
+            let (first, end) = (arguments[from] ?? 1, access.store.offset)
+            if first > end + 1 { throw Refusal(.invalidArguments, access.store.log.absence(of: first, through: end)) }
+            Progress.note("judging requests")
+            let rules = arguments.has(WhatIfCommand.rules) ? access.store.rules : nil
+            judged = try JudgedLog.of(access.store, from: first, by: rules) { Progress.note($0, of: $1) }
+            return .success
+        }
+        return judged
     }
 
     private static func verifyDeeply(_ path: String) throws -> DeepReport {
@@ -109,11 +146,15 @@ enum VerifyCommand: Command {
         }
     }
 
-    static let shape = Shape<(log: VerificationReport, deep: DeepReport?, agreement: HistoryAgreement?)>(
-        "What `verify` prints"
-    ) {
+    /// The parts of the output; nil for those that were not asked for, or that damage prevents.
+    typealias Parts = (
+        log: VerificationReport, deep: DeepReport?, judged: JudgedLog?, agreement: HistoryAgreement?
+    )
+
+    static let shape = Shape<Parts>("What `verify` prints") {
         Key("ok", "true if no damage and no difference was found") {
-            $0.log.damage == nil && $0.deep?.isWhole != false && $0.agreement?.isWhole != false
+            $0.log.damage == nil && $0.deep?.isWhole != false && $0.judged?.isWhole != false
+                && $0.agreement?.isWhole != false
         }
         Key("commits", "how many are intact, before any damage") { $0.log.commitCount }
         Key("events", "how many they have") { $0.log.eventCount }
@@ -128,6 +169,9 @@ enum VerifyCommand: Command {
         Key("views", "the page file", as: DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
         Key("assets", "the files of assets", as: DeepReport.assets, if: "with `--deep`, if the log is intact") {
             $0.deep
+        }
+        Key("judged", "requests judged again", as: JudgedLog.shape, if: "with `--judge`, if the log is intact") {
+            $0.judged
         }
         Key("against", "the comparison", if: "with `--against`, if the log is intact") { $0.agreement }
     }

@@ -120,135 +120,14 @@ struct CommitText: CommitFormat {
     private static func write(_ event: Event, _ names: KnownNames, to output: Output) {
         let kind = event.kind.description
         output.write("    " + kind.padded(to: 15, separation: 0))
-        switch EventDetail(event) {
-        case .interned(let interned): output.write("  \(text(of: interned))")
-        case .saved(let place, let save):
-            output.write("  \(text(of: place, names))  \(text(of: save))")
-        case .deleted(let place, let deleted):
-            output.write("  \(text(of: place, names))")
-            if let previous = deleted.previous { output.write("  of \(previous.tag)") }
-            if deleted.isCascade { output.write(", cascade" as StaticString) }
-        case .erased(let place, let erased):
-            output.write("  \(text(of: place, names))")
-            if let previous = erased.previous { output.write("  of \(previous.tag)") }
-            if !erased.reason.isEmpty { output.write(": \(Printable.escaped(erased.reason))") }
-        case .zoneSaved(let saved): output.write("  \(names.shownZone(saved.zone))")
-        case .zoneDeleted(let deleted):
-            output.write("  \(names.shownZone(deleted.zone))  \(deleted.reason.name)")
-        case .schemaChanged(let changed): output.write("  \(text(of: changed, names))")
-        case .subscriptionSaved(let saved): output.write("  \(text(of: saved, names))")
-        case .subscriptionDeleted(let deleted):
-            output.write("  \(Printable.escaped(deleted.id)) of \(names.shownUser(deleted.user))")
-            if let event = deleted.firedBy { output.write(", fired once, by \(event.tag)") }
-        case .userChanged(let changed): output.write("  \(text(of: changed, names))")
-        case .notificationDelivered(let delivered): output.write("  \(text(of: delivered, names))")
-        case .refused(let refused): output.write("  \(AuditText.text(of: refused))")
-        case .fetched(let fetched): output.write("  \(AuditText.text(of: fetched))")
-        case .consoleActed(let note): output.write("  \(AuditText.text(of: note))")
-        case .nothingToDelete(let event): output.write("  \(AuditText.text(of: event))")
-        case .shareSaved(let share): output.write("  \(text(of: share, names))")
-        case .memberChanged(let member): output.write("  \(text(of: member, names))")
-        case .sharedRecord(let shared): output.write("  \(text(of: shared, names))")
-        case .userRecordNamed(let named):
-            output.write("  \(Printable.escaped(named.recordName)) of \(names.shownUser(named.user))")
-        case .secretDrawn(let drawn): output.write("  secret \(drawn.number)")
-        case .opaque: break
-        case .malformed(let error): output.write("  malformed: \(Printable.escaped(error.description))")
-        }
+        do {
+            let isSave = event.kind == .recordSaved
+            let text = try isSave ? SaveOutline(event.body, names).summary(names) : event.described()?.text(names)
+            if let text, !text.isEmpty { output.write("  \(text)") }
+        } catch { output.write("  malformed: \(Printable.escaped(EventJSON.reason(error).description))") }
         output.write("  (" as StaticString)
         output.writeCount(event.body.count, "byte", "bytes")
         output.write(")\n" as StaticString)
-    }
-
-    private static func text(of place: EventDetail.Place, _ names: KnownNames) -> String {
-        "\(names.shownZone(place.zone)) / \(names.shownType(place.type)) / \(Printable.escaped(place.name))"
-    }
-
-    /// `update of mh35, 2 fields, 1 removed`.
-    private static func text(of save: EventDetail.Save) -> String {
-        let removed = save.fields.count { $0.kind == nil }
-        let sent = save.fields.count - removed
-        var text = save.change.name
-        if let previous = save.previous { text += " of \(previous.tag)" }
-        if save.isFull, save.change != .create { text += ", full" }
-        if sent > 0 { text += sent == 1 ? ", 1 field" : ", \(sent) fields" }
-        if removed > 0 { text += ", \(removed) removed" }
-        if save.isErased { text += ", erased later" }
-        return text
-    }
-
-    /// `Note: title STRING QUERYABLE, secret ENCRYPTED BYTES; WRITE TO _creator`.
-    private static func text(of changed: SchemaChangedEvent, _ names: KnownNames) -> String {
-        let fields = changed.fields.map { field in
-            names.shownField(UInt64(field.field)) + " "
-                + field.kind.schemaDeclaration(isEncrypted: field.isEncrypted, indexes: field.indexes)
-        }
-        let grants = changed.grants.map { "\($0.permissions.schemaNames) TO \(Printable.escaped($0.role))" }
-        let said = [fields, grants].filter { !$0.isEmpty }.map { $0.joined(separator: ", ") }
-        let type = names.shownType(changed.type)
-        return said.isEmpty ? type : type + ": " + said.joined(separator: "; ")
-    }
-
-    /// `bargains of anna: query of Book where price < 5, on creation, update`.
-    private static func text(of saved: SubscriptionSavedEvent, _ names: KnownNames) -> String {
-        let subscription = saved.subscription
-        var text = "\(Printable.escaped(subscription.id)) of \(names.shownUser(saved.user)): \(subscription.kind.name)"
-        if subscription.recordType != 0 { text += " of \(names.shownType(subscription.recordType))" }
-        if subscription.zone != 0 { text += " in \(names.shownZone(subscription.zone))" }
-        if !subscription.predicate.isEmpty { text += " where \(Printable.escaped(subscription.predicate))" }
-        if !subscription.options.isEmpty { text += ", on \(subscription.options.names.joined(separator: ", "))" }
-        return text
-    }
-
-    /// `anna: available, quota 5000; given name Anna, e-mail anna@example.com, role Editors`.
-    private static func text(of changed: UserChangedEvent, _ names: KnownNames) -> String {
-        let quota = changed.quota == 0 ? "" : ", quota \(changed.quota)"
-        let person = changed.person.lines.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        let account = "\(names.shownUser(changed.user)): \(changed.status.name)\(quota)"
-        return person.isEmpty ? account : account + "; " + person
-    }
-
-    /// `phone, all up to 12, badge 3`.
-    private static func text(of delivered: NotificationDeliveredEvent, _ names: KnownNames) -> String {
-        let device = delivered.device == 0 ? "the service itself" : names.shownDevice(delivered.device)
-        let badge = delivered.badge == 0 ? "" : ", badge \(delivered.badge)"
-        return "\(device), everything up to \(delivered.through)\(badge)"
-    }
-
-    /// `Notes / Share-1, share 1 of list, public read only`.
-    private static func text(of share: ShareSavedEvent, _ names: KnownNames) -> String {
-        var text =
-            "\(names.shownZone(share.record.zone)) / \(Printable.escaped(share.record.name)), share \(share.share) of "
-        text += share.root.map { Printable.escaped($0) } ?? "the whole zone"
-        if share.isEnded { return text + ", ended" }
-        if share.publicPermission != .none { text += ", public \(share.publicPermission.name)" }
-        return share.oneTimeTokens.isEmpty ? text : text + ", \(share.oneTimeTokens.count.counted("one-time URL"))"
-    }
-
-    /// `ben joined share 1 in Notes: private user, read and write`.
-    private static func text(of member: MemberChangedEvent, _ names: KnownNames) -> String {
-        let place = "share \(member.share) in \(names.shownZone(member.zone))"
-        if member.isGone { return "\(names.shownUser(member.user)) left \(place)" }
-        let verb = member.joined == nil ? "joined" : "is still in"
-        return "\(names.shownUser(member.user)) \(verb) \(place): \(member.role.name), \(member.permission.name)"
-    }
-
-    /// `Notes / Note / milk  under share 1`.
-    private static func text(of shared: SharedRecordEvent, _ names: KnownNames) -> String {
-        let place = "\(names.shownZone(shared.record.zone)) / \(names.shownType(shared.type))"
-        let relation = shared.isGone ? "no longer under" : "under"
-        return "\(place) / \(Printable.escaped(shared.record.name))  \(relation) share \(shared.share)"
-    }
-
-    private static func text(of interned: InternedName) -> String {
-        let place = "\(interned.name.namespace.noun) \(interned.ordinal)"
-        return switch interned.name {
-        case .user(let text), .recordType(let text), .field(let text): "\(place) = \(Printable.escaped(text))"
-        case .device(let user, let text): "\(place) = \(Printable.escaped(text)) of user \(user)"
-        case .database(let scope, let owner): "\(place) = \(scope.name)" + (owner == 0 ? "" : " of user \(owner)")
-        case .zone(let database, let owner, let text):
-            "\(place) = \(Printable.escaped(text)) in database \(database) of user \(owner)"
-        }
     }
 }
 
@@ -269,13 +148,13 @@ private struct CommitStat {
     private mutating func count(_ event: Event) {
         let zone: UInt64
         if event.kind.isOfRecord {
-            guard let place = try? EventDetail.Place(event) else { return }
-            records.insert(RecordKey(zone: place.zone, name: place.name))
-            zone = place.zone
+            guard let record = try? event.record().key else { return }
+            records.insert(record)
+            zone = record.zone
         } else {
-            switch EventDetail(event) {
-            case .zoneSaved(let saved): zone = saved.zone
-            case .zoneDeleted(let deleted): zone = deleted.zone
+            switch try? event.described() {
+            case let saved as ZoneSavedEvent: zone = saved.zone
+            case let deleted as ZoneDeletedEvent: zone = deleted.zone
             default: return
             }
         }

@@ -44,14 +44,14 @@ struct KnownNames {
 
 /// Names for display, escaped. A name that is not known is shown by its ordinal.
 extension KnownNames {
-    func shownUser(_ ordinal: UInt64) -> String { Self.shown(user(ordinal), "user", ordinal) }
-    func shownDevice(_ ordinal: UInt64) -> String { Self.shown(device(ordinal), "device", ordinal) }
-    func shownZone(_ ordinal: UInt64) -> String { Self.shown(zone(ordinal), "zone", ordinal) }
-    func shownType(_ ordinal: UInt64) -> String { Self.shown(recordType(ordinal), "type", ordinal) }
-    func shownField(_ ordinal: UInt64) -> String { Self.shown(field(ordinal), "field", ordinal) }
+    func shownUser(_ ordinal: UInt64) -> String { shown(.user, ordinal) }
+    func shownDevice(_ ordinal: UInt64) -> String { shown(.device, ordinal) }
+    func shownZone(_ ordinal: UInt64) -> String { shown(.zone, ordinal) }
+    func shownType(_ ordinal: UInt64) -> String { shown(.recordType, ordinal) }
+    func shownField(_ ordinal: UInt64) -> String { shown(.field, ordinal) }
 
-    private static func shown(_ name: String?, _ noun: String, _ ordinal: UInt64) -> String {
-        name.map { Printable.escaped($0) } ?? "\(noun) \(ordinal)"
+    func shown(_ namespace: Namespace, _ ordinal: UInt64) -> String {
+        name(namespace, ordinal).map { Printable.escaped($0) } ?? "\(namespace.key) \(ordinal)"
     }
 
     /// Returns an empty text for an unknown database.

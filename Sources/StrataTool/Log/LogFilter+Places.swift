@@ -9,8 +9,8 @@ extension LogFilter {
     func fits(placesOf event: Event, _ header: EnvelopeHeader, _ names: KnownNames) throws -> Bool {
         switch event.kind {
         case .recordSaved, .recordDeleted, .recordErased:
-            let place = try EventDetail.Place(event)
-            return fits(zone: place.zone, names) && fits(type: place.type, names) && fits(record: place.name)
+            let (record, type) = try event.record()
+            return fits(zone: record.zone, names) && fits(type: type, names) && fits(record: record.name)
         case .requestRefused:
             return try fits(request: RequestRefusedEvent(decoding: event.body).request, header, names)
         case .nothingToDelete:
@@ -22,29 +22,22 @@ extension LogFilter {
 
     /// Returns true if an event that is not about a record fits.
     private func fits(others event: Event, _ names: KnownNames) throws -> Bool {
-        switch EventDetail(event) {
-        case .zoneSaved(let saved): return type == nil && fits(zone: saved.zone, names)
-        case .zoneDeleted(let deleted): return type == nil && fits(zone: deleted.zone, names)
-        case .schemaChanged(let changed):
-            return scope == nil && owner == nil && zone == nil && fits(type: changed.type, names)
-        case .subscriptionSaved(let saved):
-            return fits(database: saved.database, names) && fits(type: saved.subscription.recordType, names)
+        switch try event.described() {
+        case let saved as ZoneSavedEvent: type == nil && fits(zone: saved.zone, names)
+        case let deleted as ZoneDeletedEvent: type == nil && fits(zone: deleted.zone, names)
+        case let changed as SchemaChangedEvent:
+            scope == nil && owner == nil && zone == nil && fits(type: changed.type, names)
+        case let saved as SubscriptionSavedEvent:
+            fits(database: saved.database, names) && fits(type: saved.subscription.recordType, names)
                 && (zone == nil || fits(zone: saved.subscription.zone, names))
-        case .subscriptionDeleted(let deleted):
-            return zone == nil && type == nil && fits(database: deleted.database, names)
-        case .malformed(let error): throw error
-        default: return try type == nil && fits(keptOrExpired: event, names)
-        }
-    }
-
-    private func fits(keptOrExpired event: Event, _ names: KnownNames) throws -> Bool {
-        switch event.kind {
-        case .clientTokenKept: return try fits(zone: ClientTokenEvent(decoding: event.body).zone, names)
-        case .databaseCreated:
-            return try zone == nil && fits(database: DatabaseCreatedEvent(decoding: event.body).database, names)
-        case .tokensExpired:
-            return try zone == nil && fits(database: TokensExpiredEvent(decoding: event.body).database, names)
-        default: return false
+        case let deleted as SubscriptionDeletedEvent:
+            zone == nil && type == nil && fits(database: deleted.database, names)
+        case let kept as ClientTokenEvent: type == nil && fits(zone: kept.zone, names)
+        case let created as DatabaseCreatedEvent:
+            zone == nil && type == nil && fits(database: created.database, names)
+        case let expired as TokensExpiredEvent:
+            zone == nil && type == nil && fits(database: expired.database, names)
+        default: false
         }
     }
 

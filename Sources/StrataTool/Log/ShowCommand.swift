@@ -1,5 +1,6 @@
 import StrataLog
 import StrataModel
+import StrataReplay
 
 /// `strata show`: one commit with all its details.
 enum ShowCommand: Command {
@@ -8,12 +9,15 @@ enum ShowCommand: Command {
     static let details =
         "In addition to what 'strata log' prints: the position of the commit in its file, how it is stored, the chain "
         + "value before it, the shape of its request, and each field that was sent or declared. Values are not "
-        + "printed, except for the participants and permissions of a share. Exits with 1 if there is no commit at "
-        + "that offset."
+        + "printed, except for the participants and permissions of a share, nor are URLs and addresses of the request "
+        + "without --reveal. Exits with 1 if there is no commit at that offset."
 
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress, CommitOperand.operand]
-    static let options: [any OptionDescription] = [AddressCopy.directory, SequencerAddress.files, Option.json]
+    static let reveal = Option.flag("--reveal", help: "print the request with its URLs and addresses")
+    static let options: [any OptionDescription] = [
+        reveal, AddressCopy.directory, SequencerAddress.files, Option.json,
+    ]
     static let examples = [
         "strata show Notes.strata 12", "strata show Notes.strata last",
         "strata show Notes.strata 12 --json | jq .stored",
@@ -37,7 +41,8 @@ enum ShowCommand: Command {
             throw StrataError(.outOfRange, "The log has no commit at this offset.", .init(offset: offset))
         }
         names.add(from: commit.payload)
-        let detail = CommitDetail(place: place, chainBefore: try store.reader.chain(at: offset - 1))
+        let detail = CommitDetail(
+            place: place, chainBefore: try store.reader.chain(at: offset - 1), reveals: arguments[reveal])
         let format: any CommitFormat = arguments[Option.json] ? CommitJSON(stored: place) : detail
         let envelope = commit.decoded
         try format.write(commit, envelope, names, to: output)
@@ -49,6 +54,8 @@ enum ShowCommand: Command {
 private struct CommitDetail: CommitFormat {
     let place: CommitPlace
     let chainBefore: UInt32
+    /// True to print URLs and addresses of the request.
+    let reveals: Bool
 
     func write(_ commit: Commit, _ envelope: DecodedEnvelope, _ names: KnownNames, to output: Output) throws {
         try CommitText().write(commit, envelope, names, to: output)
@@ -70,10 +77,25 @@ private struct CommitDetail: CommitFormat {
                     + "\(block.rawLength.counted("byte")) raw, \(block.storedLength.counted("byte")) stored, "
                     + "body \(hexadecimal(block.bodyChecksum))")
         }
-        if case .success(let envelope) = envelope, !envelope.header.requestShape.isEmpty {
-            line("request shape", envelope.header.requestShape.map { hexadecimal($0) }.joined())
+        if case .success(let envelope) = envelope {
+            if let words = Self.request(of: envelope)?.sentence(reveals: reveals) { line("asked to", words) }
+            let bytes = envelope.header.requestShape
+            let isHidden = !reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
+            if !bytes.isEmpty {
+                line("request shape", isHidden ? "\(bytes.count) bytes" : bytes.map { hexadecimal($0) }.joined())
+            }
         }
         try output.endLine()
+    }
+
+    /// Returns the whole request that a commit or an audit keeps; nil for none.
+    private static func request(of envelope: Envelope) -> Request? {
+        if !envelope.header.requestShape.isEmpty {
+            return (try? RequestShape(decoding: envelope.header.requestShape))?.wholeRequest
+        }
+        guard let audit = envelope.events.last, audit.kind == .requestRefused else { return nil }
+        let kept = (try? RequestRefusedEvent(decoding: audit.body))?.request
+        return kept.flatMap { try? Request(decoding: $0[...]) }
     }
 
     private func text(of header: FrameHeader) -> String {
@@ -85,11 +107,12 @@ private struct CommitDetail: CommitFormat {
     /// Writes the fields of each event that has some, below its version.
     private func writeFields(of envelope: Envelope, _ offset: UInt64, _ names: KnownNames, to output: Output) {
         for (index, event) in envelope.events.enumerated() {
-            guard case .saved(let place, let save) = EventDetail(event), !save.fields.isEmpty else { continue }
+            guard event.kind == .recordSaved, let save = try? SaveOutline(event.body, names), !save.fields.isEmpty
+            else { continue }
             let version = Version(offset: offset, eventIndex: UInt32(index))
             output.write("    ")
             output.write(version.tag, .place)
-            output.write("  \(Printable.escaped(place.name))  \(save.policy.name)")
+            output.write("  \(Printable.escaped(save.record.name))  \(save.policy.name)")
             if let base = save.base { output.write(", client had \(base.tag)") }
             output.write("\n" as StaticString)
             for field in save.fields {
@@ -97,7 +120,7 @@ private struct CommitDetail: CommitFormat {
                 output.write(field.kind?.description ?? "removed", field.kind == nil ? .removed : .added)
                 if field.kind != nil { output.write(", \(field.bytes.counted("byte"))") }
                 output.write("\n" as StaticString)
-                guard let share = save.shareState(of: field, named: names.field(field.ordinal)) else { continue }
+                guard let share = field.share else { continue }
                 for part in ShareStateText.changes(from: nil, to: share) {
                     output.write("            \(part.name): \(part.new ?? "")\n")
                 }

@@ -21,7 +21,6 @@ enum JSONReference {
         ("strata diff", [RecordDifference.shape, DifferenceReport.end]),
         ("strata debug", [DebugReport.stop, DebugReport.mark, DebugReport.field, DebugReport.note]),
         ("strata what-if", [RerunCommit.shape, WhatIfReport.end, WhatIfReport.noAnswer]),
-        ("strata determinism", [DeterminismCommand.shape]),
         ("strata minimize", [MinimizationReport.request, MinimizationReport.end]),
         ("strata zones", [ZonesCommand.Line.shape]),
         ("strata subscriptions", [SubscriptionDetail.shape]),

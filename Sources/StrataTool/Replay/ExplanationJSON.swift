@@ -11,7 +11,7 @@ enum ExplanationJSON {
         Key("offset", "of the commit that is explained") { $0.why.offset }
         Key("time", "when") { $0.why.time }
         Key(
-            "userName", "who made the request, empty if not signed in, `_service` for the service"
+            "userName", "who made the request, empty if not signed in or not recorded, `_service` for the service"
         ) { $0.why.actor.user }
         Key("deviceName", "the device that made it, may be empty") { $0.why.actor.device }
         Key("operationKind", "as for a commit") { "\($0.why.operation)" }
@@ -28,7 +28,10 @@ enum ExplanationJSON {
             "atomic", "true if a zone's items succeed or fail together",
             if: "saves and deletes of records"
         ) { $0.why.isAtomic }
-        Key("judgedAt", "offset of the state it was judged on, null if no state gives the answer") { $0.why.judgedAt }
+        Key("asked", "what was asked, in words", if: "requests without items, if they were kept") { $0.why.asked }
+        Key("judgedAt", "offset of the state it was judged on, null if it is not recorded, or was compacted away") {
+            $0.why.judgedAt
+        }
         Key("code", "number of the error of the whole request", if: "if it failed as a whole") { $0.why.code?.rawValue }
         Key("message", "the message that the client received", if: "if it failed as a whole") { $0.why.message }
         Key("rules", "the rules that decided the request as a whole", each: rule) { $0.why.rules }

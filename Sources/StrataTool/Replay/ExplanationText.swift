@@ -19,6 +19,7 @@ struct ExplanationText {
         if let code = why.code { output.write(": " + AuditText.code(code.rawValue)) }
         try output.endLine()
         try output.writeLine(indented: summary)
+        if let asked = why.asked { try output.writeLine(indented: "asked to " + Printable.escaped(asked)) }
         if let sync = why.sync { try write(sync, to: output) }
         if let message = why.message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }
         try write(why.rules, to: output)

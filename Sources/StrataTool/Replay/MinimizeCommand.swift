@@ -114,6 +114,7 @@ enum MinimizeCommand: Command {
     ) throws -> MinimalHistory {
         var minimization = Minimization(of: store, question)
         minimization.reducesKeys = arguments[keys]
+        if arguments.has(WhatIfCommand.rules) { minimization.rules = store.rules }
         StopRequest.listen()
         defer { StopRequest.end() }
         minimization.isStopped = { StopRequest.hasCome }

@@ -43,7 +43,7 @@ enum WhatIfCommand: Command {
         "--at", "OFFSET", 0...Version.maximumOffset, help: "the commit after which --insert saves")
     static let rules = Option<StoreOptions>.choice(
         "--rules", "NAME", [("service", .service), ("embedded", .embedded)],
-        help: "judge as service (the default) or embedded stores do")
+        help: "judge as service or embedded stores do, by default as the log states, or else as service stores do")
     static let leaveOut = Option.flag(
         "--leave-out", help: "continue if most commits cannot be judged, and leave out those after the first change")
     static let out = Option.text(
@@ -66,12 +66,14 @@ enum WhatIfCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         let given = try changes(arguments)
         var options = arguments[rules] ?? .service
-        for case .schema(let mode) in arguments.all(policy) { options.schema = mode }
+        var schema: SchemaMode?
+        for case .schema(let mode) in arguments.all(policy) { (schema, options.schema) = (mode, mode) }
         do {
             return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
                 var rerun = Rerun(of: access.store)
                 let changes = try given + insertions(arguments, access.store)
                 rerun.changes = changes
+                (rerun.rules, rerun.schema) = (arguments.has(rules) ? access.store.rules : nil, schema)
                 try requireCommits(of: changes, in: access.store)
                 rerun.progress = { Progress.note($0, of: $1) }
                 if !arguments[leaveOut],

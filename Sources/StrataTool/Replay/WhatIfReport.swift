@@ -82,32 +82,32 @@ struct WhatIfReport {
         try output.writeLine(
             "\(judged)\(commits) judged again: \(report.directCount) changed, "
                 + "\(report.changedCount) others had another outcome")
-        try Self.write(report.unjudged, count: unjudgedCount, to: output) { isOne, isKept in
+        let unjudged = Self.lines(of: report.unjudged, count: unjudgedCount) { isOne, isKept in
             "could not be judged and \(isOne ? "is" : "are") "
                 + (isKept ? "kept as \(isOne ? "it is" : "they are")" : "left out")
         }
+        for line in unjudged { try output.writeLine(line) }
         guard let path else { return }
         try output.writeLine("saved as \(Printable.escaped(path)), up to offset \(report.end)")
     }
 
-    /// Prints the commits that could not be judged again, one line for each run with the same reason.
+    /// Returns the commits that could not be judged again, one line for each run with the same reason.
     ///
     /// - Parameters:
     ///   - count: The number of commits, of which the ranges may list only some.
     ///   - verdict: A closure that returns the text for a range of commits.
-    static func write(
-        _ unjudged: [RerunReport.Unjudged], count: Int, to output: Output,
-        _ verdict: (_ isOne: Bool, _ isKept: Bool) -> String
-    ) throws {
-        var told = 0
+    static func lines(
+        of unjudged: [RerunReport.Unjudged], count: Int, _ verdict: (_ isOne: Bool, _ isKept: Bool) -> String
+    ) -> [String] {
+        var (lines, told) = ([String](), 0)
         for commits in unjudged.prefix(mostRanges) {
             let (first, last) = (commits.offsets.lowerBound, commits.offsets.upperBound)
             let which = first == last ? "commit \(first)" : "commits \(first) to \(last)"
-            try output.writeLine("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason.asClause)")
+            lines.append("\(which) \(verdict(first == last, commits.isKept)): \(commits.reason.asClause)")
             told += commits.offsets.count
         }
-        guard told < count else { return }
-        try output.writeLine("\(count - told) more could not be judged")
+        if told < count { lines.append("\(count - told) more could not be judged") }
+        return lines
     }
 
     // MARK: For programs

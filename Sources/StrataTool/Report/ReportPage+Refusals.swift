@@ -67,8 +67,8 @@ extension ReportPage {
             return """
                 <tr\(anchor)><th scope="row" class="n">\(count: offset)</th>\
                 <td><span class="nowrap">\(time(refusal.time))</span><br><span class="faint">\
-                \(content.names.actorText(refusal.header.user, refusal.header.device)), \
-                \(refusal.header.operationKind.description)</span><span data-commit="\(offset)"></span></td>\
+                \(refusal.unnamedActorText ?? content.names.actorText(refusal.header.user, refusal.header.device)), \
+                \(refusal.header.operationKind.description)\(refusal.stateText.map { ", " + $0 } ?? "")</span><span data-commit="\(offset)"></span></td>\
                 <td>\(error(refusal))</td><td><ul>\(items)\(more)</ul></td></tr>
 
                 """
@@ -104,7 +104,10 @@ extension ReportPage {
     }
 
     private func name(of item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
-        guard let target = item.target else { return "<i>request not kept</i>" }
+        guard let target = item.target else {
+            let bytes = refusal.bytesNotKept
+            return bytes > 0 ? "<i>request of \(bytes) bytes not kept</i>" : "<i>request not recorded</i>"
+        }
         guard let zone = target.zone else { return "<b>\(target.name)</b>" }
         let record: ReportMarkup
         if let ordinal = content.zone(of: target, in: refusal) {

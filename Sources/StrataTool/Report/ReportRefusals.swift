@@ -43,7 +43,7 @@ struct ReportRefusal {
     /// An item that caused the refusal.
     struct Item {
         let act: String
-        /// Nil if the request was not kept.
+        /// Nil if the request is not recorded.
         let target: Target?
         let code: UInt64
         /// The version in the store.
@@ -92,6 +92,25 @@ struct ReportRefusal {
     let code: UInt64?
     let message: String
     let items: [Item]
+    /// The length of a request that was not kept; 0 if it was, or if that is not recorded.
+    private(set) var bytesNotKept: UInt64 = 0
+
+    /// The state that the request was judged on, in words; nil if a commit tells it.
+    var stateText: String? {
+        if let offset = header.judgedOn { return "judged on the state at \(offset)" }
+        return code == nil ? nil : "state not recorded"
+    }
+
+    /// The words for an actor without a user; nil for a user.
+    var unnamedActorText: String? {
+        guard header.user == 0 else { return nil }
+        return switch header.actorKind {
+        case .service: LogFilter.systemName
+        case .signedOut: "not signed in"
+        case .user: "user not recorded"
+        case nil: code == nil ? LogFilter.systemName : "actor not recorded"
+        }
+    }
 
     /// True if the request would have overwritten changes that the client had not seen.
     var isConflict: Bool {
@@ -116,7 +135,7 @@ struct ReportRefusal {
                 let event = try? RequestRefusedEvent(decoding: envelope.events[Int(version.eventIndex)].body)
             else { return nil }
             self.version = version
-            (code, message) = (event.code, event.message ?? "")
+            (code, message, bytesNotKept) = (event.code, event.message ?? "", event.requestBytes)
             let request = event.request.flatMap { try? Request(decoding: $0[...]) }
             items = event.culprits.map { culprit in
                 Item(
@@ -132,10 +151,11 @@ struct ReportRefusal {
     }
 
     private static func items(leftOut shape: RequestShape) -> [Item] {
-        // The request contains only the omitted items, so indices count only those.
+        // A request for records contains only the omitted items, so indices count only those.
         var (saveCount, deleteCount) = (0, 0)
         return shape.leftOut.compactMap { item in
-            let index = item.list == .saves ? saveCount : deleteCount
+            let count = item.list == .saves ? saveCount : deleteCount
+            let index = shape.wholeRequest == nil ? count : item.index
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(

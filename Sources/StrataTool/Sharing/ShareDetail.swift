@@ -97,24 +97,3 @@ extension ContainerState {
         return try record.shareState
     }
 }
-
-extension SharePermission {
-    var name: String {
-        switch self {
-        case .none: "none"
-        case .readOnly: "read only"
-        case .readWrite: "read and write"
-        }
-    }
-}
-
-extension ShareRole {
-    var name: String {
-        switch self {
-        case .owner: "owner"
-        case .administrator: "administrator"
-        case .privateUser: "private user"
-        case .publicUser: "public user"
-        }
-    }
-}

@@ -141,15 +141,3 @@ extension UserDetail: Shaped {
         Key("badge", "the number on its badge", if: "if it ever was") { $0.delivery?.badge }
     }
 }
-
-extension AccountStatus {
-    var name: String {
-        switch self {
-        case .couldNotDetermine: "could not determine"
-        case .available: "available"
-        case .restricted: "restricted"
-        case .noAccount: "no account"
-        case .temporarilyUnavailable: "temporarily unavailable"
-        }
-    }
-}

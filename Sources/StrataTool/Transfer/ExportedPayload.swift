@@ -25,8 +25,7 @@ struct ExportedPayload {
             payload.envelope.map { ($0.header, payload.names) }
         }
         Key("events", "its events", each: event, if: "unless `payload` is present") { payload in
-            let names = SharedNames(payload.names)
-            return payload.envelope?.events.lazy.map { (event: $0, names: names) }
+            payload.envelope?.events.lazy.map { (event: $0, names: payload.names) }
         }
         Key("payload", "in base64", if: "if header and events do not give the same bytes") {
             $0.envelope == nil ? Base64.text($0.payload) : nil
@@ -54,7 +53,7 @@ struct ExportedPayload {
         Key("lazy", "true", if: "if so") { $0.header.isLazy ? true : nil }
     }
 
-    private static let event = Shape<(event: Event, names: SharedNames)>("An event of an export") {
+    private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
         Key("kind", "number of its kind") { $0.event.kind.rawValue }
         Key("name", "name of its kind") { "\($0.event.kind)" }
         Key("body", "its exact bytes in base64, with zeros for those of a store's secret") {
@@ -74,22 +73,21 @@ struct ExportedPayload {
         private static let maximumBodyBytes = 1 << 20
         static var jsonKind: JSONKind { "object" }
 
-        private let detail: EventDetail
-        private let names: SharedNames
+        private let event: Event
+        private let names: KnownNames
 
         /// Returns nil for an event that is exported only as bytes.
-        init?(_ event: Event, _ names: SharedNames) {
-            guard event.body.count <= Self.maximumBodyBytes else { return nil }
-            (detail, self.names) = (EventDetail(event), names)
-            switch detail {
-            case .opaque, .malformed: return nil
-            default: break
+        init?(_ event: Event, _ names: KnownNames) {
+            guard event.body.count <= Self.maximumBodyBytes, event.kind == .nameInterned || event.kind.body != nil
+            else {
+                return nil
             }
+            (self.event, self.names) = (event, names)
         }
 
         func write(to json: inout JSONWriter) throws {
             json.beginObject()
-            try EventJSON.write(detail, names, to: &json)
+            try EventJSON.write(event, names, to: &json)
             json.endObject()
         }
     }

@@ -72,15 +72,19 @@ final class BaseReading {
         }
     }
 
-    /// The order of events in a base (docs/compaction.md §2).
-    static let ranks: [EventKind: Int] = [
-        .nameInterned: 1, .userRecordNamed: 2, .databaseCreated: 3, .userChanged: 4, .deviceSeen: 5,
-        .schemaChanged: 6, .zoneSaved: 7, .zoneDeleted: 7, .subscriptionSaved: 8, .subscriptionDeleted: 8,
-        .clientTokenKept: 9, .tokensExpired: 10, .secretDrawn: 11, .notificationDelivered: 12, .shareSaved: 13,
-        .memberChanged: 14, .sharedRecord: 15, .recordSaved: 16, .baseMarker: 17,
-    ]
+    /// The order of events in a base (docs/compaction.md §2): that of the maintainers, then records and the marker.
+    static let ranks: [EventKind: Int] = {
+        let stated = ViewTree.maintainers.filter { $0.isStated && !$0.kinds.isEmpty }.map { $0.kinds }
+        let ranked = (stated + [[.recordSaved], [.baseMarker]]).enumerated()
+        return Dictionary(uniqueKeysWithValues: ranked.flatMap { rank, kinds in kinds.map { ($0, rank + 1) } })
+    }()
 
     private func checkOrder(of kind: EventKind) throws {
+        guard EventKind.known.contains(where: { $0.kind == kind }) else {
+            throw StrataError(
+                .newerFormat, "A base has an event of a kind unknown to this version.",
+                .init(found: "event \(kind.rawValue)"))
+        }
         guard let rank = Self.ranks[kind], rank >= lastRank else {
             throw StrataError(
                 .brokenSequence, "A base has an event of the wrong kind or out of order.", .init(found: "\(kind)"))

@@ -28,8 +28,6 @@ package final class Fold {
     var used = UsedOrdinals()
     /// True if a commit was applied or folded only in part. Such a state must not be published.
     package internal(set) var isPartial = false
-    /// The zones whose records are folded; all by default.
-    var zones: ClosedRange<UInt64> = 0...UInt64.max
     private let limits: SliceLimits
     /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
@@ -136,7 +134,7 @@ package final class Fold {
         case .recordSaved, .recordDeleted, .recordErased:
             // Erasing a record that no longer exists changes nothing, whatever happened to its zone.
             let event = try RecordEvent(kind, body)
-            guard zones.contains(event.zone), try event.changesRecord else { return }
+            guard try event.changesRecord else { return }
             try event.requireText()
             used.add(place, zone: event.zone, type: event.type)
             slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place, before: found)

@@ -130,21 +130,23 @@ package final class PastStates: Sendable {
     ///   - past: the log up to that state.
     ///   - log: the whole log, as its files are now. If it is not the one that ``begin(_:)`` opened last, no state is
     ///     kept.
-    package func views(at past: any EventLog, of log: any EventLog) throws -> OpenedViews {
+    package func views(
+        at past: any EventLog, of log: any EventLog, progress: (Replay.Progress) -> Void = { _ in }
+    ) throws -> OpenedViews {
         do {
             defer { watch() }
             for nearCommits in [limits.nearCommits, 0] {
                 let mark = try state.withLock { state -> Mark? in
                     guard state.log === log, state.floor == log.floor else { return nil }
                     state.useCount += 1
-                    return try nearest(to: past, nearCommits, &state)
+                    return try nearest(to: past, nearCommits, &state, progress)
                 }
                 guard let mark else { break }
                 let branch = PageStore.branch(on: mark.state)
                 var replay = Replay(log: past, pages: branch)
                 // A few commits may be large: beyond an interval they are folded into kept states.
                 replay.intervalBytes = nearCommits > 0 ? limits.intervalBytes : nil
-                try replay.run()
+                try replay.run(progress: progress)
                 guard nearCommits == 0 || branch.snapshot().foldedOffset(ViewTree.records) == past.end.offset else {
                     continue
                 }
@@ -158,7 +160,8 @@ package final class PastStates: Sendable {
             // A page may be damaged that several kept states share. Opening without them reports anything else.
             forget()
         }
-        return try Views.openForReading(past, store: store, in: directory, platform: platform, options: options)
+        return try Views.openForReading(
+            past, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
     private func isErasing() throws -> Bool { try LogReader.isErasing(in: directory, files: platform.files) }
@@ -213,7 +216,9 @@ package final class PastStates: Sendable {
 
     /// Returns the nearest state at or before the end of a log, after folding further states up to there if that is
     /// far.
-    private func nearest(to past: any EventLog, _ nearCommits: UInt64, _ state: inout State) throws -> Mark {
+    private func nearest(
+        to past: any EventLog, _ nearCommits: UInt64, _ state: inout State, _ progress: (Replay.Progress) -> Void
+    ) throws -> Mark {
         let offset = past.end.offset
         let known = state.lines.flatMap(\.marks).filter { $0.offset <= offset }.max { $0.offset < $1.offset }
         if let known, offset - known.offset <= nearCommits { return known }
@@ -225,7 +230,7 @@ package final class PastStates: Sendable {
             .max { state.lines[$0].end < state.lines[$1].end }
         guard let index else { preconditionFailure("a line must begin before every offset") }
         if offset - state.lines[index].end > nearCommits {
-            do { try extend(index, past, &state) } catch {
+            do { try extend(index, past, &state, progress) } catch {
                 // The pages may be ahead of the states.
                 state.lines.remove(at: index)
                 throw error
@@ -261,12 +266,14 @@ package final class PastStates: Sendable {
         return Mark(catchUp: IndexCatchUp(shown), offset: shown.foldedOffset(ViewTree.records))
     }
 
-    private func extend(_ index: Int, _ past: any EventLog, _ state: inout State) throws {
+    private func extend(
+        _ index: Int, _ past: any EventLog, _ state: inout State, _ progress: (Replay.Progress) -> Void
+    ) throws {
         let pages = state.lines[index].pages
         var replay = Replay(log: past, pages: pages)
         replay.intervalBytes = limits.intervalBytes
         while state.lines[index].end < past.end.offset {
-            try replay.run()
+            try replay.run(progress: progress)
             let mark = try newMark(pages, state.lines[index].newest.catchUp)
             // A log that ends before the offset that it reports would cause an endless loop.
             guard mark.offset > state.lines[index].end else { return }

@@ -27,12 +27,11 @@ extension Views {
     /// let opened = try Views.openForReading(log, store: log.identity.storeID, in: path)
     /// try opened.views.pages.snapshot().digests()
     /// ```
-    /// - Parameter zones: the zones whose records are folded; those of other zones are older, or missing.
     /// - Throws: ``StrataError`` if the log cannot be read or folded.
     package static func openForReading(
         _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .pageFile,
-        zones: ClosedRange<UInt64> = 0...UInt64.max, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
+        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions(),
+        progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
         var file = PageFileReading(
             log: log, store: store, directory: directory, platform: platform, options: options)
@@ -41,9 +40,7 @@ extension Views {
             var opened: OpenedViews?
             let damage = try Self.damage {
                 if let nearest = try file.nearest() {
-                    var replay = Replay(log: log, pages: nearest.pages)
-                    replay.zones = zones
-                    try replay.run(progress: progress)
+                    try Replay(log: log, pages: nearest.pages).run(progress: progress)
                     opened = OpenedViews(
                         views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: file.reasons,
                         checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
@@ -56,9 +53,7 @@ extension Views {
         let sorting = Replay.Sorting(
             sorter: EventSorter(files: scratch.files, path: "\(scratch.directory)/\(scratch.name).sort"),
             maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
-        var replay = Replay(log: log, pages: views.pages, sorting: sorting)
-        replay.zones = zones
-        try replay.run(progress: progress)
+        try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
         return OpenedViews(
             views: views, finding: file.reasons.isEmpty ? .missing : .damaged, reasons: file.reasons,
             checkpointOffset: 0, catchUp: IndexCatchUp(views.pages.snapshot()))

@@ -41,8 +41,6 @@ package struct Replay {
     private let sorting: Sorting?
     /// The bytes of payloads after which the work ends; nil to fold everything.
     var intervalBytes: Int?
-    /// The zones whose records are folded; all by default.
-    var zones: ClosedRange<UInt64> = 0...UInt64.max
     /// Called repeatedly; an error that it throws ends the work.
     var pulse: () throws -> Void = {}
 
@@ -76,7 +74,6 @@ package struct Replay {
         var cursor = try log.read(from: offset + 1)
         var next = try cursor.next()
         let fold = Fold(pages.fork(), sorter: sorting?.sorter, limits: sorting?.limits ?? .init())
-        fold.zones = zones
         var (total, published, reported, pageCount) = (0, 0, 0, pages.info.pageCount)
         while let commit = next, commit.offset <= limit {
             try pulse()
@@ -93,7 +90,10 @@ package struct Replay {
                     progress(Progress(offset: offset, end: max(end, offset), waitingEvents: max(0, waiting - folded)))
                 }
                 try afterPublishing(snapshot)
-                if intervalBytes != nil { return total }
+                if intervalBytes != nil {
+                    progress(Progress(offset: offset, end: max(end, offset)))
+                    return total
+                }
                 (published, pageCount) = (0, pages.info.pageCount)
             }
             if isLast || reported >= Self.reportedBytes {

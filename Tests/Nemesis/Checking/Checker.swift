@@ -210,12 +210,10 @@ struct Checker {
     private mutating func judgeAgain() throws {
         let store = try Store.open(at: copies[0], access: .readOnly)
         defer { try? store.close() }
-        var check = DeterminismCheck(of: store)
         let end = store.offset
-        check.first = end > Self.judgedCommits ? end - Self.judgedCommits + 1 : 1
-        let report = try check.run()
+        let report = try JudgedLog.of(store, from: end > Self.judgedCommits ? end - Self.judgedCommits + 1 : 1)
         counts.judged = report.judgedCount
-        for difference in report.differences.prefix(5) {
+        if let difference = report.difference {
             tally.violation("commit \(difference.offset) judged again: \(difference.reason)")
         }
         if report.unjudgedCount > 0 { tally.violation("\(report.unjudgedCount) commits cannot be judged again") }

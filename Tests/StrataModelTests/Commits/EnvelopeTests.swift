@@ -6,7 +6,8 @@ import Testing
 struct EnvelopeTests {
     static let fullHeader = EnvelopeHeader(
         user: 300, device: 7, operationID: "operation", operationKind: .modifyRecords, qualityOfService: .utility,
-        groupID: "group", groupName: "Zoë's group", requestShape: [1, 2, 3], isLazy: true)
+        groupID: "group", groupName: "Zoë's group", requestShape: [1, 2, 3], isLazy: true, judgedOn: 300,
+        actorKind: .signedOut)
 
     @Test(
         "A header with one field set, and with all, comes back",
@@ -14,7 +15,8 @@ struct EnvelopeTests {
             EnvelopeHeader(), .init(user: 1), .init(user: .max), .init(device: 1), .init(operationID: "a"),
             .init(operationKind: .init(rawValue: 10)), .init(operationKind: .init(rawValue: 99)),
             .init(qualityOfService: .init(rawValue: 4)), .init(groupID: "b"), .init(groupName: "c"),
-            .init(requestShape: [0]), .init(isLazy: true), fullHeader,
+            .init(requestShape: [0]), .init(isLazy: true), .init(judgedOn: 0), .init(judgedOn: Version.maximumOffset),
+            .init(actorKind: .user), .init(actorKind: .service), .init(actorKind: .signedOut), fullHeader,
         ])
     func headers(header: EnvelopeHeader) throws {
         let envelope = Envelope(header: header, events: [Event(.recordSaved, body: [1, 1, 0])])
@@ -30,6 +32,7 @@ struct EnvelopeTests {
         let header: [UInt8] =
             [2, 2, 0xAC, 2] + [4, 1, 7] + [7, 9] + Array("operation".utf8) + [9, 1, 1] + [11, 1, 2]
             + [13, 5] + Array("group".utf8) + [15, 12] + Array("Zoë's group".utf8) + [17, 3, 1, 2, 3] + [19, 1, 1]
+            + [21, 2, 0xAC, 2] + [23, 1, 3]
         #expect(full == [1, UInt8(header.count)] + header + [1, 0xAC, 2, 2, 9, 9])
     }
 
@@ -52,10 +55,26 @@ struct EnvelopeTests {
 
     @Test("An optional field that is not known is skipped")
     func unknownOptionalField() throws {
-        let payload: [UInt8] = [1, 9, 2, 1, 5, 21, 1, 0xEE, 201, 1, 0, 1, 24, 1, 5]
+        let payload: [UInt8] = [1, 9, 2, 1, 5, 31, 1, 0xEE, 201, 1, 0, 1, 24, 1, 5]
         let envelope = try Envelope(decoding: payload[...])
         #expect(envelope.header == EnvelopeHeader(user: 5))
         #expect(envelope.events == [Event(.zoneSaved, body: [5])])
+    }
+
+    @Test("A state past the last offset is refused, and a kind of actor that is not known is none")
+    func causes() throws {
+        func header(_ field: [UInt8]) throws -> EnvelopeHeader {
+            try Envelope(decoding: ([1, UInt8(field.count)] + field + [1, 24, 1, 5])[...]).header
+        }
+        #expect(try header([21, 1, 0]).judgedOn == 0)
+        var writer = ByteWriter()
+        writer.appendVarint(Version.maximumOffset + 1)
+        let tooLate = [21, UInt8(writer.bytes.count)] + writer.bytes
+        #expect(thrownError { _ = try header(tooLate) }?.code == .malformed)
+        #expect(try header([23, 1, 4]).actorKind == nil && header([23, 2, 0x80, 2]).actorKind == nil)
+        #expect(EnvelopeHeader.ActorKind(.service) == .service)
+        #expect(EnvelopeHeader.ActorKind(Actor(user: "")) == .signedOut)
+        #expect(EnvelopeHeader.ActorKind(Actor(user: "anna")) == .user)
     }
 
     @Test(

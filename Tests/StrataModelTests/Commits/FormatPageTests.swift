@@ -21,7 +21,8 @@ struct FormatPageTests {
             "quality of service": .init(qualityOfService: .init(rawValue: 5)),
             "operation group id": .init(groupID: "\u{5}"),
             "operation group name": .init(groupName: "\u{5}"), "shape of the request": .init(requestShape: [5]),
-            "1": .init(isLazy: true),
+            "1": .init(isLazy: true), "state judged on": .init(judgedOn: 5),
+            "kind of an actor who has no ordinal": .init(actorKind: .user),
         ]
         let rows = page.table(1, ofSection: 6)
         #expect(rows.count == headers.count)
@@ -33,7 +34,8 @@ struct FormatPageTests {
             try #require(["yes", "no"].contains(row[1]))
             let payload = Envelope(header: header, events: [Event(.fetched, body: [])]).encoded()
             let key = number * 2 + (row[1] == "yes" ? 1 : 0)
-            #expect(payload[..<5] == [1, 3, key, 1, header.isLazy ? 1 : 5], "\(name)")
+            let isOne = header.isLazy || header.actorKind == .user
+            #expect(payload[..<5] == [1, 3, key, 1, isOne ? 1 : 5], "\(name)")
         }
     }
 

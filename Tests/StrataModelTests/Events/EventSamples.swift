@@ -123,9 +123,15 @@ enum EventSamples {
                 SecretDrawnEvent(number: 300, secret: Array(repeating: 0xAB, count: 32), original: life),
                 "ac02 " + String(repeating: "ab", count: 32) + " 06 0204 81808002"
             ),
+            (RulesStatedEvent(limits, []), "01 02 03 04 05 06 00 00"),
+            (
+                RulesStatedEvent(limits, [.touchesParents, .extendsPredicates], original: life),
+                "01 02 03 04 05 06 09 06 0204 81808002"
+            ),
             (ConsoleActedEvent(ConsoleNote("hi")), "00 00 02 6869 00"),
             (ConsoleActedEvent(ConsoleNote("", user: "anna", device: "mac")), "04 616e6e61 03 6d6163 00 00"),
             (NothingToDeleteEvent(count: 2, request: [7]), "02 03 050107"),
+            (withoutRequest, "02 03 070101"),
             (FetchedEvent(.databaseChanges, in: DatabaseID(.shared), at: 300, resultCount: 1), "03 03 00 ac02 01 00"),
             (fetched, fetchedBytes),
             (RequestRefusedEvent(code: 26), "1a 00"),
@@ -138,6 +144,15 @@ enum EventSamples {
                 "02 16 05026e6f 07020102 0b0c 00ac020e81808002 01001600"
             ),
         ]
+
+    private static let limits = RulesStatedEvent.Limits(
+        itemsPerRequest: 1, requestBytes: 2, recordBytes: 3, owningReferences: 4, movedRecords: 5, assetBytes: 6)
+
+    private static let withoutRequest: NothingToDeleteEvent = {
+        var event = NothingToDeleteEvent(count: 2, request: [7])
+        event.dropRequest()
+        return event
+    }()
 
     private static let fetched: FetchedEvent = {
         var event = FetchedEvent(

@@ -85,7 +85,7 @@ struct RecordEraserTests {
         .nameInterned, .databaseCreated, .recordDeleted, .recordErased, .zoneSaved, .zoneDeleted, .subscriptionSaved,
         .subscriptionDeleted, .schemaChanged, .userChanged, .deviceSeen, .clientTokenKept, .longLivedOperation,
         .shareSaved, .memberChanged, .sharedRecord, .keyChanged, .baseMarker, .continuation, .tokensExpired,
-        .userRecordNamed, .secretDrawn, .fetched, .notificationDelivered, .consoleActed,
+        .userRecordNamed, .secretDrawn, .rulesStated, .fetched, .notificationDelivered, .consoleActed,
     ]
 
     @Test("Of every kind of event either no value is left, or it never had one", arguments: EventKind.known.map(\.kind))

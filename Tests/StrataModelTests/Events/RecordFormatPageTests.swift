@@ -119,6 +119,7 @@ struct RecordFormatPageTests {
         case is ZoneDeletedEvent: hex("01 01 00 01")
         case is FetchedEvent: hex("01 01 00 00 00")
         case is BaseMarkerEvent: hex("01") + [UInt8](repeating: 0, count: 36)
+        case is RulesStatedEvent: hex("01 01 01 01 01 01 01")
         case is SecretDrawnEvent: hex("01") + [UInt8](repeating: 0, count: SecretDrawnEvent.byteCount)
         default: hex("01")
         }

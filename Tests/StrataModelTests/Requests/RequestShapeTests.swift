@@ -63,6 +63,49 @@ struct RequestShapeTests {
         #expect(try RequestShape(decoding: try shape.encoded()[...]) == shape)
     }
 
+    /// A request to join shares with a length.
+    private static func joining(bytes: Int) throws -> Request {
+        var tokens = Array(repeating: String(repeating: "t", count: 64), count: bytes / 65 - 1)
+        func request() -> Request {
+            Request(database: DatabaseID(.shared), .joinShares(.init(.accept, tokens: tokens)))
+        }
+        while true {
+            let left = try bytes - request().encoded().count
+            if left == 0 { return request() }
+            tokens.append(String(repeating: "t", count: min(left, 65) - 1))
+        }
+    }
+
+    @Test("A whole request is kept up to 256 KiB, and beyond that its length", arguments: [-1, 0, 1])
+    func whole(more: Int) throws {
+        let bytes = RequestShape.maximumRequestBytes + more
+        let request = try Self.joining(bytes: bytes)
+        var shape = RequestShape(.joinShares, firstItemEvent: 3, saveCount: 2, deleteCount: 0)
+        try shape.keep(request, leavingOut: [.init(.saves, index: 1, version: Version(offset: 2, eventIndex: 1))])
+        let encoded = try shape.encoded()
+        let decoded = try RequestShape(decoding: encoded[...])
+        #expect(decoded == shape && decoded.leftOut.count == 1)
+        #expect(decoded.wholeRequest == (more > 0 ? nil : request))
+        #expect(decoded.bytesNotKept == (more > 0 ? bytes : nil))
+        #expect(more > 0 ? encoded.count < 40 : encoded.count > bytes)
+        for length in stride(from: 0, to: min(encoded.count, 60), by: 1) {
+            #expect(thrownError { _ = try RequestShape(decoding: encoded[..<length]) } != nil, "cut to \(length) bytes")
+        }
+    }
+
+    @Test("Without that mark only a request to join shares is whole")
+    func before() throws {
+        let item = RequestShape.LeftOut(.saves, index: 0)
+        let request = try Self.joining(bytes: 300)
+        for kind in [RequestShape.Kind.joinShares, .modifyZones] {
+            var shape = RequestShape(kind, firstItemEvent: 0, saveCount: 1, deleteCount: 0)
+            shape.leaveOut([item], request: request)
+            let decoded = try RequestShape(decoding: try shape.encoded()[...])
+            #expect(decoded.request == request && decoded.bytesNotKept == nil)
+            #expect(decoded.wholeRequest == (kind == .joinShares ? request : nil))
+        }
+    }
+
     @Test("Nothing that was left out is nothing")
     func nothingLeftOut() throws {
         var shape = RequestShape(.modifyRecords, firstItemEvent: 0, saveCount: 1, deleteCount: 0)
@@ -137,6 +180,7 @@ struct RequestShapeTests {
         arguments: [
             ([2, 1, 0, 0, 0, 0, 0], StrataError.Code.newerFormat), ([1, 8, 0, 0, 0, 0, 0], .newerFormat),
             ([1, 0, 0, 0, 0, 0, 0], .newerFormat), ([1, 1, 16, 0, 0, 0, 0], .newerFormat),
+            ([1, 1, 32, 0, 0, 0, 0], .newerFormat), ([1, 2, 48, 0, 0, 0, 0], .newerFormat),
             ([1, 1, 3, 0, 0, 0, 0], .newerFormat), ([1, 1, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0], .malformed),
             ([1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0], .newerFormat),
         ] as [([UInt8], StrataError.Code)])

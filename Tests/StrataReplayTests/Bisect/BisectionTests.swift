@@ -67,6 +67,26 @@ struct BisectionTests {
         try fixture.store.close()
     }
 
+    @Test("A record that was erased since has no values, and its flips before do not show it")
+    func erased() throws {
+        let fixture = try BisectionFixture()
+        let first = try fixture.save(["a"], ["rank": .int64(9)])
+        let id = RecordID("a", zone: BisectionFixture.zones[0])
+        try fixture.store.erase([id], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
+        for record in [nil, "a"] {
+            func answer(_ predicate: String) throws -> Bisection.Answer {
+                let question = try fixture.question(predicate, record: record)
+                return try Bisection(of: fixture.store, question, from: 0, to: fixture.store.offset).answer()
+            }
+            #expect(try answer("rank == 9").flipCount == 0)
+            let flips = try answer("rank == nil").flips
+            #expect(flips.map(\.holds) == [true, false] && flips.first?.offset == first)
+            #expect(flips.first?.record == nil)
+            #expect(flips.last?.record?.before?.id == id && flips.last?.record?.after == nil)
+        }
+        try fixture.store.close()
+    }
+
     @Test("Only what the limit allows is listed, and all is counted")
     func limit() throws {
         let fixture = try BisectionFixture()

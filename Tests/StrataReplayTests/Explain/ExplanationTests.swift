@@ -221,7 +221,7 @@ import Testing
         (options.limits.recordBytes, options.limits.requestBytes) = (1_000, 2_000)
         let world = try RefusingStore(options)
         let why = try world.explainRefusal(of: one.ask(world), as: one.actor)
-        #expect(why.outcome == .refused && why.judgedAt == why.offset - 1, "\(why.notes)")
+        #expect(why.outcome == .refused && why.judgedAt == world.askedOn && why.notes.isEmpty, "\(why.notes)")
         #expect(why.actor.user == one.actor.user)
         let rules = one.isWhole ? why.rules : why.culprits.flatMap(\.rules)
         #expect(rules.map(\.rule) == [one.rule], "\(why)")
@@ -266,7 +266,7 @@ import Testing
         // The zone is there again before the refusal is noted, with the commit that makes it.
         try world.modify(.zones(saving: [Self.notes]))
         let why = try world.explainRefusal(of: Self.saving("b", in: ZoneID("Nowhere")))
-        #expect(why.judgedAt == why.offset - 1)
+        #expect(why.judgedAt == world.askedOn)
         for offset in met...why.offset {
             guard let found = try? Explanation.of(offset, in: world.store), found.outcome == .refused,
                 found.items.first?.name == "a"
@@ -277,25 +277,39 @@ import Testing
         Issue.record("no refusal of 'a'")
     }
 
-    @Test("A schema that was enforced then is found out, and said")
+    @Test("A request is judged by the rules that the log states, not by those of the open store")
     func otherOptions() throws {
         let directory = try TestDirectory()
         let path = directory.path("Notes.strata")
         var options = StoreOptions.service
+        options.recordsRefusals = true
         options.schema = .enforced
-        let offset: UInt64
+        let enforced: UInt64
         do {
             let world = try RefusingStore(options, at: path)
             let why = try world.explainRefusal(of: Self.saving("a"))
             #expect(why.items.first?.rules.map(\.number) == ["B24"] && why.notes.isEmpty)
-            offset = why.offset
+            enforced = why.offset
+            try world.store.close()
+        }
+        // From another opening on, the schema is open and there is room for one item in a request.
+        options.schema = .open
+        options.limits.itemsPerRequest = 1
+        let limited: UInt64
+        do {
+            let world = try RefusingStore(options, at: path)
+            try world.save("a")
+            let why = try world.explainRefusal(of: .zones(saving: [ZoneID("A"), ZoneID("B")]))
+            #expect(why.rules.map(\.rule) == [.itemLimit] && why.notes.isEmpty, "\(why)")
+            limited = why.offset
             try world.store.close()
         }
         let open = try Store.open(at: path, options: .service, access: .readOnly)
         defer { try? open.close() }
-        let why = try Explanation.of(offset, in: open)
-        #expect(why.items.first?.rules.map(\.number) == ["B24"])
-        #expect(why.notes == ["It was judged with an enforced schema, unlike the store's current options."])
+        let why = try Explanation.of(enforced, in: open)
+        #expect(why.items.first?.rules.map(\.number) == ["B24"] && why.notes.isEmpty, "\(why)")
+        let other = try Explanation.of(limited, in: open)
+        #expect(other.rules.map(\.rule) == [.itemLimit] && other.notes.isEmpty, "\(other)")
     }
 
     @Test("A request that cannot be encoded, or is too large to be kept, says so")
@@ -304,7 +318,8 @@ import Testing
         let why = try world.explainRefusal(
             of: Self.saving("_a", ["d": .data([UInt8](repeating: 1, count: 300_000))]))
         #expect(why.items.map(\.code) == [.invalidArguments] && why.items[0].rules.isEmpty && why.judgedAt == nil)
-        #expect(why.notes.count == 1 && why.notes[0].contains("was not stored"), "\(why.notes)")
+        #expect(why.notes.count == 1 && why.notes[0].hasSuffix(" bytes was not kept."), "\(why.notes)")
+        #expect(why.actor == Self.phone)
         var request = Self.saving("a")
         if case .modifyRecords(var body) = request.content {
             body.clientToken = [UInt8](repeating: 1, count: 65_537)
@@ -312,7 +327,7 @@ import Testing
         }
         let whole = try world.explainRefusal(of: request)
         #expect(whole.code == .invalidArguments && whole.message?.contains("client token") == true)
-        #expect(whole.items.isEmpty && whole.rules.isEmpty && whole.notes.count == 1)
+        #expect(whole.items.isEmpty && whole.rules.isEmpty && whole.notes == ["The request is not recorded."])
     }
 
     // MARK: What was accepted

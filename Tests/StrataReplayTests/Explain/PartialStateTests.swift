@@ -41,7 +41,7 @@ struct PartialStateTests {
         var (comparedCount, missingCount) = (0, 0)
         for offset in 1...fixture.store.offset {
             let whole = try fixture.store.asOf(offset)
-            let part = try #require(try fixture.store.asOf(offset, records: names))
+            let part = try #require(try fixture.store.past.state(at: offset, records: names))
             defer {
                 try? whole.close()
                 try? part.close()
@@ -72,10 +72,10 @@ struct PartialStateTests {
     func accounts() throws {
         let fixture = try RerunFixture()
         try fixture.save("a", [:])
-        #expect(try fixture.store.asOf(fixture.store.offset, records: []) != nil)
+        #expect(try fixture.store.past.state(at: fixture.store.offset, records: []) != nil)
         try fixture.store.setQuota(bytes: 100_000, of: "anna")
-        #expect(try fixture.store.asOf(fixture.store.offset, records: []) == nil)
-        #expect(try fixture.store.asOf(fixture.store.offset - 1, records: []) != nil)
-        #expect(throws: StrataError.self) { try fixture.store.asOf(fixture.store.offset + 1, records: []) }
+        #expect(try fixture.store.past.state(at: fixture.store.offset, records: []) == nil)
+        #expect(try fixture.store.past.state(at: fixture.store.offset - 1, records: []) != nil)
+        #expect(throws: StrataError.self) { try fixture.store.past.state(at: fixture.store.offset + 1, records: []) }
     }
 }

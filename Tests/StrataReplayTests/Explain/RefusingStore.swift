@@ -55,8 +55,12 @@ final class RefusingStore {
         try modify(builder.request)
     }
 
+    /// The state on which the last request to explain was judged.
+    private(set) var askedOn: UInt64 = 0
+
     /// Asks what is refused, has the audit written, and explains it.
     func explainRefusal(of request: Request, as actor: Actor = phone) throws -> Explanation {
+        askedOn = store.offset
         do { try modify(request, as: actor) } catch is Refusal {}
         try flush()
         return try Explanation.of(try lastAudit(), in: store)

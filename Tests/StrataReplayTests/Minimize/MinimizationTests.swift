@@ -50,9 +50,7 @@ struct MinimizationTests {
         var judging = rules ?? few.rules
         judging.secrets.newSecret = few.rules.secrets.newSecret
         judging.secrets.recordedName = few.rules.secrets.recordedName
-        var check = DeterminismCheck(of: few)
-        check.rules = judging
-        if try !check.run().isSame { flaws.append("judged again it is another one") }
+        if try !JudgedLog.of(few, by: judging).isSame { flaws.append("judged again it is another one") }
         for offset in log.floor.offset + 1..<log.end.offset + 1 {
             let replayed = MemoryLog()
             var rerun = Rerun(of: few, changes: [.drop(offset)])

@@ -115,8 +115,8 @@ struct RecordNameMinimizeTests {
             #expect(try name == old.recordName(of: user), "\(user)")
             #expect(try snapshot.user(at: UserAddress(.recordName, name ?? ""))?.name == user)
         }
-        let report = try DeterminismCheck(of: few).run()
-        #expect(report.isSame && report.unjudgedCount == 0, "\(report.differences)")
+        let report = try JudgedLog.of(few)
+        #expect(report.isSame && report.unjudgedCount == 0, "\(report)")
         // Somebody whom the small history has not met does not have the name of the old store.
         #expect(try snapshot.person(of: "ben") == nil && snapshot.recordName(of: "ben") != old.recordName(of: "ben"))
     }

@@ -112,42 +112,6 @@ struct StateDifferenceTests {
         try store.close()
     }
 
-    @Test("States that are folded differ in what the commits between changed", arguments: [false, true])
-    func folded(isOnDisk: Bool) throws {
-        try withSeeds(3) { seed in
-            let directory = try TestDirectory()
-            let fixture = try RerunFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
-            var history = RandomHistory(fixture, seed: seed)
-            try history.run(60)
-            if isOnDisk { _ = try fixture.store.compact(before: fixture.store.offset / 4) }
-            let (floor, end) = (fixture.store.log.floor.offset, fixture.store.offset)
-            var count = 0
-            for from in stride(from: floor, through: end, by: 7) {
-                for to in [from + (end - from) / 2, end] {
-                    var difference = StateDifference(of: fixture.store, from: from, to: to)
-                    difference.limits.maximumRecords = 0
-                    var lines: [String] = []
-                    try difference.forEachRecord {
-                        lines.append(try Self.line($0))
-                        return true
-                    }
-                    let older = try fixture.store.asOf(from)
-                    let before = older.snapshot()
-                    try older.advance(to: to)
-                    var wanted: [String] = []
-                    try older.snapshot().forEachDifference(since: before) {
-                        wanted.append(try Self.line($0))
-                        return true
-                    }
-                    try older.close()
-                    try #require(lines == wanted, "seed \(seed), \(from) to \(to)")
-                    count += lines.count
-                }
-            }
-            #expect(count > 20)
-        }
-    }
-
     @Test("Two stores are the same if names and values are, whatever the numbers inside")
     func stores() throws {
         let (one, other) = (try Self.store(), try Self.store(named: "Copy"))

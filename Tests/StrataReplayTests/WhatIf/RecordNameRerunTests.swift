@@ -48,8 +48,8 @@ struct RecordNameRerunTests {
     }
 
     private func expectDeterminism(_ store: Store, _ location: SourceLocation = #_sourceLocation) throws {
-        let report = try DeterminismCheck(of: store).run()
-        #expect(report.differences.isEmpty, "\(report.differences)", sourceLocation: location)
+        let report = try JudgedLog.of(store)
+        #expect(report.isSame, "\(report)", sourceLocation: location)
         #expect(report.unjudgedCount == 0 && report.judgedCount == Int(store.offset), sourceLocation: location)
     }
 

@@ -146,7 +146,41 @@ struct ErasureTests {
         #expect(try ErasureFixture.files(with: "alone \(fixture.secret)", on: fixture.disk).count == 1)
         try fixture.erase("secret")
         #expect(try ErasureFixture.files(with: fixture.secret, on: fixture.disk) == [])
+        // The rest of the requests stays, and so do their causes.
+        let requests = PastRequests(of: fixture.store)
+        var kept: [AskedRequest] = []
+        var cursor = try fixture.store.log.read(from: 5)
+        while let commit = try cursor.next() {
+            if let asked = try requests.asked(by: commit), asked.isNoted || commit.offset == 5 { kept.append(asked) }
+        }
+        #expect(kept.map(\.judgedOn) == [4, 5] && kept.map(\.isNoted) == [false, true])
+        let hasFields = kept.map { asked -> [Bool] in
+            guard case .modifyRecords(let body)? = asked.request?.content else { return [] }
+            return body.saves.map { !$0.fields.isEmpty }
+        }
+        #expect(hasFields == [[false, true], [false]])
         try fixture.store.close()
+        #expect(LogVerifier.verify(at: ErasureFixture.path, platform: Platform(files: fixture.disk)).damage == nil)
+    }
+
+    @Test("Compaction removes requests with their commits")
+    func compacted() throws {
+        let fixture = try ErasureFixture()
+        let store = fixture.store
+        func logFiles() throws -> [String] {
+            try ErasureFixture.files(with: "\(fixture.secret)@x.org", on: fixture.disk).filter { $0.contains("/log/") }
+        }
+        var person = Person()
+        person.emails = ["\(fixture.secret)@x.org"]
+        try store.setPerson(person, of: "anna")
+        #expect(throws: Refusal.self) { try store.setPerson(person, of: "ben") }
+        try store.setPerson(Person(), of: "anna")
+        try fixture.fill(rounds: 2, fillerBytes: 60_000)
+        // In an event, in the request of its commit, and in a note of a refusal.
+        #expect(try logFiles().count == 1)
+        try store.compact(before: store.offset)
+        #expect(try logFiles() == [])
+        try store.close()
         #expect(LogVerifier.verify(at: ErasureFixture.path, platform: Platform(files: fixture.disk)).damage == nil)
     }
 

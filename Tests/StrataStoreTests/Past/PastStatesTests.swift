@@ -295,10 +295,10 @@ struct PastStatesTests {
         let store = try store(options(), SimulatedDisk())
         let past = try store.asOf(30)
         for _ in 0..<270 {
-            let before = past.snapshot()
-            try past.advance(to: past.offset + 1)
+            let before = past.offset
+            try past.advance(to: before + 1)
             var changed: [String] = []
-            try past.snapshot().forEachDifference(since: before) {
+            try past.past.forEachChange(from: before, to: past.offset) {
                 changed.append($0.id.name)
                 return true
             }

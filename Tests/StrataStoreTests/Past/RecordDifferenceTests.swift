@@ -16,12 +16,9 @@ struct RecordDifferenceTests {
         _ = try store.modify(NoteRequest.saving([name], fields, in: zone), as: anna)
     }
 
-    private func texts(
-        _ store: Store, since old: StoreSnapshot, in zone: ZoneID? = nil
-    ) throws -> [String] {
+    private func texts(_ store: Store, since old: UInt64) throws -> [String] {
         var texts: [String] = []
-        let database = DatabaseID(.private, owner: "anna")
-        try store.snapshot().forEachDifference(since: old, in: zone.map { (database, $0) }) { difference in
+        try store.past.forEachChange(from: old, to: store.offset) { difference in
             let fields = try difference.fields.map { "\($0.key): \(text($0.before))>\(text($0.after))" }
             texts.append(
                 "\(difference.kind) \(difference.database.owner) \(difference.id.zone.name) \(difference.id.name) "
@@ -36,7 +33,7 @@ struct RecordDifferenceTests {
         return text
     }
 
-    @Test("Added, removed and changed records, with their fields, also of one zone alone")
+    @Test("Added, removed and changed records, with their fields")
     func kinds() throws {
         let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
         _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone, second]), as: anna)
@@ -45,7 +42,7 @@ struct RecordDifferenceTests {
         try save(store, "same", [("title", .string("x"))])
         try save(store, "z", [("title", .string("1"))], in: second)
         let past = try store.asOf(store.offset)
-        let before = past.snapshot()
+        let before = past.offset
         try save(store, "a", [("title", .string("y")), ("more", .string("m"))])
         _ = try store.modify(NoteRequest.deleting(["gone"]), as: anna)
         try save(store, "new", [("title", .string("n"))])
@@ -57,11 +54,9 @@ struct RecordDifferenceTests {
                 "changed anna Notes a Note more: ->m title: x>y", "removed anna Notes gone Note title: x>-",
                 "added anna Notes new Note title: ->n", "changed anna Second z Note title: 1>2",
             ])
-        #expect(try texts(past, since: before, in: NoteRequest.zone) == Array(all.prefix(3)))
-        #expect(try texts(past, since: before, in: second) == Array(all.suffix(1)))
-        #expect(try texts(past, since: past.snapshot()) == [])
-        #expect(throws: Refusal.self) { try texts(past, since: before, in: ZoneID("None")) }
-        #expect(thrownCode { _ = try texts(past, since: store.snapshot()) } == .invalidArgument)
+        #expect(try texts(store, since: before) == all)
+        #expect(try texts(past, since: past.offset) == [])
+        #expect(thrownCode { _ = try texts(past, since: past.offset + 1) } == .outOfRange)
         try past.close()
         try store.close()
     }
@@ -78,7 +73,7 @@ struct RecordDifferenceTests {
             #expect(past.offset == next)
             #expect(try past.snapshot().digests() == twin.store.asOf(next).snapshot().digests())
             var found: [RecordPlace: Bool] = [:]
-            try past.snapshot().forEachDifference(since: before) { difference in
+            try past.past.forEachChange(from: before.offset, to: next) { difference in
                 found[RecordPlace(database: difference.database, id: difference.id)] = difference.after != nil
                 return true
             }
@@ -88,9 +83,9 @@ struct RecordDifferenceTests {
         try twin.store.close()
     }
 
-    @Test("Commits alone tell the same, where they tell it", arguments: TwinStore.Ground.allCases)
+    @Test("The log gives the same as comparing both states", arguments: TwinStore.Ground.allCases)
     func fromCommits(ground: TwinStore.Ground) throws {
-        let toldCount = Lock(0)
+        let fromLogCount = Lock(0)
         try withSeeds(4) { seed in
             var twin = try TwinStore(ground, seed: seed)
             for step in 1...60 {
@@ -107,31 +102,30 @@ struct RecordDifferenceTests {
                 let before = past.snapshot()
                 try past.advance(to: last)
                 var expected: [String] = []
-                try past.snapshot().forEachDifference(since: before) {
+                try past.snapshot().forEachDifference(sinceEarlier: before) {
                     expected.append(try Self.text($0))
                     return true
                 }
                 try past.close()
-                // Each record looked for by itself, and all of them on one way.
+                // Each record looked up by itself, and all of them followed.
                 for commitsPerLookup in [0, 1_000] {
-                    var limits = DifferenceLimits()
+                    var limits = ChangeLimits()
                     limits.commitsPerLookup = commitsPerLookup
                     var found: [String] = []
-                    let isTold = try store.snapshot().forEachDifference(from: first, to: last, within: limits) {
+                    let isFromLog = try store.past.forEachChange(from: first, to: last, within: limits) {
                         found.append(try Self.text($0))
                         return true
                     }
-                    guard isTold else { continue }
-                    toldCount.withLock { $0 += 1 }
+                    if isFromLog { fromLogCount.withLock { $0 += 1 } }
                     #expect(found == expected, "seed \(seed), \(first) to \(last), \(commitsPerLookup)")
                 }
             }
             try store.close()
         }
-        #expect(toldCount.withLock { $0 } > 16)
+        #expect(fromLogCount.withLock { $0 } > 16)
     }
 
-    @Test("What takes too much memory is left to whoever folds states")
+    @Test("If the log would take too much memory, the states are compared")
     func limits() throws {
         let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
         _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
@@ -139,22 +133,22 @@ struct RecordDifferenceTests {
         let first = store.offset
         try save(store, "old", [("title", .string("x"))])
         for name in ["a", "b", "c"] { try save(store, name, [("title", .string("x"))]) }
-        func isTold(_ change: (inout DifferenceLimits) -> Void) throws -> Bool {
-            var limits = DifferenceLimits()
+        func isFromLog(_ change: (inout ChangeLimits) -> Void) throws -> Bool {
+            var limits = ChangeLimits()
             change(&limits)
             var count = 0
-            let isTold = try store.snapshot().forEachDifference(from: first, to: store.offset, within: limits) { _ in
+            let isFromLog = try store.past.forEachChange(from: first, to: store.offset, within: limits) { _ in
                 count += 1
                 return true
             }
-            #expect(count == (isTold ? 4 : 0))
-            return isTold
+            #expect(count == 4)
+            return isFromLog
         }
-        #expect(try isTold { $0.maximumRecords = 4 })
-        #expect(try !isTold { $0.maximumRecords = 3 })
-        #expect(try isTold { $0.maximumBytes = 20_000 })
-        #expect(try !isTold { $0.maximumBytes = 9_000 }, "both versions of a large record count")
-        #expect(try !isTold { $0.maximumBytes = 1_000 }, "what there was before counts")
+        #expect(try isFromLog { $0.maximumRecords = 4 })
+        #expect(try !isFromLog { $0.maximumRecords = 3 })
+        #expect(try isFromLog { $0.maximumBytes = 20_000 })
+        #expect(try !isFromLog { $0.maximumBytes = 9_000 }, "both versions of a large record count")
+        #expect(try !isFromLog { $0.maximumBytes = 1_000 }, "the state before the commits counts")
         try store.close()
     }
 
@@ -183,22 +177,22 @@ struct RecordDifferenceTests {
             let before = past.snapshot()
             try past.advance(to: last)
             var (expected, found): ([String], [String]) = ([], [])
-            try past.snapshot().forEachDifference(since: before) {
+            try past.snapshot().forEachDifference(sinceEarlier: before) {
                 expected.append(try Self.text($0))
                 return true
             }
             try past.close()
-            #expect(
-                try again.snapshot().forEachDifference(from: first, to: last) {
-                    found.append(try Self.text($0))
-                    return true
-                })
+            let isFromLog = try again.past.forEachChange(from: first, to: last, within: ChangeLimits()) {
+                found.append(try Self.text($0))
+                return true
+            }
+            #expect(isFromLog)
             #expect(found == expected, "\(first) to \(last)")
         }
         try again.close()
     }
 
-    @Test("What was erased since is left to whoever folds states", arguments: [0, 1_000])
+    @Test("A record that was erased since has only its header", arguments: [0, 1_000])
     func erasedSince(commitsPerLookup: Int) throws {
         let store = try Store.open(at: "/Diff.strata", platform: Platform(files: SimulatedDisk()))
         _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
@@ -209,18 +203,18 @@ struct RecordDifferenceTests {
         _ = try store.modify(NoteRequest.deleting(["gone"]), as: anna)
         let last = store.offset
         try store.erase([NoteRequest.id("gone")], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
-        var limits = DifferenceLimits()
+        var limits = ChangeLimits()
         limits.commitsPerLookup = commitsPerLookup
         var found: [String] = []
-        let isTold = try store.snapshot().forEachDifference(from: first, to: last, within: limits) {
-            found.append($0.id.name)
+        try store.past.forEachChange(from: first, to: last, within: limits) {
+            found.append("\($0.id.name) \(try $0.before?.fields.keys.sorted() ?? []) \($0.kind)")
             return true
         }
-        #expect(!isTold && found.isEmpty)
+        #expect(found == ["a [\"title\"] changed", "gone [] removed"])
         try store.close()
     }
 
-    @Test("A checkpoint that cannot be read is left to whoever folds states")
+    @Test("A checkpoint that cannot be read only costs time")
     func damagedCheckpoint() throws {
         let worn = try DamagedStore(.map)
         let first = worn.store.offset
@@ -235,12 +229,12 @@ struct RecordDifferenceTests {
         }
         #expect(damaged.count > 10)
         for start in damaged { try worn.disk.flipBit(DamagedStore.views, byte: start + 2_000, bit: 3) }
-        var count = 0
-        let isTold = try worn.store.snapshot().forEachDifference(from: first, to: worn.store.offset) { _ in
-            count += 1
+        var words: [FieldValue?] = []
+        try worn.store.past.forEachChange(from: first, to: worn.store.offset) {
+            words += [try $0.before?["title"], try $0.after?["title"]]
             return true
         }
-        #expect(!isTold && count == 0)
+        #expect(words == ["old", "new", "old", "new"].map { DamagedStore.title($0)[0].1 })
         let past = try worn.store.asOf(first)
         #expect(try worn.words([0, 1, 2], in: past.snapshot()) == ["old", "old", "old"])
         try past.close()
@@ -273,7 +267,7 @@ struct RecordDifferenceTests {
             for field in fields { #expect(field.after?.references.map(\.isLoose) == [false]) }
             return true
         }
-        try past.snapshot().forEachDifference(since: before, check)
+        try past.past.forEachChange(from: before.offset, to: past.offset, check)
         try past.snapshot().forEachDifference(fromOther: before, check)
         #expect(count == 2)
         try past.close()

@@ -84,7 +84,10 @@ import Testing
         try store.setAccountStatus(.available, of: "carl")
         #expect(store.offset == 0)
         try store.setQuota(bytes: 300, of: "carl")
-        #expect(try client.events(at: 1).map(\.kind) == [.nameInterned, .userRecordNamed, .userChanged, .secretDrawn])
+        #expect(
+            try client.events(at: 1).map(\.kind) == [
+                .nameInterned, .userRecordNamed, .userChanged, .secretDrawn, .rulesStated,
+            ])
         try store.setAccountStatus(.restricted, of: "carl")
         #expect(try store.account(of: "carl") == (.restricted, 300))
         try store.setAccountStatus(.restricted, of: "carl")

@@ -32,7 +32,7 @@ import Testing
         #expect(
             kinds == [
                 .userRecordNamed, .deviceSeen, .databaseCreated, .zoneSaved, .recordSaved, .databaseCreated, .zoneSaved,
-                .recordSaved, .recordSaved, .secretDrawn,
+                .recordSaved, .recordSaved, .secretDrawn, .rulesStated,
             ])
         for scope in [InternedName.Scope.private, .public] {
             let client = client.with { $0.scope = scope }

@@ -147,7 +147,7 @@ import Testing
             asked[2...6].map(\.content) == [
                 .administer(.addAddress("c@x.org", user: "bert")), .administer(.addAddress("2", user: "bert")),
                 .administer(.setRole("Editors", users: ["bert", "anna", "carl"])),
-                .administer(.setRole("Editors", users: ["anna", "dora"])),
+                .administer(.setRole("Editors", users: ["dora", "anna"])),
                 .administer(.setDiscoverability(.granted, user: "anna")),
             ])
         let again = try Client()

@@ -386,7 +386,7 @@ struct PublicDoorTests {
         let pasts = PastRequests(of: store)
         let commit = try #require(try store.log.commit(at: store.offset))
         #expect(
-            try pasts.request(of: commit)?.request.content
+            try pasts.asked(by: commit)?.request?.content
                 == .administer(.setRole("Editors", users: ["former", "zoe"])))
     }
 

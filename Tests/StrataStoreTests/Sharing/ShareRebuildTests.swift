@@ -55,7 +55,7 @@ struct ShareRebuildTests {
         var cursor = try store.log.read(from: 1)
         var count = 0
         while let commit = try cursor.next() {
-            if let asked = try rebuilder.request(of: commit) {
+            if let asked = try rebuilder.asked(by: commit).flatMap({ RebuiltRequest($0) }) {
                 let decision = try store.rules.decide(
                     asked.request, RulesView(rebuilder.fold),
                     RequestContext(

@@ -37,7 +37,7 @@ import Testing
     func wholeStore() throws {
         let directory = try TestDirectory()
         #expect(try Self.run("demo-store", ["Demo.strata"], in: directory).code == 0)
-        let audit = try ToolProcess.run("determinism", "Demo.strata", "--json", in: directory.path)
+        let audit = try ToolProcess.run("verify", "--judge", "Demo.strata", "--json", in: directory.path)
         #expect(audit.output.contains(#""unjudgedCount":0"#), "\(audit.output)")
         #expect(try ToolProcess.run("verify", "Demo.strata", "--deep", in: directory.path).code == 0)
         let again = try Self.run("demo-store", ["Demo.strata"], in: directory)

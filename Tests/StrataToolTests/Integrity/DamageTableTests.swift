@@ -47,7 +47,7 @@ import Testing
             let form = hasViews ? line.words : line.forms.last ?? line.words
             let result = try ToolProcess.run(form, in: fixture.directory.path)
             try check(result, line, form, way)
-            let name = line.command + (line.words.first { ["--deep", "--patch"].contains($0) } ?? "")
+            let name = line.command + (line.words.first { ["--deep", "--judge", "--patch"].contains($0) } ?? "")
             if result.code != 0 { codes.append("\(name)=\(result.code)") }
         }
         #expect(try fixture.content() == before, "\(way.testDescription): the store is as it was")

@@ -48,7 +48,7 @@ import Testing
                 header: .init(
                     user: 1, device: 2, operationID: "op \"1\"\\\n\t\u{1}", operationKind: .init(rawValue: 77),
                     qualityOfService: .utility, groupID: "g", groupName: "Gruppe ü 👩‍👧", requestShape: [1, 0xFF],
-                    isLazy: true),
+                    isLazy: true, judgedOn: 1, actorKind: .service),
                 events: [
                     fixture.noteEvent(
                         "with/odd \u{7F}\u{2028}\r\u{8}\u{C}name", filling: [UInt8](repeating: 7, count: 4_000)),
@@ -67,6 +67,11 @@ import Testing
                     ).event(),
                     SharedRecordEvent(RecordKey(zone: 1, name: "list"), type: 1, share: 1, isGone: true).event(),
                     SecretDrawnEvent(number: 1, secret: Array(1...32)).event(),
+                    RulesStatedEvent(
+                        .init(
+                            itemsPerRequest: 400, requestBytes: 2_000_000, recordBytes: 1_000_000,
+                            owningReferences: 750, movedRecords: 100_000, assetBytes: 50_000_000), .touchesParents
+                    ).event(),
                 ]
             ).encoded())
         // Parts of both codecs: text that compresses, then noise that does not.

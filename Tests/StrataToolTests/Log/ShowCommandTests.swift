@@ -64,6 +64,37 @@ import Testing
         #expect(result.output.contains(", client had \(version.tag)\n"))
     }
 
+    @Test("URLs and addresses of a request show only with --reveal")
+    func revealedRequest() throws {
+        let fixture = try StateFixture(keepsAudits: true)
+        let (address, token) = ("anna@example.org", "0secretToken")
+        let (person, join) = try fixture.change { store in
+            var person = Person()
+            person.emails = [address]
+            try fixture.step { try store.setPerson(person, of: "anna") }
+            let offset = store.offset
+            let request = Request(
+                database: DatabaseID(.shared), .joinShares(JoinSharesRequest(.accept, tokens: [token])))
+            try fixture.step { _ = try? store.modify(request, as: StateFixture.phone) }
+            try store.noteConsole(ConsoleNote("something that is written"))
+            return (offset, store.offset)
+        }
+        for (offset, secret, words) in [
+            (person, address, "set the names and addresses of anna"), (join, token, "join 1 share by URL"),
+        ] {
+            let digits = secret.utf8.map { hexadecimal($0) }.joined()
+            let hidden = try fixture.run("show", fixture.name, "\(offset)")
+            #expect(hidden.code == 0 && hidden.lines.contains("    asked to        \(words)"), "\(hidden)")
+            #expect(!hidden.output.contains(secret) && !hidden.output.contains(digits), "\(hidden)")
+            let shown = try fixture.run("show", fixture.name, "\(offset)", "--reveal")
+            #expect(shown.code == 0 && shown.lines.contains("    asked to        \(words): \(secret)"), "\(shown)")
+            let why = try fixture.run("explain", fixture.name, "\(offset)")
+            #expect(why.code == 0 && !why.output.contains(secret), "\(why)")
+        }
+        let shape = try fixture.run("show", fixture.name, "\(person)")
+        #expect(shape.lines.contains { $0.hasPrefix("    request shape   ") && $0.hasSuffix(" bytes") }, "\(shape)")
+    }
+
     @Test func json() throws {
         let fixture = try StoreFixture.small()
         let result = try fixture.run("show", "--json", fixture.name, "2")

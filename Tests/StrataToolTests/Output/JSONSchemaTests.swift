@@ -50,6 +50,16 @@ import Testing
                     SharedRecordEvent(RecordKey(zone: 1, name: "note-1"), type: 1, share: 1).event(),
                     UserRecordNamedEvent(user: 1, recordName: "_a").event(),
                     SecretDrawnEvent(number: 1, secret: Array(1...32)).event(),
+                    RulesStatedEvent(
+                        .init(
+                            itemsPerRequest: 1, requestBytes: 2, recordBytes: 3, owningReferences: 4, movedRecords: 5,
+                            assetBytes: 6), .touchesParents
+                    ).event(),
+                    DatabaseCreatedEvent(database: 1).event(), DeviceSeenEvent(device: 1).event(),
+                    ClientTokenEvent(zone: 1, device: 1, token: [1]).event(), TokensExpiredEvent(offset: 1).event(),
+                    BaseMarkerEvent(
+                        horizon: Position(offset: 1, chain: 0), stateDigest: 1, contentDigest: 1, payloadCount: 1
+                    ).event(),
                     Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())
@@ -84,8 +94,9 @@ import Testing
             for event in object["events"] as? [[String: Any]] ?? [] {
                 try PromisedKeys.expect(event, follows: "An event")
                 events.append(event)
+                let heading = event["name"] as? String == "schema changed" ? "A declared field" : "A field"
                 for field in event["fields"] as? [[String: Any]] ?? [] {
-                    try PromisedKeys.expect(field, follows: "A field")
+                    try PromisedKeys.expect(field, follows: heading)
                 }
             }
         }

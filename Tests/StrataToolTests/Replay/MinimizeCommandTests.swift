@@ -35,7 +35,7 @@ import Testing
         let query = try fixture.run("query", "Few.strata", "Note", "rank == 3", "--user", "anna")
         #expect(query.code == 0 && query.output.contains("milk"), "\(query)")
         #expect(try fixture.run("verify", "--deep", "Few.strata").code == 0)
-        #expect(try fixture.run("determinism", "Few.strata").code == 0)
+        #expect(try fixture.run("verify", "--judge", "Few.strata").code == 0)
         for offset in ["1", "2"] {
             let without = "Without\(offset).strata"
             let told = try fixture.run("what-if", "Few.strata", "--drop", offset, "--out", without)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StrataTool
 
-/// `strata what-if` and `strata determinism`: what they print, make and refuse.
+/// `strata what-if` and `strata verify --judge`: what they print, make and refuse.
 @Suite struct WhatIfCommandTests {
     private let fixture: StateFixture
 
@@ -65,7 +65,7 @@ import Testing
         #expect(record.code == 0 && record.output.contains("rank") && record.output.contains("1234"), "\(record)")
         let difference = try fixture.run("diff", fixture.name, "New.strata")
         #expect(difference.code == 1 && difference.output.contains("rank: 3 -> 8"), "\(difference)")
-        #expect(try fixture.run("determinism", "New.strata").code == 0)
+        #expect(try fixture.run("verify", "--judge", "New.strata").code == 0)
         let again = try fixture.run("what-if", fixture.name, "--drop", "4", "--out", "New.strata")
         #expect(
             again.code == 1 && again.output.isEmpty && again.errors.contains("already exists at the path"), "\(again)")
@@ -97,7 +97,7 @@ import Testing
             #expect(verified.output.contains("assets ok: 1 file, 3 bytes"), "\(verified)")
             let difference = try fixture.run("diff", fixture.name, new)
             #expect(difference.code == result.code, "\(difference)")
-            #expect(try fixture.run("determinism", new).code == 0)
+            #expect(try fixture.run("verify", "--judge", new).code == 0)
         }
         let gone = try fixture.run("what-if", fixture.name, "--drop", "3")
         #expect(gone.code == 1 && gone.errors.contains("no commit 3; this store has commits 4 to 5"), "\(gone)")
@@ -212,16 +212,16 @@ import Testing
         return fixture
     }
 
-    @Test("Where the log has no requests, determinism says that it judged nothing")
+    @Test("Where the log has no requests, verify --judge says that it judged nothing")
     func nothingToJudge() throws {
         let fixture = try Self.requestless()
-        let result = try fixture.run("determinism", fixture.name)
+        let result = try fixture.run("verify", "--judge", fixture.name)
         #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
         #expect(
-            result.lines.first == "commits 1 to 1501 could not be judged again: the log has no request", "\(result)")
-        #expect(
-            result.lines.dropFirst().first?.hasPrefix(
-                "nothing judged: 0 of 1501 commits could be judged again, from 1 to 1501; ") == true, "\(result)")
+            result.lines.dropFirst().prefix(2).map { String($0) } == [
+                "commits 1 to 1501 could not be judged again: the log has no request",
+                "nothing judged: 0 of 1501 commits could be judged again, from 1 to 1501",
+            ], "\(result)")
         let text = try fixture.run("determinism", fixture.name, "--json").output
         #expect(text.contains(#""verdict":"nothing judged""#), "\(text)")
         #expect(text.contains(#""judgedCount":0,"#) && text.contains(#""unjudgedCount":1501,"#), "\(text)")
@@ -253,24 +253,35 @@ import Testing
     }
 
     @Test func aGoodStoreIsDeterministic() throws {
-        let result = try fixture.run("determinism", fixture.name)
+        let result = try fixture.run("verify", "--judge", fixture.name)
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
-        let verdict = "nothing differs: 5 of 5 commits judged again, from 1 to 5"
-        let line = "\(verdict); digests compared at 5 offsets, checkpoints: 5"
-        #expect(result.lines.first.map { String($0) } == line)
-        let object = try #require(try fixture.objects("determinism", fixture.name, "--from", "3").first)
-        #expect(object["first"] as? Int == 3 && object["isSame"] as? Bool == true)
-        #expect(object["judgedCount"] as? Int == 3)
+        #expect(result.lines.first?.hasPrefix("ok: 5 commits, ") == true, "\(result)")
+        #expect(result.lines.contains("nothing differs: 5 of 5 commits judged again, from 1 to 5"), "\(result)")
+        // The earlier name of the command.
+        #expect(try fixture.run("determinism", fixture.name).output == result.output)
+        func judged(_ words: String...) throws -> [String: Any] {
+            let object = try #require(try fixture.objects(["determinism", fixture.name] + words).first)
+            let judged = try #require(object["judged"] as? [String: Any])
+            try PromisedKeys.expect(judged, follows: "A log that was judged again")
+            return judged
+        }
+        let object = try judged("--from", "3")
+        #expect(object["first"] as? Int == 3 && object["firstOffset"] is NSNull)
+        #expect(object["judgedCount"] as? Int == 3 && object["verdict"] as? String == "same")
         let late = try fixture.run("determinism", fixture.name, "--from", "9")
-        #expect(late.code == 1 && late.errors == "strata determinism: no commit 9; this store has commits 1 to 5\n")
+        #expect(late.code == 1 && late.output.isEmpty, "\(late)")
+        #expect(late.errors == "strata verify: no commit 9; this store has commits 1 to 5\n")
         // Nothing is asked for behind the end.
-        let empty = try fixture.run("determinism", fixture.name, "--from", "6")
-        #expect(empty.code == 0 && empty.lines.first?.hasPrefix("nothing to judge: ") == true, "\(empty)")
-        let nothing = try #require(try fixture.objects("determinism", fixture.name, "--from", "6").first)
-        #expect(nothing["verdict"] as? String == "empty" && object["verdict"] as? String == "same")
+        let empty = try fixture.run("verify", "--judge", fixture.name, "--from", "6")
+        #expect(empty.code == 0, "\(empty)")
+        #expect(empty.lines.contains("nothing to judge: there are no commits after 5"), "\(empty)")
+        #expect(try judged("--from", "6")["verdict"] as? String == "empty")
+        for words in [["--from", "3"], ["--rules", "service"]] {
+            #expect(try fixture.run(["verify", fixture.name] + words).code == 2)
+        }
     }
 
-    @Test("Where most commits were erased, what-if gives no answer, and determinism says how few it judged")
+    @Test("Where most commits were erased, what-if gives no answer, and verify --judge says how few it judged")
     func fewToJudge() throws {
         try fixture.change { store in
             for rank in [5, 7] as [Int64] { try fixture.save("milk", ["rank": .int64(rank)], to: store) }
@@ -285,7 +296,7 @@ import Testing
         let answer = try #require(object as? [String: Any])
         try PromisedKeys.expect(answer, follows: "A what-if without an answer")
         #expect(answer["verdict"] as? String == "no answer", "\(refused)")
-        let result = try fixture.run("determinism", fixture.name, "--from", "4")
+        let result = try fixture.run("verify", "--judge", fixture.name, "--from", "4")
         #expect(result.code == 0, "\(result)")
         #expect(result.output.contains("2 of 5 commits judged again, fewer than half, from 4 to 8"), "\(result)")
     }
@@ -293,9 +304,10 @@ import Testing
     @Test("A commit behind damage may be there, so the damage is told")
     func behindDamage() throws {
         try fixture.damage(4)
-        for words in [["what-if", fixture.name, "--drop", "5"], ["determinism", fixture.name, "--from", "5"]] {
-            let result = try fixture.run(words)
-            #expect(result.code == 3 && result.errors.contains("(badChecksum)"), "\(result)")
-        }
+        let result = try fixture.run("what-if", fixture.name, "--drop", "5")
+        #expect(result.code == 3 && result.errors.contains("(badChecksum)"), "\(result)")
+        let judged = try fixture.run("verify", "--judge", fixture.name)
+        #expect(judged.code == 1 && judged.lines.first == "damaged", "\(judged)")
+        #expect(judged.output.contains("requests were not judged again: the log comes first"), "\(judged)")
     }
 }

@@ -56,8 +56,8 @@ struct RecordNameCopyTests {
         }
         #expect(try sequenced.run("join", sequenced.address, "Copy.strata").code == 0)
         for name in ["Other.strata", "Copy.strata"] {
-            let determinism = try sequenced.run("determinism", name)
-            #expect(determinism.code == 0, "\(determinism)")
+            let judged = try sequenced.run("verify", "--judge", name)
+            #expect(judged.code == 0, "\(judged)")
         }
         let copy = try Store.open(at: sequenced.path("Copy.strata"), access: .readOnly)
         try expect(names, in: copy)

@@ -170,6 +170,23 @@ import Testing
         #expect(history.map { $0["offset"] as? Int } == [2, 4, 6, 8])
     }
 
+    @Test("A refusal names its state and its actor, or says that they are not recorded")
+    func causesOfRefusals() throws {
+        let fixture = try StoreFixture()
+        try fixture.internNames()
+        let event = try RequestRefusedEvent(code: 14, culprits: [.init(.saves, index: 0, code: 14)]).event()
+        for kind in [nil, .signedOut, .service] as [EnvelopeHeader.ActorKind?] {
+            let header = EnvelopeHeader(isLazy: true, judgedOn: kind == nil ? nil : 1, actorKind: kind)
+            try fixture.append(Envelope(header: header, events: [event]).encoded())
+        }
+        try fixture.close()
+        let refusals = try ReportedPage(in: fixture.directory).section("refusals")
+        for text in ["actor not recorded, ", "not signed in, ", "system, ", ", state not recorded"] {
+            #expect(refusals.ranges(of: text).count == 1, "\(text)")
+        }
+        #expect(refusals.ranges(of: ", judged on the state at 1<").count == 2)
+    }
+
     @Test func onlyTheLastRefusalsAreTold() throws {
         let fixture = try StoreFixture()
         try fixture.internNames()
@@ -179,12 +196,12 @@ import Testing
         for _ in 0..<most { try fixture.append(refused) }
         let all = try ReportedPage(in: fixture.directory).section("refusals")
         #expect(all.contains("All of them are listed"))
-        #expect(all.ranges(of: "delete <i>request not kept</i>").count == most)
+        #expect(all.ranges(of: "delete <i>request not recorded</i>").count == most)
         for _ in 0..<most * 9 { try fixture.append(refused) }
         try fixture.close()
         let last = try ReportedPage(in: fixture.directory).section("refusals")
         #expect(last.contains("2,000 requests were refused; 2,000 items") && last.contains("1,800 before them"))
-        #expect(last.ranges(of: "delete <i>request not kept</i>").count == most)
+        #expect(last.ranges(of: "delete <i>request not recorded</i>").count == most)
         let newest = UInt64(most * 10 + 1)
         #expect(last.contains(">2,001</th>") && !last.contains(">1,801</th>"))
         #expect(last.contains("<tr id=\"commit-\(newest)\">") && last.contains("data-commit=\"\(newest)\""))

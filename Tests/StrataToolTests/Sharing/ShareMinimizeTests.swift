@@ -52,7 +52,7 @@ import Testing
         #expect(!shares.output.contains("c@example.com"), "\(shares)")
         let query = try fixture.run("query", "Few.strata", "Note", "rank == 8", "--user", "anna")
         #expect(query.code == 0 && query.output.contains("milk"), "\(query)")
-        for words in [["verify", "--deep"], ["determinism"]] {
+        for words in [["verify", "--deep"], ["verify", "--judge"]] {
             let checked = try fixture.run(words + ["Few.strata"])
             #expect(checked.code == 0, "\(checked)")
         }

@@ -98,10 +98,10 @@ import Testing
         }
     }
 
-    @Test("verify and determinism pass, before and after compaction and erasure")
+    @Test("verify --deep and --judge pass, before and after compaction and erasure")
     func maintenance() throws {
         let shares = try run("shares").output
-        for words in [["verify", "--deep"], ["determinism"]] {
+        for words in [["verify", "--deep"], ["verify", "--judge"]] {
             let result = try fixture.run([words[0], fixture.name] + words.dropFirst())
             #expect(result.code == 0, "\(result)")
         }

@@ -46,6 +46,7 @@ enum CommandLines {
         line("dump", [], []),
         line("verify", [], ["What `verify` prints"]),
         line("verify", ["--deep"], ["What `verify` prints"]),
+        line("verify", ["--judge"], ["What `verify` prints"]),
         line("repair", [], ["What `repair` prints"]),
         line("get", ["milk", "--user", "anna", "--zone", "Notes"], ["A record in full"]),
         line("records", ["--user", "anna"], ["A record in a list", "The end of a list of records"]),
@@ -87,7 +88,6 @@ enum CommandLines {
         line(
             "minimize", ["Note", "--where", "creationDate != nil OR creationDate == nil", "--user", "anna"],
             ["A commit that is left", "The end of a minimization"]),
-        line("determinism", [], ["What `determinism` prints"]),
         line("report", ["-"], []),
         Line(
             command: "export", words: ["export", store],

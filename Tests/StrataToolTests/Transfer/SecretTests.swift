@@ -52,7 +52,7 @@ struct SecretTests {
             ["export"], ["export", "--records"], ["log"], ["log", "--json"], ["log", "--patch", "--json"],
             ["show", "1"], ["show", "1", "--json"], ["report"], ["dump"], ["dump", "--bytes", "100000"],
             ["frames", "--json"], ["info", "--json"], ["stats", "--json"], ["verify", "--deep", "--json"],
-            ["shares", "--json", "--ended"], ["determinism", "--json"], ["segments", "--json"],
+            ["shares", "--json", "--ended"], ["verify", "--judge", "--json"], ["segments", "--json"],
         ])
     func printed(_ words: [String]) throws {
         let output = words[0] == "report" ? ["-"] : []

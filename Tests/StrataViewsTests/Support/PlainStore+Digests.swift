@@ -157,6 +157,10 @@ extension PlainStore {
         self.row(27, [], row.version) { PlainHash.hash(plainBytes(row.value.number), seed: $0) }
     }
 
+    func digests(of row: Row<RulesStatedEvent>) throws -> Pair {
+        try self.row(30, [], row.version) { PlainHash.hash(Array(try row.value.event().body), seed: $0) }
+    }
+
     func digests(of row: Row<UserRecordNamedEvent>) -> Pair {
         self.row(29, [nameHash(1, row.value.user)], row.version) {
             PlainHash.hash(Array(row.value.recordName.utf8), seed: $0)
@@ -184,6 +188,7 @@ extension PlainStore {
         for row in clientTokens.values { Self.add(digests(of: row), to: &sum) }
         for row in recordNames.values { Self.add(digests(of: row), to: &sum) }
         for row in secrets.values { Self.add(digests(of: row), to: &sum) }
+        for row in statedRules.values { Self.add(Pair(state: try digests(of: row).state), to: &sum) }
         for row in shares.values { Self.add(digests(of: row), to: &sum) }
         for row in members.values { Self.add(digests(of: row), to: &sum) }
         return sum

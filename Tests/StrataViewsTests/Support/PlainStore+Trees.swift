@@ -43,6 +43,7 @@ extension PlainStore {
         trees[26] = addresses()
         trees[27] = try rows(secrets, PlainKey.number, digests)
         trees[29] = try rows(recordNames, PlainKey.number, digests)
+        trees[30] = try rows(statedRules, PlainKey.number, digests)
         return trees
     }
 

@@ -30,6 +30,8 @@ struct PlainStore {
     var expiredTokens: [UInt64: Row<TokensExpiredEvent>] = [:]
     var recordNames: [UInt64: Row<UserRecordNamedEvent>] = [:]
     var secrets: [UInt64: Row<SecretDrawnEvent>] = [:]
+    /// By the offsets of their events.
+    var statedRules: [UInt64: Row<RulesStatedEvent>] = [:]
     var deliveries: [UInt64: Row<NotificationDeliveredEvent>] = [:]
     var shares: [UInt64: Row<ShareSavedEvent>] = [:]
     var members: [[UInt64]: Row<MemberChangedEvent>] = [:]
@@ -107,6 +109,8 @@ struct PlainStore {
         case .secretDrawn:
             let event = try SecretDrawnEvent(decoding: body)
             secrets[event.number] = Row(version: version, value: event)
+        case .rulesStated:
+            statedRules[version.offset] = Row(version: version, value: try RulesStatedEvent(decoding: body))
         case .shareSaved:
             let event = try ShareSavedEvent(decoding: body)
             shares[event.share] = Row(version: version, value: event)

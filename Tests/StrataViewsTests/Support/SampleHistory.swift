@@ -83,6 +83,7 @@ struct SampleHistory {
         }
         for _ in 0..<1 + generator.next(below: 14) { try appendAny() }
         try appendSecret()
+        try appendRules()
         try nameUserRecord()
         envelope.events += names.takePending()
         if envelope.events.isEmpty { envelope.events = [Event(.consoleActed, body: [1, 2, 3])] }
@@ -113,6 +114,18 @@ struct SampleHistory {
         var random = SeededGenerator(seed: UInt64(offsets.count))
         let secret = random.nextBytes(SecretDrawnEvent.byteCount)
         _ = append(try SecretDrawnEvent(number: UInt64(offsets.count / 30 + 1), secret: secret).event())
+    }
+
+    /// Appends rules that change from time to time.
+    private mutating func appendRules() throws {
+        guard offsets.count % 40 == 3 else { return }
+        let items = UInt64(offsets.count)
+        _ = append(
+            try RulesStatedEvent(
+                .init(
+                    itemsPerRequest: items, requestBytes: 1, recordBytes: 2, owningReferences: 3, movedRecords: 4,
+                    assetBytes: 5), [.touchesParents]
+            ).event())
     }
 
     /// Names the records of few users, once each.

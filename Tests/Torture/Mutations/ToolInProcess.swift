@@ -12,7 +12,7 @@ struct ToolInProcess {
         ["records", "--user", "user-0"], ["query", "Note", "--user", "user-1"], ["zones"], ["subscriptions"], ["users"],
         ["diff", "3"], ["feed", "A", "--user", "user-0"], ["play", "--user", "user-0"],
         ["history", "mark", "--user", "user-0", "--zone", "A"], ["blame", "mark", "--user", "user-0", "--zone", "A"],
-        ["get", "mark", "--user", "user-0", "--zone", "A"], ["device", "user-0", "d0"], ["determinism"],
+        ["get", "mark", "--user", "user-0", "--zone", "A"], ["device", "user-0", "d0"], ["verify", "--judge"],
         ["report", "-"], ["what-if", "--drop", "4"], ["compact", "--before", "4"], ["rebuild-views"],
         ["debug", "-e", "step", "-e", "list"], ["bisect", "Note", "--where", "number > 9", "--user", "user-0"],
     ]

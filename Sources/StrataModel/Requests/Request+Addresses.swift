@@ -1,0 +1,21 @@
+extension Request {
+    /// True if the request may have tokens of URLs, or addresses of people.
+    package var mayHaveAddresses: Bool {
+        switch content {
+        case .modifyRecords(let body): body.saves.contains { $0.sharing != nil }
+        case .administer, .joinShares: true
+        case .modifyZones, .modifySubscriptions, .declareSchema, .notify: false
+        }
+    }
+}
+
+extension RequestShape {
+    /// True if the shape may have tokens of URLs, or addresses of people.
+    package var mayHaveAddresses: Bool { !shareChanges.isEmpty || request?.mayHaveAddresses == true }
+}
+
+/// Returns an encoded request in hexadecimal; nil if it may have tokens of URLs, or addresses of people.
+func plainHexadecimal(ofRequest bytes: [UInt8]) -> String? {
+    let request = try? Request(decoding: bytes[...])
+    return request?.mayHaveAddresses == true ? nil : hexadecimal(of: bytes)
+}
