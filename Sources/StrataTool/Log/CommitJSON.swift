@@ -8,6 +8,8 @@ struct CommitJSON: CommitFormat {
     var stored: CommitPlace?
     /// The changes made by the events of records, if requested.
     var patch: CommitPatch?
+    /// True to write shapes of requests also if they may have URLs and addresses.
+    var reveals = false
 
     /// A commit with what its keys need. A class, because every key of every event is given it: copies would cost more
     /// than the output.
@@ -49,8 +51,13 @@ extension CommitJSON.Line: Shaped {
             line.header.map { ($0.device, line.names.device($0.device)) }
         }
         Key(of: operation, if: "if decoded") { $0.header }
-        Key("requestShape", "bytes in hexadecimal, reserved", if: "if not empty") { line in
-            line.header.flatMap { $0.requestShape.isEmpty ? nil : $0.requestShape.map { hexadecimal($0) }.joined() }
+        Key(
+            "requestShape", "bytes in hexadecimal, reserved",
+            if: "if not empty and without URLs and addresses, or with `--reveal`"
+        ) { line -> String? in
+            guard let bytes = line.header?.requestShape, !bytes.isEmpty else { return nil }
+            let isHidden = !line.format.reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
+            return isHidden ? nil : bytes.map { hexadecimal($0) }.joined()
         }
         Key("lazy", "true if it is a lazy commit, for which no caller waited", if: "if decoded") { $0.header?.isLazy }
         Key("events", "the events, in order", each: EventJSON.shape, if: "if decoded") { line in

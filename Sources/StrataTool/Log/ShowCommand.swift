@@ -43,7 +43,8 @@ enum ShowCommand: Command {
         names.add(from: commit.payload)
         let detail = CommitDetail(
             place: place, chainBefore: try store.reader.chain(at: offset - 1), reveals: arguments[reveal])
-        let format: any CommitFormat = arguments[Option.json] ? CommitJSON(stored: place) : detail
+        let isJSON = arguments[Option.json]
+        let format: any CommitFormat = isJSON ? CommitJSON(stored: place, reveals: arguments[reveal]) : detail
         let envelope = commit.decoded
         try format.write(commit, envelope, names, to: output)
         return .success
@@ -79,6 +80,7 @@ private struct CommitDetail: CommitFormat {
         }
         if case .success(let envelope) = envelope {
             if let words = Self.request(of: envelope)?.sentence(reveals: reveals) { line("asked to", words) }
+            if let state = envelope.header.judgedOn { line("judged on", "the state at \(state)") }
             let bytes = envelope.header.requestShape
             let isHidden = !reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
             if !bytes.isEmpty {

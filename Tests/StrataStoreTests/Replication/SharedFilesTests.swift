@@ -57,7 +57,7 @@ struct SharedFilesTests {
         let store = try shared.open(1)[0]
         try shared.save("note", 1, in: store)
         try shared.save("card", shared.seal("1234", for: "card", in: store), in: store)
-        let past = Store(try store.engine.past(through: store.offset), nil, .readOnly)
+        let past = try store.past.state(at: store.offset)
         _ = try store.modify(NoteRequest.deleting(["note"]), as: AssetFixture.anna)
         #expect(try AssetFixture.requireWhole(past, ["note"]).count == 1)
         let card = try past.snapshot().record(

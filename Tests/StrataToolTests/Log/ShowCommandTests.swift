@@ -91,6 +91,12 @@ import Testing
             let why = try fixture.run("explain", fixture.name, "\(offset)")
             #expect(why.code == 0 && !why.output.contains(secret), "\(why)")
         }
+        let audit = try fixture.run("show", fixture.name, "\(join)")
+        #expect(audit.lines.contains("    judged on       the state at \(person)"), "\(audit)")
+        let digits = address.utf8.map { hexadecimal($0) }.joined()
+        let json = try fixture.run("show", "--json", fixture.name, "\(person)").output
+        #expect(!json.contains("requestShape") && !json.contains(digits), "\(json)")
+        #expect(try fixture.run("show", "--json", "--reveal", fixture.name, "\(person)").output.contains(digits))
         let shape = try fixture.run("show", fixture.name, "\(person)")
         #expect(shape.lines.contains { $0.hasPrefix("    request shape   ") && $0.hasSuffix(" bytes") }, "\(shape)")
     }
