@@ -7,9 +7,9 @@ import Synchronization
 
 /// Owns the trees that a store works with, and decides what a damaged page leads to (docs/architecture.md §5).
 ///
-/// An error of reading them is passed to ``note(_:in:)``. If a page is damaged, the thread with the turn to append folds
-/// the log into new views, and readers wait. That is done once while a store is open: if it fails, or is needed again,
-/// the views are *lost* until the store is opened again.
+/// An error of reading them is passed to ``note(_:in:)``. If a page is damaged, the thread with the turn to append
+/// folds the log into new views, and readers wait. That is done once while a store is open: if it fails, or is needed
+/// again, the views are *lost* until the store is opened again.
 final class LiveViews: Sendable {
     /// New views, the state of their indexes, and the catalog of these.
     struct Replacement {
@@ -32,7 +32,7 @@ final class LiveViews: Sendable {
 
     /// The number of times that damaged views are folded again. After that, the disk cannot be trusted.
     static let maximumRebuilds = 1
-    /// The patience of a process that only reads the store, since folding begins anew in the next one.
+    /// The patience of a process that only reads the store: the next process would have to fold the log, too.
     private static let dayMilliseconds = 86_400_000
 
     /// Nil if the views are in memory.
@@ -58,8 +58,8 @@ final class LiveViews: Sendable {
     }
 
     var working: WorkingViews { current.withLock { $0 } }
-    var views: Views { working.views }
-    var checkpointer: Checkpointer? { working.checkpointer }
+    var views: Views { current.withLock { $0.views } }
+    var checkpointer: Checkpointer? { current.withLock { $0.checkpointer } }
     /// The number of times that damaged views were folded again, and the last reason.
     var rebuilds: (count: Int, lastReason: StrataError?) { state.withLock { $0.rebuilds } }
     var isDamaged: Bool { damaged.load(ordering: .acquiring) }

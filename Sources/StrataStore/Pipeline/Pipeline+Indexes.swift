@@ -61,7 +61,7 @@ extension Pipeline {
             return hasMore
         } catch {
             live.note(error, in: views)
-            // Otherwise this would be retried forever. New views ask for it again.
+            // Otherwise this would be retried forever. New views are brought up to date again.
             state.withLock { $0.indexes.isWanted = false }
             return false
         }

@@ -18,8 +18,8 @@ final class SnapshotContext: Sendable {
         self.live = live
     }
 
-    /// Reads a state. If a page of it is damaged, waits until the views were folded again, and reads the newest state if
-    /// that has the same offset.
+    /// Reads a state. If a page of it is damaged, waits until the views were folded again, and reads the newest state
+    /// if that has the same offset.
     ///
     /// - Parameter acceptsNewer: true if any later state is acceptable.
     /// - Throws: ``StrataError`` `viewsDamaged` if the state has ended, or if folding takes too long.
