@@ -163,7 +163,7 @@ extension StoreEngine {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
                 }
-                pipeline.take(LiveViews.Replacement(again))
+                try pipeline.take(WorkingViews(views: again.views, checkpointer: nil), again.catchUp)
             }
             let newest = views.pages.snapshot()
             reader.publish(newest)

@@ -11,13 +11,6 @@ import Synchronization
 /// folds the log into new views, and readers wait. That is done once while a store is open: if it fails, or is needed
 /// again, the views are *lost* until the store is opened again.
 final class LiveViews: Sendable {
-    /// New views, the state of their indexes, and the catalog of these.
-    struct Replacement {
-        let working: WorkingViews
-        let catchUp: IndexCatchUp
-        let catalog: IndexCatalog
-    }
-
     private enum Condition {
         case sound, damaged
         case lost(StrataError)
@@ -141,7 +134,7 @@ final class LiveViews: Sendable {
     ///
     /// - Parameter pulse: called repeatedly.
     /// - Throws: ``StrataError`` if the views are lost.
-    func rebuiltIfDamaged(_ pulse: () -> Void) throws -> Replacement? {
+    func rebuiltIfDamaged(_ pulse: () -> Void) throws -> WorkingViews? {
         let rebuilds = try state.withLock { state in
             if case .lost(let failure) = state.condition { throw failure }
             return state.rebuilds
@@ -182,35 +175,22 @@ final class LiveViews: Sendable {
     /// - Parameter options: the options of views in memory.
     func rebuilt(
         inMemory options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
-    ) throws -> Replacement {
+    ) throws -> WorkingViews {
         guard let rebuilder else {
-            let views = try Views.inMemory(log, options: options)
-            return try Self.replacement(WorkingViews(views: views, checkpointer: nil))
+            return WorkingViews(views: try Views.inMemory(log, options: options), checkpointer: nil)
         }
         // Before the file is set aside: a checkpoint may put another in its place.
         checkpointer?.abandon()
-        let opened = try opened(by: rebuilder, progress)
-        guard let policy = rebuilder.checkpoints else { return Replacement(opened) }
-        let checkpointer = try Checkpointer(opened.views, policy: policy)
-        let replacement = try Self.replacement(WorkingViews(views: opened.views, checkpointer: checkpointer))
-        checkpointer.didPublish(
-            replacement.catchUp.base, bytes: 0, events: 0, hasAllIndexes: replacement.catalog.isEmpty)
-        return replacement
-    }
-
-    /// Returns views whose indexes have no rows, and so show any state.
-    private static func replacement(_ working: WorkingViews) throws -> Replacement {
-        let snapshot = working.views.pages.snapshot()
-        return Replacement(working: working, catchUp: IndexCatchUp(snapshot), catalog: try IndexCatalog(snapshot))
-    }
-
-    /// Starts over if a compaction removed commits that were still to be folded: its base has them now.
-    private func opened(by rebuilder: ViewsRebuilder, _ progress: (Replay.Progress) -> Void) throws -> OpenedViews {
         while true {
             let floor = log.floor.offset
-            do { return try rebuilder.rebuilt(progress) } catch let error as StrataError
-                where error.code == .outOfRange && log.floor.offset > floor
-            { continue }
+            do {
+                let views = try rebuilder.rebuilt(progress).views
+                let checkpointer = try rebuilder.checkpoints.map { try Checkpointer(views, policy: $0) }
+                return WorkingViews(views: views, checkpointer: checkpointer)
+            } catch let error as StrataError where error.code == .outOfRange && log.floor.offset > floor {
+                // A compaction removed commits that were still to be folded: its base has them now.
+                continue
+            }
         }
     }
 
@@ -224,24 +204,16 @@ final class LiveViews: Sendable {
 
     /// Writes a last checkpoint, or sets damaged views aside. No thread uses the views any more.
     func close() throws {
-        if case .lost = state.withLock({ $0.condition }) { return }
         do {
-            if !isDamaged { try checkpointer?.stop() }
-            // Gives back the space of large zones that are gone. If that fails, the file is still valid.
-            if !isDamaged { try? rebuilder?.compactIfSparse(views) }
+            if !isDamaged {
+                try checkpointer?.stop()
+                // Gives back the space of large zones that are gone. If that fails, the file is still valid.
+                try? rebuilder?.compactIfSparse(views)
+            }
         } catch { guard note(error, in: views) else { throw error } }
         if isDamaged {
             checkpointer?.abandon()
             try rebuilder?.setAside()
         }
-    }
-}
-
-extension LiveViews.Replacement {
-    /// The views of a store that is only read.
-    init(_ opened: OpenedViews) {
-        self.init(
-            working: WorkingViews(views: opened.views, checkpointer: nil), catchUp: opened.catchUp,
-            catalog: IndexCatalog())
     }
 }

@@ -21,7 +21,7 @@ extension Pipeline {
                     refuseWaiting()
                     deadline = ContinuousClock.now + patience
                 }
-                if let new { take(new) }
+                if let new { try take(new) }
             }
             return true
         } catch {
@@ -60,9 +60,9 @@ extension Pipeline {
     func renewViews(_ options: PageStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
-        guard let rebuilder = live.rebuilder else { return take(try live.rebuilt(inMemory: options)) }
+        guard let rebuilder = live.rebuilder else { return try take(try live.rebuilt(inMemory: options)) }
         do {
-            take(try live.rebuilt())
+            try take(try live.rebuilt())
             try rebuilder.removeSetAside()
         } catch {
             // No page file keeps what is written from now on, and there may be none to open.
@@ -73,17 +73,22 @@ extension Pipeline {
     }
 
     /// Takes new views; the line of a thread that is deciding is lost.
-    func take(_ new: LiveViews.Replacement) {
-        let end = end(of: new.working.views.pages.snapshot())
+    ///
+    /// - Parameter catchUp: the progress of their indexes; nil for indexes that have no rows, and so show any state.
+    func take(_ new: WorkingViews, _ catchUp: IndexCatchUp? = nil) throws {
+        let snapshot = new.views.pages.snapshot()
+        let catalog = log is any ReadOnlyLog ? IndexCatalog() : try IndexCatalog(snapshot)
+        new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+        let end = end(of: snapshot)
         state.withLock { state in
-            live.replace(with: new.working)
+            live.replace(with: new)
             state.losses += 1
             if state.refusal == nil || state.isUnsettled {
                 (state.end, state.endTime) = (end, log.endTime ?? state.endTime)
             }
-            state.indexes.begin(with: new.catchUp, new.catalog)
+            state.indexes.begin(with: catchUp ?? IndexCatchUp(snapshot), catalog)
         }
-        reader.publish(views.pages.snapshot())
+        reader.publish(snapshot)
         state.notifyAll()
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }

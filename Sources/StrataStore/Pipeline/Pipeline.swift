@@ -125,15 +125,15 @@ final class Pipeline: @unchecked Sendable {
         self.reader = reader
         publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
         state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
-        for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
-            try worker.start(name: name) { [self] in run() }
-        }
-        if indexes.hasBuilds { wakeBuilder() }
         live.onDamage { [weak self] in
             // Under the lock, so that no thread misses it between its check and its wait.
             self?.state.withLock { _ in }
             self?.state.notifyAll()
         }
+        for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
+            try worker.start(name: name) { [self] in run() }
+        }
+        if indexes.hasBuilds { wakeBuilder() }
         if isShared { try log.follow { [weak self] in self?.noteNews() } }
     }
 
