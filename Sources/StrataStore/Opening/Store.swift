@@ -184,7 +184,7 @@ public final class Store: Sendable {
     public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
 
     /// The newest state, or a later one if a page of it is damaged.
-    var newest: StoreSnapshot {
+    package var newest: StoreSnapshot {
         var newest = snapshot()
         newest.acceptsNewer = true
         return newest
