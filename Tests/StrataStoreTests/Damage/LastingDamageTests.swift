@@ -20,16 +20,18 @@ struct LastingDamageTests {
         // Until a checkpoint has written them, the new pages are in memory.
         try worn.store.views.checkpoint(worn.store.views.pages.snapshot())
         try worn.damage()
+        // More than the cache has pages.
+        let numbers = Array(stride(from: 0, to: DamagedStore.noteCount, by: 10))
         if isFoundByReader {
-            let error = #expect(throws: StrataError.self) { try worn.word(300, in: worn.store.snapshot()) }
+            let error = #expect(throws: StrataError.self) { try worn.words(numbers, in: worn.store.snapshot()) }
             #expect(error?.code == .badChecksum && error?.description.contains("damaged again") == true)
         }
         for _ in 0..<2 {
-            let refusal = #expect(throws: Refusal.self) { try worn.save([2], "new") }
+            let refusal = #expect(throws: Refusal.self) { try worn.save(numbers, "new") }
             #expect(refusal?.code == .serviceUnavailable && refusal?.message.contains("damaged again") == true)
             #expect(refusal?.retryAfterSeconds == nil)
         }
-        #expect(thrownCode { _ = try worn.word(300, in: worn.store.snapshot()) } == .badChecksum)
+        #expect(thrownCode { _ = try worn.words(numbers, in: worn.store.snapshot()) } == .badChecksum)
         #expect(worn.store.rebuilds.count == 1)
         #expect(try worn.commitCount == count + 1)
         #expect(!worn.disk.paths.contains(DamagedStore.views))
