@@ -7,7 +7,7 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func allSubscriptions() async throws -> [CKSubscription] {
         try await asking(.fetchSubscriptions) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             return try snapshot.subscriptions(in: database, as: client.actor).map { CKSubscription.stored($0) }
         }
     }

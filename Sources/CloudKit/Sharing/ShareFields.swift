@@ -47,7 +47,7 @@ struct ShareFields: Sendable {
 
     init(_ state: ShareState, for client: Client) throws {
         let opened = try client.opened()
-        let snapshot = opened.store.snapshot()
+        let snapshot = opened.store.newest
         root = state.root
         urlBase = opened.options.shareURLBase
         token = state.urlToken

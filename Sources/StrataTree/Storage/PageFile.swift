@@ -14,8 +14,6 @@ final class PageFile: PageSource, @unchecked Sendable {
     /// The slot that keeps pages from being reused, for a process that only reads.
     private let lease: ReaderSlot?
     var path: String { file.path }
-    /// The action to run, once, when a page turns out to be damaged.
-    private let damageAction = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Parameter capacity: the maximum number of pages of the file.
     init(_ file: any File, capacity: Int, access: PageAccess, lease: ReaderSlot? = nil) throws {
@@ -53,16 +51,6 @@ final class PageFile: PageSource, @unchecked Sendable {
         guard number >= ViewFormat.headerSlots, count == PageLayout.pageBytes else { throw missing(number) }
     }
 
-    func onDamage(_ action: @escaping @Sendable () -> Void) { damageAction.withLock { $0 = action } }
-
-    func foundDamage() {
-        let action = damageAction.withLock { action in
-            defer { action = nil }
-            return action
-        }
-        action?()
-    }
-
     private func missing(_ number: PageNumber) -> StrataError {
         StrataError(
             .malformed, "A page number refers to a page that does not exist.",
@@ -78,7 +66,6 @@ final class PageFile: PageSource, @unchecked Sendable {
     func extend(toPages count: Int) throws {
         let pages = try file.size() / PageLayout.pageBytes
         if let map, pages * PageLayout.pageBytes < map.byteCount {
-            foundDamage()
             throw PageMemory.unreadable(PageNumber(pages), path)
         }
         if pages < count {

@@ -94,8 +94,7 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func unreadable(_ byte: Int) -> StrataError {
-        source?.foundDamage()
-        return Self.unreadable(PageNumber(byte / PageLayout.pageBytes), source?.path)
+        Self.unreadable(PageNumber(byte / PageLayout.pageBytes), source?.path)
     }
 
     static func unreadable(_ number: PageNumber, _ path: String?) -> StrataError {
@@ -146,11 +145,8 @@ final class PageMemory: @unchecked Sendable {
     private func look(_ number: PageNumber) throws -> Page {
         guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
-        let page = try reportingDamage {
-            let page = Page(try source.load(number))
-            try PageCheck.check(page, number: number)
-            return page
-        }
+        let page = Page(try source.load(number))
+        try PageCheck.check(page, number: number)
         // Another thread may have checked it at the same time, with the same result.
         _ = places[Int(number)].compareExchange(
             expected: Self.unknown, desired: Self.inFile, ordering: .acquiringAndReleasing)
@@ -158,18 +154,9 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
-        source?.foundDamage()
-        return StrataError(
+        StrataError(
             .malformed, "A page number refers to a page that does not exist.",
             .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
-    }
-
-    /// Reports damaged pages to the file, but not errors of the medium.
-    func reportingDamage<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as StrataError {
-            if error.code == .badChecksum || error.code == .malformed { source?.foundDamage() }
-            throw error
-        }
     }
 
     // MARK: Writing
@@ -252,8 +239,6 @@ struct MovedPage {
 /// The source of pages that this process has not written.
 protocol PageSource: AnyObject, Sendable {
     var path: String { get }
-    /// Reports that a page is damaged.
-    func foundDamage()
     /// The address of page 0; never moves. Nil if the file is not mapped.
     var base: UnsafeRawPointer? { get }
     /// The guard of the map; nil if its pages cannot be missing.

@@ -129,7 +129,6 @@ struct PageStoreOpening {
         let checkpoints = Checkpoints(
             core: core, file: file, readers: readers, store: store, options: options, platform: platform,
             directory: directory, state: slots)
-        file.onDamage { [weak checkpoints] in checkpoints?.setAside() }
         return PageStore(
             core: core, newest: Snapshot(core: core, epoch: epoch, roots: roots), checkpoints: checkpoints)
     }
