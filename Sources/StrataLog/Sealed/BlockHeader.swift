@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 
 /// The 48 bytes before the body of every block of a sealed segment (docs/format.md §25).
-struct BlockHeader: Sendable, Equatable {
-    enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
+package struct BlockHeader: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
     /// The size of a whole end block.
@@ -13,17 +13,19 @@ struct BlockHeader: Sendable, Equatable {
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
     private static let erasuresFlag: UInt16 = 1
 
-    var kind: Kind
-    var codec: FrameHeader.Codec = .stored
+    package var kind: Kind
+    package var codec: FrameHeader.Codec = .stored
     /// For commits: true if data was erased from the payload of at least one.
-    var hasErasures = false
-    var first: UInt64 = 0
-    var count: UInt32 = 0
-    var rawLength: UInt32 = 0
-    var storedLength: UInt32 = 0
-    var chain: UInt32 = 0
-    var time: Int64 = 0
-    var bodyChecksum: UInt32 = 0
+    package var hasErasures = false
+    /// For commits, the first one's offset; for an end, the last one's; for a state, the number of the payload in its
+    /// base; for changes, a zone.
+    package var first: UInt64 = 0
+    package var count: UInt32 = 0
+    package var rawLength: UInt32 = 0
+    package var storedLength: UInt32 = 0
+    package var chain: UInt32 = 0
+    package var time: Int64 = 0
+    package var bodyChecksum: UInt32 = 0
 
     /// The size of header, body and padding.
     var blockBytes: Int { Self.byteCount + LogFormat.padded(Int(storedLength)) }

@@ -126,7 +126,7 @@ struct FrameLines: FrameFormat {
             cells += ["\(header.kind)", Self.text(piece.offsets)]
             cells += Self.cells(header.rawLength, header.storedLength, header.codec)
         case .block(let block):
-            cells += [block.kind, Self.text(piece.offsets)]
+            cells += ["\(block.kind)", Self.text(piece.offsets)]
             cells += Self.cells(block.rawLength, block.storedLength, block.codec)
         case .nothing(let isZero):
             cells += [isZero ? "zeros" : "no valid frame or block"]
