@@ -129,3 +129,13 @@ package struct FrameHeader: Sendable, Equatable {
         }
     }
 }
+
+extension FrameHeader {
+    /// Nil if the bytes are fewer than 64, or not a valid header.
+    init?(valid bytes: UnsafeRawBufferPointer, salt: UInt32, position: Int) {
+        guard bytes.count == LogFormat.frameHeaderBytes,
+            case .valid(let header) = Self.decode(bytes, salt: salt, position: position)
+        else { return nil }
+        self = header
+    }
+}

@@ -134,9 +134,7 @@ package struct StoredPieceWalk {
 
     private func frame(at position: Int, _ salt: UInt32) throws -> StoredPiece? {
         let head = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
-        guard head.count == LogFormat.frameHeaderBytes,
-            case .valid(let header) = FrameHeader.decode(head, salt: salt, position: position)
-        else { return nil }
+        guard let header = FrameHeader(valid: head, salt: salt, position: position) else { return nil }
         let bytes = try window.bytes(at: position, count: header.frameBytes)
         var piece = StoredPiece(range: position..<position + bytes.count, content: .frame(header))
         do {

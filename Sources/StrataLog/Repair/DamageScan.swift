@@ -223,10 +223,7 @@ struct DamageScan {
         guard bytes.count == LogFormat.frameHeaderBytes else { return false }
         return bytes.withUnsafeBytes { bytes in
             if header.form == .frames {
-                if case .valid = FrameHeader.decode(bytes, salt: header.salt, position: header.byteCount) {
-                    return true
-                }
-                return false
+                return FrameHeader(valid: bytes, salt: header.salt, position: header.byteCount) != nil
             }
             let head = UnsafeRawBufferPointer(rebasing: bytes[..<BlockHeader.byteCount])
             return (try? BlockHeader(decoding: head, salt: header.salt, position: header.byteCount)) != nil
