@@ -49,7 +49,7 @@ struct LogDirectory {
         return LogDirectory(identity: identity, floor: floor, segments: segments, leftovers: leftovers)
     }
 
-    private static func names(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+    static func names(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
         do {
             return try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
         } catch let error as StrataError where error.code == .notFound {
@@ -57,7 +57,7 @@ struct LogDirectory {
         }
     }
 
-    private static func bases(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+    static func bases(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
         try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
     }
 

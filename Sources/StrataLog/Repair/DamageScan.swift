@@ -84,7 +84,7 @@ struct DamageScan {
         witnesses = try EndWitness.all(paths, files)
         try readIdentity()
         // Names first: a trim in between leaves names of files that are gone, which is noticed.
-        let listed = try segmentNames()
+        let listed = try LogDirectory.names(paths, files)
         try readFloor()
         let offset = floor?.position.offset ?? 0
         for (index, name) in listed.enumerated() {
