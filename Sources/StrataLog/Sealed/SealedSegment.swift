@@ -7,12 +7,19 @@ final class SealedSegment: Sendable {
     let index: SealedIndex
     private let file: any File
     private let cache: BlockCache
+    private let closesFile: Bool
 
-    /// - Parameter index: the index that was read from the same file before.
-    init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil) throws {
+    /// - Parameters:
+    ///   - index: the index that was read from the same file before.
+    ///   - closesFile: false if the file has another owner.
+    init(
+        _ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil,
+        closesFile: Bool = true
+    ) throws {
         self.segment = segment
         self.file = file
         self.cache = cache
+        self.closesFile = closesFile
         guard let seal = segment.seal else {
             preconditionFailure("the end of a sealed segment is known once its directory was read")
         }
@@ -31,7 +38,9 @@ final class SealedSegment: Sendable {
         }
     }
 
-    deinit { file.close() }
+    deinit {
+        if closesFile { file.close() }
+    }
 
     // MARK: The end
 
