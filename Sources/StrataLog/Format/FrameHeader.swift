@@ -29,13 +29,15 @@ package struct FrameHeader: Sendable, Equatable {
         undurable < UInt32.max && offset >= UInt64(undurable) ? offset - UInt64(undurable) : nil
     }
 
+    /// The checksum of the header of a frame or block, which has these bytes except for the last four, at `position`.
     static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
-        withUnsafeTemporaryAllocation(byteCount: 12 + 60, alignment: 8) { bytes in
+        // The capacity is a constant, so that the bytes are on the stack.
+        withUnsafeTemporaryAllocation(byteCount: 12 + LogFormat.frameHeaderBytes, alignment: 8) { bytes in
             bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
             bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
             UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<60]))
-            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header.dropLast(4)))
+            return CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<(8 + header.count)]))
         }
     }
 

@@ -32,16 +32,6 @@ package struct BlockHeader: Sendable, Equatable {
 
     init(kind: Kind) { self.kind = kind }
 
-    private static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
-        withUnsafeTemporaryAllocation(byteCount: 12 + 44, alignment: 8) { bytes in
-            bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
-            bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<44]))
-            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
-        }
-    }
-
     /// Writes the 48 bytes; `position` is their place in the file.
     func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
         precondition(target.count == Self.byteCount, "a block header has 48 bytes")
@@ -57,7 +47,7 @@ package struct BlockHeader: Sendable, Equatable {
         target.storeBytes(of: chain.littleEndian, toByteOffset: 28, as: UInt32.self)
         target.storeBytes(of: time.littleEndian, toByteOffset: 32, as: Int64.self)
         target.storeBytes(of: bodyChecksum.littleEndian, toByteOffset: 40, as: UInt32.self)
-        let checksum = Self.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
+        let checksum = FrameHeader.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
         target.storeBytes(of: checksum.littleEndian, toByteOffset: 44, as: UInt32.self)
     }
 
@@ -84,7 +74,7 @@ package struct BlockHeader: Sendable, Equatable {
                 found: hexadecimal(magic))
         }
         let stored = number(44, UInt32.self)
-        let checksum = Self.checksum(bytes, salt: salt, position: position)
+        let checksum = FrameHeader.checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             throw error(
                 .badChecksum, "The checksum of a block's header does not match.", expected: hexadecimal(checksum),
