@@ -204,12 +204,4 @@ struct PageLedger {
 
     /// Forgets the loans of a fork or checkpoint, whose pages are tracked elsewhere from now on.
     mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }
-
-    /// All pages that the newest snapshot does not reach: the free, lent and waiting ones.
-    var unreachable: (free: [PageRun], waiting: [PageRun]) {
-        var runs: [PageRun] = []
-        waiting.forEachRun { runs.append($0) }
-        released.forEachRun { runs.append($0) }
-        return (free.all + loans.values.flatMap { $0 }, runs)
-    }
 }
