@@ -49,11 +49,6 @@ extension CKDatabase {
             var token: CKServerChangeToken?
             var hasEnded = false
 
-            init(call: DatabaseCall, token: CKServerChangeToken?) {
-                self.call = call
-                self.token = token
-            }
-
             /// Waits for the next page with changes and returns it; nil at the end.
             public mutating func next() async -> Element? { await next(isolation: nil) }
 

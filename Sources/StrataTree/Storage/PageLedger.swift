@@ -26,11 +26,6 @@ struct PageLedger {
     private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
     var remembersBirths = false
 
-    init(pageCount: Int, capacity: Int) {
-        self.pageCount = pageCount
-        self.capacity = capacity
-    }
-
     var freeCount: Int { free.count }
     /// The number of dirty pages that the newest state reaches: those that a checkpoint writes.
     var writableCount: Int { dirty.count - waitingDirty.count }
