@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// The place where the commits of a store get their order: its own directory, or a sequencer that several processes

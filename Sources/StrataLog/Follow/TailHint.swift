@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// A writer's announcement to readers in other processes, in `log/tail`: a hint, never authoritative (docs/format.md
 /// §26).

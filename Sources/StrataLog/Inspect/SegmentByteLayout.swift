@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Takes a segment or base apart from its first byte to its last, whether it is whole or not.

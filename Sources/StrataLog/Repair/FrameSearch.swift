@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The findings after a damaged place.
 struct FoundBehind {

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The expected content of the blocks after a sealed segment's commits, computed from the commits, and the found
 /// content.

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// Tracks the use of pages: those that are free, those lent to forks that write, and those kept for readers that can
 /// still reach them.

@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Pages of a file that is read instead of mapped. A bounded number of them is cached in the arena.
