@@ -1,8 +1,6 @@
-import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
-import StrataViews
 
 /// An operation in the form that outlives the process.
 struct LongLivedOperation: Sendable {

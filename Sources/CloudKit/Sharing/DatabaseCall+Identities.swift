@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 extension DatabaseCall {
     /// Returns the users who have granted that others find them (B388), each once, in the order of the lookups.

@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 /// The state of a share, which is separate from its record's fields, and the caller's changes since.
 struct ShareFields: Sendable {

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// The content of the two header slots, and the epochs that each of them keeps alive.
 struct CheckpointSlots: Sendable {
     struct Slot: Sendable {

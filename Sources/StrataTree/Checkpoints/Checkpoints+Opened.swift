@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Settles the file as it was found when it was opened.

@@ -21,7 +21,7 @@ final class PageMemory: @unchecked Sendable {
     let places: UnsafeMutablePointer<Atomic<UInt32>>
     private let arena: ReservedMemory
     let slots: Lock<SlotList>
-    let source: (any PageSource)?
+    let source: PageFile?
     /// The cached pages of a file that is not mapped.
     let frames: Lock<FrameCache>?
     /// The address of page 0 in the mapped file.
@@ -37,7 +37,7 @@ final class PageMemory: @unchecked Sendable {
     ///   - cachedPages: the maximum number of cached pages of a file that is not mapped.
     ///   - spill: provides the memory of slots from `memorySlots` on.
     init(
-        capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0, memorySlots: Int = .max,
+        capacity: Int, slotCapacity: Int, source: PageFile?, cachedPages: Int = 0, memorySlots: Int = .max,
         spill: SpillFile? = nil
     ) throws {
         self.source = source
@@ -234,19 +234,4 @@ final class PageMemory: @unchecked Sendable {
 struct MovedPage {
     var number: PageNumber
     var birth: UInt64
-}
-
-/// The source of pages that this process has not written.
-protocol PageSource: AnyObject, Sendable {
-    var path: String { get }
-    /// The address of page 0; never moves. Nil if the file is not mapped.
-    var base: UnsafeRawPointer? { get }
-    /// The guard of the map; nil if its pages cannot be missing.
-    var guarded: MapGuard? { get }
-    /// The address of a page in the map; the page is not validated.
-    func load(_ number: PageNumber) throws -> UnsafeRawPointer
-    /// Drops mapped pages from memory until they are read again.
-    func release()
-    /// Copies a page to `target`, from the map or the file; the page is not validated.
-    func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
 }
