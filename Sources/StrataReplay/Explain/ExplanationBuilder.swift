@@ -78,7 +78,8 @@ struct ExplanationBuilder {
     private func past(_ state: UInt64, for request: Request, _ answer: ExplanationAnswer) throws -> Store {
         didOpen(state)
         if !usesWholeStates, let names = request.decidingRecords(deletesNothing: answer.outcome == .nothingToDo),
-            let past = try store.past.state(at: state, records: names)
+            // Parents that stay have no part in the request, and get a new version in its commit.
+            let past = try store.past.state(at: state, records: names.union(try commit.savedNames()))
         {
             return past
         }
@@ -87,6 +88,12 @@ struct ExplanationBuilder {
 }
 
 extension ExplainedCommit {
+    /// Returns the names of the records that the commit saved.
+    fileprivate func savedNames() throws -> [[UInt8]] {
+        try envelope.events.filter { $0.kind == .recordSaved }
+            .map { Array(try RecordSavedEvent(decoding: $0.body).record.name.utf8) }
+    }
+
     /// Returns the user and the device of the commit. The user's name is empty if the commit names none.
     func namedActor(in names: some NameResolver) throws -> Actor {
         let header = envelope.header
