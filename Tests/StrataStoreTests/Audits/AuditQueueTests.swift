@@ -50,6 +50,18 @@ struct AuditQueueTests {
         #expect(queue.isEmpty)
     }
 
+    @Test("Too many that cannot be written wait as long as new ones before the next attempt")
+    func refused() {
+        let queue = queue(30)
+        queue.add([audit(bytes: AuditPolicy.maximumWaitingBytes)]) {}
+        let start = ContinuousClock.now
+        #expect(queue.awaitDue() && queue.awaitDue(again: true) && queue.awaitDue(again: true))
+        #expect(start.duration(to: .now) >= .milliseconds(58))
+        #expect(queue.isFull && queue.awaitDue())
+        queue.close()
+        #expect(!queue.awaitDue(again: true))
+    }
+
     @Test("Those that are put back come first, and the oldest are lost when there are too many")
     func puttingBack() {
         let queue = queue(3_600_000)
