@@ -77,11 +77,12 @@ final class AuditQueue: Sendable {
         return taken
     }
 
-    /// Removes the audits that contain requests.
-    func removeRequests() {
-        state.withLock { state in
-            state.add(state.take().filter { ![.requestRefused, .nothingToDelete].contains($0.event.kind) })
+    /// Removes the audits that contain requests, up to a time in microseconds.
+    func removeRequests(through time: Int64 = .max) {
+        func isKept(_ audit: Audit) -> Bool {
+            audit.time > time || ![.requestRefused, .nothingToDelete].contains(audit.event.kind)
         }
+        state.withLock { $0.add($0.take().filter(isKept)) }
     }
 
     /// Puts back audits that did not reach the log, before newer ones. If the log keeps accepting none, the oldest are

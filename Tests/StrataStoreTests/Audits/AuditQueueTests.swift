@@ -76,7 +76,10 @@ struct AuditQueueTests {
     @Test("An erasure removes those with requests")
     func erasing() {
         let queue = queue(3_600_000)
-        queue.add([audit(.requestRefused), audit(.consoleActed), audit(.nothingToDelete), audit(.fetched)]) {}
+        queue.add([audit(.requestRefused, 8), audit(.requestRefused, 7), audit(.consoleActed, 7)]) {}
+        queue.removeRequests(through: 7)
+        #expect(queue.waiting.map(\.time) == [8, 7])
+        queue.add([audit(.nothingToDelete), audit(.fetched)]) {}
         queue.removeRequests()
         #expect(queue.waiting.map(\.event.kind) == [.consoleActed, .fetched])
         #expect(queue.byteCount == queue.waiting.reduce(0) { $0 + $1.byteCount })
