@@ -62,7 +62,7 @@ final class StoreEngine: Sendable {
         var rules = options.rules
         rules.secrets.newSecret = newSecret
         rules.secrets.recordsSecret = log.end.offset == 0
-        let stated = options.stated
+        let stated = options.statesRules ? options.stated : nil
         rules.stated = { _ in stated }
         let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
