@@ -51,6 +51,10 @@ struct ExportedPayload {
         Key("groupName", "text", if: "if not empty") { $0.header.groupName.nonempty }
         Key("requestShape", "bytes in base64", if: "if not empty") { Base64.text($0.header.requestShape).nonempty }
         Key("lazy", "true", if: "if so") { $0.header.isLazy ? true : nil }
+        Key("judgedOn", "offset of the state that was judged", if: "if recorded") { $0.header.judgedOn }
+        Key("actorKind", "number of the kind of an actor without an ordinal", if: "if recorded") {
+            $0.header.actorKind.map { UInt64($0.rawValue) }
+        }
     }
 
     private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
@@ -152,6 +156,8 @@ struct ImportedPayload {
             case "groupName": read.groupName = try reader.readString()
             case "requestShape": read.requestShape = try reader.readBase64()[...]
             case "lazy": read.isLazy = try reader.readBool()
+            case "judgedOn": read.judgedOn = try reader.readNumber(UInt64.self)
+            case "actorKind": read.actorKind = .init(rawValue: try reader.readNumber(UInt8.self))
             default: try reader.skip()
             }
         }
