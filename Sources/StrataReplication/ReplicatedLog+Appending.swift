@@ -31,8 +31,8 @@ extension ReplicatedLog {
 
     package var isUnsettled: Bool { state.withLock { $0.isUnsettled } }
 
-    /// Waits for an append that ended without an outcome, and finds out what became of it; returns false once the log is
-    /// closed.
+    /// Waits for an append that ended without an outcome, and finds out what became of it; returns false once the log
+    /// is closed.
     package func settleOnce() -> Bool {
         let isOpen = state.wait { $0.isClosed ? false : $0.isUnsettled ? true : nil }
         guard isOpen else { return false }

@@ -12,6 +12,7 @@ NAMESPACES = ["user", "device", "database", "zone", "record type", "field"]
 SCOPES = ["public", "private", "shared"]
 OPERATIONS = ["none", "modify records", "modify zones", "modify subscriptions", "schema", "account", "console",
               "accept shares", "fetch", "query", "feed"]
+ACTORS = {1: "user", 2: "service", 3: "signed out"}
 QUALITIES = ["default", "background", "utility", "user-initiated", "user-interactive"]
 KINDS = {1: "name interned", 2: "database created", 16: "record saved", 17: "record deleted", 18: "record erased",
          24: "zone saved", 25: "zone deleted", 32: "subscription saved", 33: "subscription deleted",
@@ -380,6 +381,10 @@ def envelope(payload, names):
                 groupName=fields.get(7, b"").decode())
     if 8 in fields:
         line["requestShape"] = fields[8].hex()
+    if 10 in fields:
+        line["judgedOn"] = value(10)
+    if value(11) in ACTORS:
+        line["actorKind"] = ACTORS[value(11)]
     line.update(lazy=value(9) == 1, events=events)
     return line
 

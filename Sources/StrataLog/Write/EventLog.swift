@@ -28,8 +28,9 @@ package protocol EventLog: HistoryLog, AnyObject, Sendable {
     /// - Throws: ``StrataError`` if that cannot be confirmed; what is known can still be read.
     func confirmEnd() throws -> Position
 
-    /// True while a shared log is finding out what became of an append whose outcome is unknown. After that, its commits
-    /// follow the position that it expected, or they never will. Other logs find it out when they are opened again.
+    /// True while a shared log is finding out what became of an append whose outcome is unknown. After that, its
+    /// commits follow the position that it expected, or they never will. Other logs find it out when they are opened
+    /// again.
     var isUnsettled: Bool { get }
 
     /// Begins to follow the other writers of a shared log, and to find out about appends whose outcome is unknown.

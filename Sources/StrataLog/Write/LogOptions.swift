@@ -4,8 +4,8 @@ import StrataModel
 public enum Durability: Sendable, Hashable {
     /// Appended means synced: it survives a loss of power.
     case commit
-    /// Appended means written: it survives the end of the process; a loss of power may take the last interval, of at
-    /// least a millisecond.
+    /// Appended means written: it survives the end of the process; a loss of power may take the last interval, of a
+    /// millisecond to a day.
     case interval(Duration)
     /// Appended means written; syncing is left to the operating system and to `sync()`.
     case system

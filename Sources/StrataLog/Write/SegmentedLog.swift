@@ -49,8 +49,8 @@ package final class SegmentedLog: EventLog, ForwardingLog {
         self.lock = lock
         syncer = IntervalSyncer()
         if case .interval(let interval) = options.durability {
-            try syncer.start(milliseconds: Int(interval / .milliseconds(1))) { [weak self] in self?.syncIgnoringErrors()
-            }
+            let milliseconds = Int(min(interval, .seconds(86_400)) / .milliseconds(1))
+            try syncer.start(milliseconds: milliseconds) { [weak self] in self?.syncIgnoringErrors() }
         }
     }
 

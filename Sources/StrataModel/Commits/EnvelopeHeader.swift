@@ -53,6 +53,8 @@ package struct EnvelopeHeader: Sendable, Equatable {
         package init(_ actor: Actor) {
             self = actor == .service ? .service : actor.user.isEmpty ? .signedOut : .user
         }
+
+        package var name: String { words(of: self) }
     }
 
     /// The maximum bytes of the operation ID, the group ID and the group name, each.

@@ -14,8 +14,9 @@ extension RequestShape {
     package var mayHaveAddresses: Bool { !shareChanges.isEmpty || request?.mayHaveAddresses == true }
 }
 
-/// Returns an encoded request in hexadecimal; nil if it may have tokens of URLs, or addresses of people.
+/// Returns an encoded request in hexadecimal; nil if it may have tokens of URLs, or addresses of people, as one that
+/// this release cannot read.
 func plainHexadecimal(ofRequest bytes: [UInt8]) -> String? {
-    let request = try? Request(decoding: bytes[...])
-    return request?.mayHaveAddresses == true ? nil : hexadecimal(of: bytes)
+    guard let request = try? Request(decoding: bytes[...]), !request.mayHaveAddresses else { return nil }
+    return hexadecimal(of: bytes)
 }

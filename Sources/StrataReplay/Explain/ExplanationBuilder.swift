@@ -6,11 +6,11 @@ import StrataStore
 /// Explains a request from what the log records, and searches for nothing.
 ///
 /// The commit of a request, or its audit if it wrote nothing, has the answer, the request, the actor and the offset of
-/// the state that the request was judged on (``AskedRequest``). The log also states the limits and policies that were in
-/// force at each offset (``RulesHistory``). That state is opened once, and the request is judged on it once by these
-/// rules, which names the rule that decided. The facts, and the commits that made them, are read from the same state. If
-/// a log of an earlier release lacks one of these causes, or if a request was too large to keep, a note says so and only
-/// the answer is shown.
+/// the state that the request was judged on (``AskedRequest``). The log also states the limits and policies that were
+/// in force at each offset (``RulesHistory``). That state is opened once, and the request is judged on it once by these
+/// rules, which names the rule that decided. The facts, and the commits that made them, are read from the same state.
+/// If a log of an earlier release lacks one of these causes, or if a request was too large to keep, a note says so and
+/// only the answer is shown.
 struct ExplanationBuilder {
     let commit: ExplainedCommit
     let store: Store

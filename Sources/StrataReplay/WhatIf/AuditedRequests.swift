@@ -6,7 +6,8 @@ import StrataModel
 /// An audit is written up to some seconds after its request was judged, behind the commits of the meantime. A cursor of
 /// its own therefore reads ahead of the commits that are judged again.
 struct AuditedRequests {
-    /// The number of commits that are read ahead. A request whose audit comes later is not judged again, and is reported.
+    /// The number of commits that are read ahead. A request whose audit comes later is not judged again, and is
+    /// reported.
     static let lookahead: UInt64 = 65_536
 
     private var cursor: any CommitCursor

@@ -9,9 +9,9 @@ import StrataViews
 /// Judges the requests of a log again, in order.
 ///
 /// As long as every commit is the same, one state serves both timelines. From the first difference on, the commits of
-/// the log are folded into a state of their own, from which requests are rebuilt. A request that wrote nothing is judged
-/// where the log has the state that it was judged on, which its audit names, and its new audit takes the place of the old
-/// one.
+/// the log are folded into a state of their own, from which requests are rebuilt. A request that wrote nothing is
+/// judged where the log has the state that it was judged on, which its audit names, and its new audit takes the place
+/// of the old one.
 final class RequestRerun {
     private static let publishedCommits = 16_384
     private static let reportedCommits = 256

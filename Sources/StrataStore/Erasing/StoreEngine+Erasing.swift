@@ -86,7 +86,10 @@ extension StoreEngine {
         let eraser = RecordEraser(try found.map { try target($0.record, through: $0.offset) })
         // The waiting audits of refused requests contain the values that were sent.
         if !log.isShared {
+            let start = now
             pipeline.writeAudits()
+            // Those that did not reach the log, for example because the disk is full, would bring the values back.
+            pipeline.audits.removeRequests(through: start)
         } else if pipeline.claimTurns() {
             pipeline.audits.removeRequests()
             pipeline.returnTurns()

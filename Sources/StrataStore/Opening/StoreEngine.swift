@@ -60,7 +60,7 @@ final class StoreEngine: Sendable {
         var rules = options.rules
         rules.secrets.newSecret = newSecret
         rules.secrets.recordsSecret = log.end.offset == 0
-        let stated = options.stated
+        let stated = options.statesRules ? options.stated : nil
         rules.stated = { _ in stated }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)

@@ -37,7 +37,8 @@ public struct StoreOptions: Sendable {
     public var history: HistoryPolicy
     /// The place where commits get their order: by default the store's directory, so that only one process writes.
     public var place = LogPlace.local
-    /// False for a tool that judges no requests, and opens stores whatever their rules are.
+    /// False for a tool that judges no requests of clients, and opens stores whatever their rules are: the log states
+    /// none of it.
     package var statesRules = true
     /// False for a copy that is removed soon, so that a trim of the sequencer need not wait for it.
     package var notesProgress = true

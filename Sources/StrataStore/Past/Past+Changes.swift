@@ -17,8 +17,8 @@ struct ChangeLimits {
 extension Past {
     /// Calls `body` with each record that differs between two offsets, zone by zone, until it returns false.
     ///
-    /// The commits between them name the records. If these are few, each is looked up at both offsets; otherwise all are
-    /// followed from a checkpoint before the first offset. If the commits touch too many records, delete a zone or
+    /// The commits between them name the records. If these are few, each is looked up at both offsets; otherwise all
+    /// are followed from a checkpoint before the first offset. If the commits touch too many records, delete a zone or
     /// contain an erasure, the states at both offsets are compared instead.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for offsets that do not ascend, are past the end, or whose history was

@@ -2,8 +2,8 @@ import StrataLog
 import StrataModel
 import StrataViews
 
-/// Reads the requests of single commits and notes, anywhere in the log. It reads the state of a record before a commit from
-/// the record's history, while ``RequestRebuilder`` folds all earlier commits.
+/// Reads the requests of single commits and notes, anywhere in the log. It reads the state of a record before a commit
+/// from the record's history, while ``RequestRebuilder`` folds all earlier commits.
 ///
 /// ```swift
 /// let requests = PastRequests(of: store)

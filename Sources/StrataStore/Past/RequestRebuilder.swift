@@ -35,15 +35,16 @@ package struct RequestRebuilder {
         return requests
     }
 
-    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has none, or none
-    /// that is recorded.
+    /// Returns the request of a commit, which must follow the commits passed before; nil if the commit has none, or
+    /// none that is recorded.
     package func next(_ commit: Commit) throws -> RebuiltRequest? {
         let asked = try asked(by: commit)
         try pass(commit)
         return asked.flatMap { $0.isNoted ? nil : RebuiltRequest($0) }
     }
 
-    /// Returns the request of a commit or note after the folded state; nil if it is about none. Stays before the commit.
+    /// Returns the request of a commit or note after the folded state; nil if it is about none. Stays before the
+    /// commit.
     ///
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request.

@@ -22,6 +22,8 @@ struct Audit: Sendable {
 struct KeptRequests {
     /// The maximum bytes of a user in an hour.
     static let maximumBytes = 8 << 20
+    /// The number of users in an hour after which further ones share the room of one.
+    static let maximumUsers = 1 << 12
     private static let hourMicroseconds: Int64 = 3_600_000_000
 
     /// The beginning of the hour.
@@ -33,9 +35,12 @@ struct KeptRequests {
         if audit.time < start || audit.time - start >= Self.hourMicroseconds {
             (start, bytes) = (audit.time, [:])
         }
-        let total = bytes[audit.actor.user, default: 0] + audit.event.body.count
+        var user = audit.actor.user
+        // Actors without a user share that room, too.
+        if bytes.count >= Self.maximumUsers, bytes[user] == nil { user = "" }
+        let total = bytes[user, default: 0] + audit.event.body.count
         guard total > Self.maximumBytes else {
-            bytes[audit.actor.user] = total
+            bytes[user] = total
             return audit
         }
         var lighter = audit

@@ -77,11 +77,12 @@ final class AuditQueue: Sendable {
         return taken
     }
 
-    /// Removes the audits that contain requests.
-    func removeRequests() {
-        state.withLock { state in
-            state.add(state.take().filter { ![.requestRefused, .nothingToDelete].contains($0.event.kind) })
+    /// Removes the audits that contain requests, up to a time in microseconds.
+    func removeRequests(through time: Int64 = .max) {
+        func isKept(_ audit: Audit) -> Bool {
+            audit.time > time || ![.requestRefused, .nothingToDelete].contains(audit.event.kind)
         }
+        state.withLock { $0.add($0.take().filter(isKept)) }
     }
 
     /// Puts back audits that did not reach the log, before newer ones. If the log keeps accepting none, the oldest are
@@ -107,11 +108,14 @@ final class AuditQueue: Sendable {
     }
 
     /// Waits until audits must not wait any longer; returns false once the queue is closed.
-    func awaitDue() -> Bool {
+    ///
+    /// - Parameter again: true if those that were due could not be written, so that they wait as long as new ones even
+    ///   if they are too many.
+    func awaitDue(again: Bool = false) -> Bool {
         while true {
             let left = state.wait { state -> Int?? in
                 if state.isClosed { return .some(nil) }
-                return state.waiting.isEmpty ? nil : millisecondsLeft(state)
+                return state.waiting.isEmpty ? nil : state.isFull && !again ? 0 : millisecondsLeft(state)
             }
             guard let left else { return false }
             if left <= 0 {
@@ -119,12 +123,11 @@ final class AuditQueue: Sendable {
                 state.withLock { $0.since = .now }
                 return true
             }
-            state.wait(milliseconds: left) { $0.isClosed || $0.isFull ? () : nil }
+            state.wait(milliseconds: left) { $0.isClosed || $0.isFull && !again ? () : nil }
         }
     }
 
     private func millisecondsLeft(_ state: State) -> Int {
-        if state.isFull { return 0 }
         let (seconds, attoseconds) = state.since.duration(to: .now).components
         return policy.delayMilliseconds - Int(seconds) * 1_000 - Int(attoseconds / 1_000_000_000_000_000)
     }

@@ -42,7 +42,8 @@ extension Pipeline {
         case .unsettled, nil: break
         }
         self.audits.add(audits) { [self] in
-            while self.audits.awaitDue() { writeAudits() }
+            var isWritten = true
+            while self.audits.awaitDue(again: !isWritten) { isWritten = writeAudits() }
         }
     }
 

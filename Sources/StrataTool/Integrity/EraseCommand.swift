@@ -66,7 +66,7 @@ enum EraseCommand: Command {
         func open() throws -> Store {
             if let address { return try JoinedCopy.update(path, address, isKept: isKept).store }
             var options = StoreOptions.embedded
-            options.createsStore = false
+            (options.createsStore, options.statesRules) = (false, false)
             return try Store.open(at: path, options: options)
         }
 

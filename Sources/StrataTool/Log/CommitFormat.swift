@@ -183,7 +183,7 @@ extension Output {
     }
 
     func writeActor(of header: EnvelopeHeader, _ names: KnownNames) {
-        write(names.actorText(header.user, header.device))
+        write(header.unnamedActorText ?? names.actorText(header.user, header.device))
     }
 
     func writeOperation(of header: EnvelopeHeader) {
@@ -217,6 +217,18 @@ extension Output {
             write(decimal: entry.count)
             write(" " as StaticString)
             write(entry.kind == .recordSaved ? "record saved" : entry.kind.description)
+        }
+    }
+}
+
+extension EnvelopeHeader {
+    /// The words for an actor without an ordinal; nil for a user. Earlier releases named no kind.
+    var unnamedActorText: String? {
+        guard user == 0 else { return nil }
+        return switch actorKind {
+        case .service, nil: LogFilter.systemName
+        case .signedOut: "not signed in"
+        case .user: "user not recorded"
         }
     }
 }

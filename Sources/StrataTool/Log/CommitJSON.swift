@@ -59,6 +59,12 @@ extension CommitJSON.Line: Shaped {
             let isHidden = !line.format.reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
             return isHidden ? nil : bytes.map { hexadecimal($0) }.joined()
         }
+        Key("judgedOn", "offset of the state on which its request was judged", if: "if recorded") {
+            $0.header?.judgedOn
+        }
+        Key("actorKind", "of an actor without an ordinal: `user`, `service` or `signed out`", if: "if recorded") {
+            $0.header?.actorKind?.name
+        }
         Key("lazy", "true if it is a lazy commit, for which no caller waited", if: "if decoded") { $0.header?.isLazy }
         Key("events", "the events, in order", each: EventJSON.shape, if: "if decoded") { line in
             line.decoded.map { EventJSON.lines(of: $0, in: line) }

@@ -1,7 +1,7 @@
 import StrataModel
 
-/// The names that a log maps to ordinals, as far as they have been seen: where it is compacted or damaged, those that are
-/// left.
+/// The names that a log maps to ordinals, as far as they have been seen: where it is compacted or damaged, those that
+/// are left.
 struct KnownNames {
     private var table = NameTable()
 

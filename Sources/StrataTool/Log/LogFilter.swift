@@ -76,7 +76,7 @@ struct LogFilter: Sendable {
 
     private func fits(_ header: EnvelopeHeader, _ names: KnownNames) -> Bool {
         if let user {
-            let isSystem = header.user == 0 && Self.isSame(user, Self.systemName)
+            let isSystem = Self.isSame(header.unnamedActorText, Self.systemName) && Self.isSame(user, Self.systemName)
             guard isSystem || Self.isSame(names.user(header.user), user) else { return false }
         }
         if let device, !Self.isSame(names.device(header.device), device) { return false }

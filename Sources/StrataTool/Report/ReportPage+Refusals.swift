@@ -68,7 +68,8 @@ extension ReportPage {
                 <tr\(anchor)><th scope="row" class="n">\(count: offset)</th>\
                 <td><span class="nowrap">\(time(refusal.time))</span><br><span class="faint">\
                 \(refusal.unnamedActorText ?? content.names.actorText(refusal.header.user, refusal.header.device)), \
-                \(refusal.header.operationKind.description)\(refusal.stateText.map { ", " + $0 } ?? "")</span><span data-commit="\(offset)"></span></td>\
+                \(refusal.header.operationKind.description)\(refusal.stateText.map { ", " + $0 } ?? "")</span>\
+                <span data-commit="\(offset)"></span></td>\
                 <td>\(error(refusal))</td><td><ul>\(items)\(more)</ul></td></tr>
 
                 """

@@ -103,13 +103,8 @@ struct ReportRefusal {
 
     /// The words for an actor without a user; nil for a user.
     var unnamedActorText: String? {
-        guard header.user == 0 else { return nil }
-        return switch header.actorKind {
-        case .service: LogFilter.systemName
-        case .signedOut: "not signed in"
-        case .user: "user not recorded"
-        case nil: code == nil ? LogFilter.systemName : "actor not recorded"
-        }
+        let isRecorded = header.user != 0 || header.actorKind != nil || code == nil
+        return isRecorded ? header.unnamedActorText : "actor not recorded"
     }
 
     /// True if the request would have overwritten changes that the client had not seen.

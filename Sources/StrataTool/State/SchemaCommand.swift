@@ -69,7 +69,7 @@ enum SchemaCommand: Command {
                 "\(place): expected \(expected), found \(error.context.found ?? "this")", by: name)
         }
         var options = StoreOptions.embedded
-        options.createsStore = false
+        (options.createsStore, options.statesRules) = (false, false)
         let store = isImport ? try Store.open(at: path, options: options) : try Store.openForReading(at: path)
         do {
             try store.closing { try isImport ? $0.declareSchema(schema) : $0.validateSchema(schema) }

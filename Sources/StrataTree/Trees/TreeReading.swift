@@ -8,6 +8,8 @@ package protocol TreeReading {
         _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
     ) throws
+
+    func cursor(_ id: TreeID) -> Cursor
 }
 
 extension Snapshot: TreeReading {}

@@ -46,15 +46,13 @@ extension TreeReading {
     /// Returns the rules in force for the commit at an offset, with the version that stated them; nil if none were
     /// stated at or before it.
     package func statedRules(at offset: UInt64 = .max) throws -> RulesStatedEvent? {
-        var found: RulesStatedEvent?
-        // A store states its rules only when they change, so there are few rows.
-        try scan(ViewTree.statedRules, from: nil, to: nil) { _, row in
-            let version = try RowLayout.version(of: row)
-            guard version.offset <= offset else { return false }
-            found = try RowLayout.event(in: row)
-            found?.original = version
-            return true
+        let cursor = cursor(ViewTree.statedRules)
+        let end = ViewKeys.numbers(offset == .max ? offset : offset + 1)
+        guard try end.withUnsafeBytes({ try cursor.seekBefore($0) }) else { return nil }
+        return try cursor.withEntry { _, row in
+            var found: RulesStatedEvent = try RowLayout.event(in: row)
+            found.original = try RowLayout.version(of: row)
+            return found
         }
-        return found
     }
 }

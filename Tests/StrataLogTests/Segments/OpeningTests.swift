@@ -163,6 +163,7 @@ struct OpeningTests {
             LogOptions(segmentBytes: 64 << 10), LogOptions(segmentBytes: 1 << 30),
             LogOptions(firstSegmentBytes: 1 << 30), LogOptions(firstSegmentBytes: 64 << 10),
             LogOptions(spaceStepBytes: 0), LogOptions(durability: .interval(.milliseconds(1))),
+            LogOptions(durability: .interval(.seconds(Int64.max))),
         ])
     func allowedOptions(options: LogOptions) throws {
         let log = try store.open(options)

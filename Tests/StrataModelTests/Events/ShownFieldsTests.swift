@@ -1,5 +1,6 @@
-import StrataModel
 import Testing
+
+@testable import StrataModel
 
 @Suite("Fields that bodies of events declare once, for text, JSON and its reference")
 struct ShownFieldsTests {
@@ -50,8 +51,13 @@ struct ShownFieldsTests {
     }
 
     @Test("No field of a secret has its bytes")
-    func secrets() {
+    func secrets() throws {
         #expect(Self.keys(of: SecretDrawnEvent.self) == ["secret"])
         #expect(!Self.keys(of: ShareSavedEvent.self).contains { $0.lowercased().contains("token") })
+        var newer = try Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest())).encoded()
+        #expect(plainHexadecimal(ofRequest: newer) == hexadecimal(of: newer))
+        // One that cannot be read may have some.
+        newer[0] += 1
+        #expect(plainHexadecimal(ofRequest: newer) == nil)
     }
 }

@@ -50,6 +50,18 @@ struct AuditQueueTests {
         #expect(queue.isEmpty)
     }
 
+    @Test("Too many that cannot be written wait as long as new ones before the next attempt")
+    func refused() {
+        let queue = queue(30)
+        queue.add([audit(bytes: AuditPolicy.maximumWaitingBytes)]) {}
+        let start = ContinuousClock.now
+        #expect(queue.awaitDue() && queue.awaitDue(again: true) && queue.awaitDue(again: true))
+        #expect(start.duration(to: .now) >= .milliseconds(58))
+        #expect(queue.isFull && queue.awaitDue())
+        queue.close()
+        #expect(!queue.awaitDue(again: true))
+    }
+
     @Test("Those that are put back come first, and the oldest are lost when there are too many")
     func puttingBack() {
         let queue = queue(3_600_000)
@@ -64,7 +76,10 @@ struct AuditQueueTests {
     @Test("An erasure removes those with requests")
     func erasing() {
         let queue = queue(3_600_000)
-        queue.add([audit(.requestRefused), audit(.consoleActed), audit(.nothingToDelete), audit(.fetched)]) {}
+        queue.add([audit(.requestRefused, 8), audit(.requestRefused, 7), audit(.consoleActed, 7)]) {}
+        queue.removeRequests(through: 7)
+        #expect(queue.waiting.map(\.time) == [8, 7])
+        queue.add([audit(.nothingToDelete), audit(.fetched)]) {}
         queue.removeRequests()
         #expect(queue.waiting.map(\.event.kind) == [.consoleActed, .fetched])
         #expect(queue.byteCount == queue.waiting.reduce(0) { $0 + $1.byteCount })

@@ -229,6 +229,18 @@ import Testing
         #expect(try isKept(audit("anna", bytes: part, at: 0), &kept))
     }
 
+    @Test func `Users beyond a number share the room of one, so that names cannot fill the memory`() throws {
+        var kept = KeptRequests()
+        func isKept(_ user: String, bytes: Int) throws -> Bool {
+            try RequestRefusedEvent(decoding: kept.admit(audit(user, bytes: bytes, at: 1)).event.body).request != nil
+        }
+        for user in 0..<KeptRequests.maximumUsers { #expect(try isKept("user \(user)", bytes: 1)) }
+        let part = KeptRequests.maximumBytes / 40
+        for user in 0..<39 { #expect(try isKept("late \(user)", bytes: part)) }
+        #expect(try !isKept("late", bytes: part) && !isKept("", bytes: part))
+        #expect(try isKept("user 0", bytes: part) && isKept("late", bytes: 1))
+    }
+
     @Test func `Requests that had nothing to delete count, too`() throws {
         var kept = KeptRequests()
         let request = [UInt8](repeating: 1, count: 250_000)

@@ -101,6 +101,22 @@ import Testing
         _ = try store.modify(NoteRequest.saving([name], in: ZoneID("_defaultZone")), as: actor)
     }
 
+    @Test func `A tool with other options states none`() throws {
+        var other = StoreOptions.embedded
+        other.statesRules = false
+        var store = try open(other)
+        try store.noteConsole(ConsoleNote("first"))
+        #expect(try stated(store).isEmpty && RulesHistory(of: store).rules(at: 1) == nil)
+        try store.close()
+        store = try open()
+        try save("a", in: store)
+        try store.close()
+        store = try open(other)
+        try store.noteConsole(ConsoleNote("second"))
+        #expect(try stated(store) == [2] && RulesHistory(of: store).rules(at: 3)?.touchesParents == true)
+        try store.close()
+    }
+
     @Test func `Opening alone writes none, and reading changes no file`() throws {
         let store = try open()
         try save("a", in: store)

@@ -40,6 +40,20 @@ import Testing
         #expect(try world.offsets(["--user", "system"]).isEmpty)
     }
 
+    @Test("An actor who is not signed in is not the system, and a commit without a kind is")
+    func withoutUser() throws {
+        let fixture = try StoreFixture()
+        for kind in [nil, .service, .signedOut, .user] as [EnvelopeHeader.ActorKind?] {
+            let note = try ConsoleActedEvent(ConsoleNote("note")).event()
+            try fixture.append(Envelope(header: .init(isLazy: true, actorKind: kind), events: [note]).encoded())
+        }
+        try fixture.close()
+        let ofSystem = try fixture.run("log", fixture.name, "--user", "system", "--json")
+        #expect(ofSystem.code == 0 && ofSystem.lines.count == 2, "\(ofSystem)")
+        let all = try fixture.run("log", fixture.name)
+        for words in ["not signed in", "user not recorded", "system"] { #expect(all.output.contains(words), "\(all)") }
+    }
+
     @Test func byDevice() throws {
         #expect(try world.offsets(["--device", "laptop"]) == [at.updated, at.deleted, at.refused])
         #expect(try world.offsets(["--device", "laptop", "--user", "bert"]).isEmpty)

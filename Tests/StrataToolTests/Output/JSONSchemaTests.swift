@@ -63,7 +63,8 @@ import Testing
                     Event(EventKind(rawValue: 200), body: []), Event(.recordSaved, body: [0xFF]),
                 ]
             ).encoded())
-        try fixture.append(Envelope(header: .init(isLazy: true), events: try Self.audits()).encoded())
+        let header = EnvelopeHeader(isLazy: true, judgedOn: 1, actorKind: .service)
+        try fixture.append(Envelope(header: header, events: try Self.audits()).encoded())
         try fixture.close()
         return fixture
     }

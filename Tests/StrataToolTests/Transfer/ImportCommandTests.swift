@@ -145,6 +145,23 @@ private struct StoreContent {
         try expectSame(world.path)
     }
 
+    /// Commits of the service, and a note of a refusal, say in their headers who asked and what was judged.
+    @Test func causesComeBack() throws {
+        let world = try VersionedStore()
+        try world.makeZones()
+        try world.store.setQuota(bytes: 1_000_000, of: "anna")
+        let refused = Request(database: DatabaseID(.private), .administer(.resetEncryptedData))
+        #expect(throws: Refusal.self) { try world.store.modify(refused, as: VersionedStore.phone) }
+        try world.store.close()
+        let log = try LogReader.open(at: world.path)
+        let headers = try (2...3 as ClosedRange<UInt64>).map {
+            try Envelope(decoding: #require(try log.commit(at: $0)).payload).header
+        }
+        #expect(headers.map(\.actorKind) == [.service, nil] && headers.map(\.judgedOn) == [nil, 2])
+        try export(world.path)
+        try expectSame(world.path)
+    }
+
     @Test func anEmptyStore() throws {
         let fixture = try StoreFixture()
         try fixture.close()
