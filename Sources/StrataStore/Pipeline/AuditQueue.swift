@@ -115,7 +115,9 @@ final class AuditQueue: Sendable {
         while true {
             let left = state.wait { state -> Int?? in
                 if state.isClosed { return .some(nil) }
-                return state.waiting.isEmpty ? nil : state.isFull && !again ? 0 : millisecondsLeft(state)
+                // In one expression with the next line, nil would mean that the queue is closed.
+                if state.waiting.isEmpty { return nil }
+                return state.isFull && !again ? 0 : millisecondsLeft(state)
             }
             guard let left else { return false }
             if left <= 0 {
