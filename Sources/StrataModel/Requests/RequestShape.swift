@@ -1,6 +1,6 @@
 /// The parts of a request that the events of its commit do not contain (docs/format.md §20).
 ///
-/// Of a request for records, whose events are the request, these are the items without an event. Requests of other kinds
+/// The events of a request for records are the request, and only items without an event are kept. Requests of other kinds
 /// are kept whole.
 package struct RequestShape: Sendable, Hashable {
     package static let version: UInt8 = 1
