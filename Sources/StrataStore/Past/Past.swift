@@ -52,8 +52,7 @@ public struct Past: Sendable {
     /// Like ``state(at:)``, with everything as in a newer state except some records: reads these records alone, however
     /// long the log is. For a caller that judges a request on what has not changed since, and on these records.
     ///
-    /// Returns nil if the store has accounts with limits or shares, or writes checkpoints, and if one of the records had
-    /// a parent, which its saves may touch.
+    /// Returns nil if the store has accounts with limits or shares, or writes checkpoints.
     ///
     /// - Parameter trees: a state of this store, not before the offset.
     package func state(at offset: UInt64, turningBack records: Set<RecordKey>, in trees: Snapshot) throws -> Store? {
@@ -63,11 +62,7 @@ public struct Past: Sendable {
             trees.entryCount(ViewTree.users) == 0, trees.entryCount(ViewTree.shares) == 0
         else { return nil }
         var states: [RecordKey: [UInt8]?] = [:]
-        for key in records {
-            let state = try record(key, at: offset)
-            if let state, try RecordState(decoding: state[...]).parent != nil { return nil }
-            states.updateValue(state, forKey: key)
-        }
+        for key in records { states.updateValue(try record(key, at: offset), forKey: key) }
         return Store(try store.engine.past(through: offset, turningBack: trees, to: states), nil, .readOnly)
     }
 

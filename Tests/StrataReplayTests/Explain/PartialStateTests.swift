@@ -67,22 +67,35 @@ struct PartialStateTests {
         }
     }
 
-    @Test("Records are not turned back beside accounts, for children, and where checkpoints are written")
+    @Test("Records are not turned back beside accounts, and where checkpoints are written")
     func notTurnedBack() throws {
         let fixture = try RerunFixture()
         let store = fixture.store
-        try fixture.save("list", [:])
-        try fixture.save("milk", [:], parent: .set("list"))
-        let key = RecordKey(zone: 1, name: "milk")
-        var trees = store.snapshot().trees
-        #expect(try store.past.state(at: store.offset - 1, turningBack: [key], in: trees) != nil)
-        #expect(try store.past.state(at: store.offset, turningBack: [key], in: trees) == nil)
+        #expect(try store.past.state(at: 1, turningBack: [], in: store.snapshot().trees) != nil)
         try store.setQuota(bytes: 100_000, of: "anna")
-        trees = store.snapshot().trees
-        #expect(try store.past.state(at: 1, turningBack: [], in: trees) == nil)
+        #expect(try store.past.state(at: 1, turningBack: [], in: store.snapshot().trees) == nil)
         let directory = try TestDirectory()
-        let written = try RerunFixture(at: directory.path("Notes.strata")).store
-        #expect(try written.past.state(at: 1, turningBack: [], in: written.snapshot().trees) == nil)
+        let written = try RerunFixture(at: directory.path("Notes.strata"))
+        #expect(try written.store.past.state(at: 1, turningBack: [], in: written.store.snapshot().trees) == nil)
+    }
+
+    @Test("A parent is part of the state, whether a save sets it or keeps it", arguments: [false, true])
+    func parents(isOnDisk: Bool) throws {
+        let directory = try TestDirectory()
+        let fixture = try RerunFixture(at: isOnDisk ? directory.path("Notes.strata") : nil)
+        try fixture.save("list", [:])
+        var offsets: [UInt64] = []
+        for parent in [RequestBuilder.LinkedName.set("list"), .kept] {
+            let version = try fixture.save("milk", ["rank": .int64(1)], parent: parent, policy: .changedKeys)
+            offsets.append(try #require(version).offset)
+        }
+        try fixture.save("tea", [:], parent: .set("none"))
+        try fixture.settle()
+        for offset in offsets {
+            let why = try Explanation.of(offset, in: fixture.store)
+            #expect(why.items.first?.rules.map(\.rule).contains(.parentTouch) == true, "\(why)")
+        }
+        try expectSame(fixture.store, "parents")
     }
 
     @Test("A zone or a type that has changed since is as it was when the request was judged")
