@@ -51,14 +51,16 @@ struct PartialStateTests {
         let second = try #require(try fixture.save("milk", ["rank": .int64(2)], base: first))
         try fixture.save("tea", ["rank": .int64(3)])
         try fixture.delete("milk")
-        let key = RecordKey(zone: 1, name: "milk")
         let trees = store.snapshot().trees
+        let database = DatabaseID(.private, owner: "anna")
+        let place = try #require(try trees.place(of: RerunFixture.notes, in: database, as: RerunFixture.anna))
+        let key = RecordKey(zone: place.zone, name: "milk")
         for (offset, version) in [(first.offset - 1, nil), (first.offset, first), (second.offset, second)] {
             let past = try #require(try store.past.state(at: offset, turningBack: [key], in: trees))
             defer { try? past.close() }
             let found = try past.snapshot().trees.withRecord(key) { try RecordState(decoding: [UInt8]($0)[...]) }
             #expect(past.offset == offset && found?.header.version == version)
-            let tea = try past.snapshot().trees.withRecord(RecordKey(zone: 1, name: "tea")) { _ in true }
+            let tea = try past.snapshot().trees.withRecord(RecordKey(zone: place.zone, name: "tea")) { _ in true }
             #expect(tea == true)
         }
         #expect(try store.snapshot().trees.withRecord(key) { _ in } == nil)
