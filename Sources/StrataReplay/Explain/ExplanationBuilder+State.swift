@@ -16,6 +16,9 @@ extension ExplanationBuilder {
             let names = Set((request.namedRecords + saved).map { Array($0.name.utf8) })
             if let past = try store.past.state(at: state, records: names) { return past }
         }
+        if !usesWholeStates, request.needsNoRecords, let past = try store.past.state(at: state, records: []) {
+            return past
+        }
         return try store.past.state(at: state)
     }
 
@@ -61,6 +64,15 @@ extension Request {
         else { return false }
         if !body.deletes.isEmpty, !deletesNothing || !body.saves.isEmpty { return false }
         return !body.saves.contains { $0.dependsOnOthers }
+    }
+
+    /// True if no record decides about the request, in a store without accounts and shares.
+    fileprivate var needsNoRecords: Bool {
+        switch content {
+        case .modifyZones(let body): body.deletes.isEmpty
+        case .modifySubscriptions, .declareSchema: true
+        default: false
+        }
     }
 
     /// Returns the zones of a state by their ordinals in the request; nil if one of them or a type of the request has

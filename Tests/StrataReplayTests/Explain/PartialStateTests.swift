@@ -111,6 +111,10 @@ struct PartialStateTests {
         try fixture.save("tea", [:])
         try fixture.modify(.zones(saving: [RerunFixture.notes]))
         try fixture.save("tea", [:])
+        let schema = DeclareSchemaRequest([])
+        try fixture.modify(Request(database: DatabaseID(.public), .declareSchema(schema)), as: .service)
+        try fixture.modify(Request(database: DatabaseID(.public), .declareSchema(schema)))
+        try fixture.settle()
         #expect(try Explanation.of(unbound, in: fixture.store).items.map(\.code) == [nil])
         try expectSame(fixture.store, "changed")
     }
