@@ -30,6 +30,14 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
             + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
     }
 
+    /// Returns true if a name has 1 to `length` letters, digits, hyphens and underscores.
+    package static func isPlain(_ name: String, atMost length: Int) -> Bool {
+        (1...length).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { character in
+                ["a"..."z", "A"..."Z", "0"..."9", "-"..."-", "_"..."_"].contains { $0.contains(character) }
+            }
+    }
+
     /// Returns a text in which the characters that mean something in an address are percent-encoded.
     package static func encoded(_ text: String, and others: String = "") -> String {
         text.utf8.reduce(into: "") { encoded, byte in

@@ -2,12 +2,9 @@
 struct DeliveredPlace: Equatable {
     let number: UInt64
     let delivered: UInt64
+}
 
-    init(number: UInt64, delivered: UInt64) {
-        self.number = number
-        self.delivered = delivered
-    }
-
+extension DeliveredPlace {
     /// Reads the subject for the acknowledgement, in which a server states them.
     ///
     /// It is `$JS.ACK.stream.consumer.tries.number.delivered.time.pending`; later servers have the domain and the

@@ -135,15 +135,7 @@ package struct JetStreamOptions: Sendable, Hashable {
     }
 
     private static func checkedName(_ name: String) throws -> String {
-        let isValid = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard isValid, !name.isEmpty, name.utf8.count <= maximumNameCharacters else {
+        guard ServerAddress.isPlain(name, atMost: maximumNameCharacters) else {
             throw wrong("a stream name of 1 to \(maximumNameCharacters) letters, digits, - and _", name)
         }
         return name

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataReplication
 
 /// Questions about the stream, and what is required of its servers and settings.
 extension JetStreamSequencer {

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataReplication
 
 /// Reads entries through a consumer that is kept between calls.
 extension JetStreamSequencer {

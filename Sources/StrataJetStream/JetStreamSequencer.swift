@@ -1,4 +1,3 @@
-import StrataConnections
 import StrataModel
 import StrataReplication
 import StrataSystem

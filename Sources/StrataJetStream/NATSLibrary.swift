@@ -1,5 +1,4 @@
 import StrataConnections
-import StrataModel
 import StrataSystem
 
 /// The functions of libnats that a sequencer calls, with the types that the library's header declares.

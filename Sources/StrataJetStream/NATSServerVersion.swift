@@ -6,11 +6,14 @@ struct NATSServerVersion: Comparable, Sendable, CustomStringConvertible {
     /// Earlier servers check expectations when they apply an entry, lack fixes of lost entries, or cannot sync at all.
     static let minimum = NATSServerVersion(major: 2, minor: 12)
 
-    init(major: Int, minor: Int) {
-        self.major = major
-        self.minor = minor
-    }
+    var description: String { "\(major).\(minor)" }
 
+    static func < (one: NATSServerVersion, other: NATSServerVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+}
+
+extension NATSServerVersion {
     /// Reads `2.12.3` or `2.14.0-beta.1`; returns nil for other texts.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -18,11 +21,5 @@ struct NATSServerVersion: Comparable, Sendable, CustomStringConvertible {
             return nil
         }
         self.init(major: major, minor: minor)
-    }
-
-    var description: String { "\(major).\(minor)" }
-
-    static func < (one: NATSServerVersion, other: NATSServerVersion) -> Bool {
-        (one.major, one.minor) < (other.major, other.minor)
     }
 }

@@ -70,23 +70,6 @@ package struct PQFailure: Sendable {
     var state: String?
     var message: String
 
-    init(severity: String?, state: String?, message: String) {
-        self.severity = severity
-        self.state = state
-        self.message = message
-    }
-
-    /// Reads a result, or the argument of a notice receiver, which stays its owner's.
-    init(_ library: PQLibrary, _ handle: OpaquePointer) {
-        func field(_ code: UInt8) -> String? {
-            library.resultErrorField(handle, CInt(code)).map { String(cString: $0) }
-        }
-        let text = field(UInt8(ascii: "M")) ?? library.resultErrorMessage(handle).map { String(cString: $0) }
-        self.init(
-            severity: field(UInt8(ascii: "V")), state: field(UInt8(ascii: "C")),
-            message: Self.firstLine(text ?? ""))
-    }
-
     /// Returns the first line, without the blanks after it.
     static func firstLine(_ text: String) -> String {
         text.split(separator: "\n").first.map(String.init) ?? "no message"
@@ -112,6 +95,19 @@ package struct PQFailure: Sendable {
         case "25006": return StrataError(.unreachable, "The server is not the primary.", context)
         default: return StrataError(.inputOutput, "The server reported an error.", context)
         }
+    }
+}
+
+extension PQFailure {
+    /// Reads a result, or the argument of a notice receiver, which stays its owner's.
+    init(_ library: PQLibrary, _ handle: OpaquePointer) {
+        func field(_ code: UInt8) -> String? {
+            library.resultErrorField(handle, CInt(code)).map { String(cString: $0) }
+        }
+        let text = field(UInt8(ascii: "M")) ?? library.resultErrorMessage(handle).map { String(cString: $0) }
+        self.init(
+            severity: field(UInt8(ascii: "V")), state: field(UInt8(ascii: "C")),
+            message: Self.firstLine(text ?? ""))
     }
 }
 

@@ -45,7 +45,7 @@ package struct PostgresOptions: Sendable, Hashable {
         }
         self.address = address
         store = options["store"] ?? Self.defaultStore
-        guard (1...Self.maximumStoreLength).contains(store.utf8.count), store.utf8.allSatisfy(Self.isInName) else {
+        guard ServerAddress.isPlain(store, atMost: Self.maximumStoreLength) else {
             throw Self.wrong("a store of 1 to \(Self.maximumStoreLength) letters, digits, '_' and '-'", store)
         }
         let count = options["standbys"] ?? "1"
@@ -71,15 +71,6 @@ package struct PostgresOptions: Sendable, Hashable {
         case ("1", nil): return .plaintext
         case ("1", _?): throw wrong("authority or plaintext=1", "both")
         case (let value, _): throw wrong("plaintext=0 or plaintext=1", value)
-        }
-    }
-
-    private static func isInName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            return true
-        default: return false
         }
     }
 

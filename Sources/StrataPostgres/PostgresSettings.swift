@@ -27,23 +27,6 @@ struct PostgresSettings: Sendable, Equatable {
             set_config('synchronous_commit', current_setting('synchronous_commit'), false)
         """
 
-    init(version: Int, fsync: String, fullPageWrites: String, synchronousCommit: String, standbyNames: String) {
-        self.version = version
-        self.fsync = fsync
-        self.fullPageWrites = fullPageWrites
-        self.synchronousCommit = synchronousCommit
-        self.standbyNames = standbyNames
-    }
-
-    init?(_ result: PQResult, version: Int) {
-        guard let fsync = result.text(0, 2), let fullPageWrites = result.text(0, 3),
-            let synchronousCommit = result.text(0, 4), let standbyNames = result.text(0, 5)
-        else { return nil }
-        self.init(
-            version: version, fsync: fsync, fullPageWrites: fullPageWrites, synchronousCommit: synchronousCommit,
-            standbyNames: standbyNames)
-    }
-
     /// Checks that an acknowledged commit survives what the store promises.
     ///
     /// - Parameter standbys: the number of standby servers that must have it.
@@ -88,5 +71,16 @@ struct PostgresSettings: Sendable, Equatable {
         // The server accepts the setting only if it is well formed, so a number before a parenthesis is the count.
         guard names.contains("("), let count = Int(words.dropFirst(isKeyword ? 1 : 0).first ?? "") else { return 1 }
         return count
+    }
+}
+
+extension PostgresSettings {
+    init?(_ result: PQResult, version: Int) {
+        guard let fsync = result.text(0, 2), let fullPageWrites = result.text(0, 3),
+            let synchronousCommit = result.text(0, 4), let standbyNames = result.text(0, 5)
+        else { return nil }
+        self.init(
+            version: version, fsync: fsync, fullPageWrites: fullPageWrites, synchronousCommit: synchronousCommit,
+            standbyNames: standbyNames)
     }
 }

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// The tables of a store and the statements on them.
 ///
 /// | table | |

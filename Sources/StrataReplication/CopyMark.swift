@@ -77,15 +77,9 @@ struct CopyMark: Equatable {
         writer.append(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) })
         return writer.bytes
     }
+}
 
-    init(copy: Identifier, number: UInt64, entry: Identifier, position: Position, isOpen: Bool) {
-        self.copy = copy
-        self.number = number
-        self.entry = entry
-        self.position = position
-        self.isOpen = isOpen
-    }
-
+extension CopyMark {
     /// - Throws: ``StrataError`` if a byte was changed, or the mark belongs to another store.
     init(decoding bytes: [UInt8], store: Identifier) throws {
         self = try bytes.withUnsafeBytes { bytes in

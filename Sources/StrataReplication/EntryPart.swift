@@ -1,6 +1,4 @@
-import StrataLog
 import StrataModel
-import StrataSystem
 
 /// A piece of the commits of an entry that is longer than the sequencer accepts.
 package struct EntryPart: Sendable {

@@ -1,4 +1,3 @@
-import StrataLog
 import StrataModel
 
 /// An entry on its way to the sequencer.

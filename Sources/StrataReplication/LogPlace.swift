@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// The place where the commits of a store get their order: its own directory, or a sequencer that several processes
@@ -93,6 +92,21 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
             open: open)
     }
 
+    /// Connects to the sequencer; nil if the place is ``local``.
+    package func sequencer(_ platform: Platform) throws -> (any Sequencer)? { try open?(platform) }
+
+    /// Returns the assets that the cluster keeps, or can keep; nil if it cannot.
+    package func objects(_ platform: Platform) throws -> ObjectStore? {
+        try keeper.map { ObjectStore(try $0(), platform.random) }
+    }
+
+    public static func == (one: LogPlace, other: LogPlace) -> Bool {
+        one.address == other.address && one.filesDirectory == other.filesDirectory && one.writes == other.writes
+            && one.assets == other.assets
+    }
+}
+
+extension LogPlace {
     /// Creates the place of a sequencer, without a directory for files. Two places are equal if their addresses and
     /// directories are.
     ///
@@ -107,30 +121,5 @@ public struct LogPlace: Sendable, Equatable, CustomStringConvertible {
         self.init(
             address: address, filesDirectory: nil, writes: .anywhere, assets: .directory, keeper: keeper,
             open: .some(open))
-    }
-
-    private init(
-        address: String, filesDirectory: String?, writes: Writes, assets: AssetPlace,
-        keeper: (@Sendable () throws -> any MessageKeeper)?, open: (@Sendable (Platform) throws -> any Sequencer)?
-    ) {
-        self.address = address
-        self.filesDirectory = filesDirectory
-        self.writes = writes
-        self.assets = assets
-        self.keeper = keeper
-        self.open = open
-    }
-
-    /// Connects to the sequencer; nil if the place is ``local``.
-    package func sequencer(_ platform: Platform) throws -> (any Sequencer)? { try open?(platform) }
-
-    /// Returns the assets that the cluster keeps, or can keep; nil if it cannot.
-    package func objects(_ platform: Platform) throws -> ObjectStore? {
-        try keeper.map { ObjectStore(try $0(), platform.random) }
-    }
-
-    public static func == (one: LogPlace, other: LogPlace) -> Bool {
-        one.address == other.address && one.filesDirectory == other.filesDirectory && one.writes == other.writes
-            && one.assets == other.assets
     }
 }

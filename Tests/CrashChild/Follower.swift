@@ -2,6 +2,7 @@ import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
+import TestSupport
 
 /// Prints offset and chain value of each commit from an offset on, as another process writes them, up to the one that
 /// says it is the last.

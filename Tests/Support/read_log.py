@@ -303,8 +303,16 @@ def event_fields(kind, body, names):
         event.update(interned(body, names))
     elif kind in (64, 65, 66):
         event.update(sharing(kind, body, names))
+    elif kind == 2:
+        event["database"], at = varint(body, 0)
+        check(keyed(body, at)[1] == len(body), "bytes behind a database")
+    elif kind == 49:
+        ordinal, at = varint(body, 0)
+        named_ordinal(event, "device", ordinal, 2, names)
+        check(keyed(body, at)[1] == len(body), "bytes behind a device")
     elif kind == 50:
-        event["user"], at = varint(body, 0)
+        ordinal, at = varint(body, 0)
+        named_ordinal(event, "user", ordinal, 1, names)
         event["recordName"], at = string(body, at)
         check(keyed(body, at)[1] == len(body), "bytes behind the name of a user's record")
     elif kind == 83:

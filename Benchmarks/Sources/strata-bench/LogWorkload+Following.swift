@@ -2,6 +2,7 @@ import Glibc
 import StrataLog
 import StrataModel
 import StrataSystem
+import TestSupport
 
 extension LogWorkload {
     /// Another process follows the log; from the return of each commit's sync to its delivery there.

@@ -1,8 +1,6 @@
-import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
-import StrataViews
 
 /// An operation in the form that outlives the process.
 struct LongLivedOperation: Sendable {
@@ -71,7 +69,7 @@ final class LongLivedOperations: Sendable {
             if let archive = try? operation.archive(in: store) {
                 let database =
                     archive.scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: operation.user)
-                let me = try store.snapshot().recordName(of: operation.user)
+                let me = try store.newest.recordName(of: operation.user)
                 holdsErased = try (archive.records ?? []).contains {
                     try store.isErased($0.recordID.model(for: me), in: database, after: operation.offset)
                 }

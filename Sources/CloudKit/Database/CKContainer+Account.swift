@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKContainer {
     /// Returns the status of the user's account on this device.
     ///

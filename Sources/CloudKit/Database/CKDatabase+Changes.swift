@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKDatabase {
     /// A change in a database.
     public enum DatabaseChange {

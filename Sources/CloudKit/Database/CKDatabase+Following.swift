@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataStore
 
@@ -48,11 +47,6 @@ extension CKDatabase {
             let call: DatabaseCall
             var token: CKServerChangeToken?
             var hasEnded = false
-
-            init(call: DatabaseCall, token: CKServerChangeToken?) {
-                self.call = call
-                self.token = token
-            }
 
             /// Waits for the next page with changes and returns it; nil at the end.
             public mutating func next() async -> Element? { await next(isolation: nil) }

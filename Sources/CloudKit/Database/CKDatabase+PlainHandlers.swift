@@ -1,5 +1,3 @@
-import Foundation
-
 /// The methods for completion handlers that a client's protocol does not declare `@Sendable`. Calls choose those of
 /// ``SendableHandlers``.
 extension CKDatabase {

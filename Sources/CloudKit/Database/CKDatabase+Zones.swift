@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKDatabase {
     // MARK: One zone
 

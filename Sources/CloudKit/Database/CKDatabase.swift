@@ -1,5 +1,4 @@
 import Foundation
-import StrataSystem
 
 /// A database of a container: records in zones, as one device of one user sees them.
 ///

@@ -10,7 +10,7 @@ extension DatabaseCall {
             if let error = itemErrors(1, .fetchRecords, opened)[0] { throw error.of(.fetch, id) }
             let model = id.model(for: client.userRecordName)
             do {
-                let record = try opened.store.snapshot().record(model, in: database, as: client.actor)
+                let record = try opened.store.newest.record(model, in: database, as: client.actor)
                 return try result(of: record, id, nil).get()
             } catch let refusal as Refusal {
                 throw CKError(refusal).of(.fetch, id)

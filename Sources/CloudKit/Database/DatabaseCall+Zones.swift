@@ -20,7 +20,7 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func allZones() async throws -> [CKRecordZone] {
         try await asking(.fetchRecordZones) { opened in
-            let zones = try opened.store.snapshot().zones(in: database, as: client.actor)
+            let zones = try opened.store.newest.zones(in: database, as: client.actor)
             return zones.map { CKRecordZone(stored: $0) }
         }
     }
@@ -30,7 +30,7 @@ extension DatabaseCall {
         _ ids: [CKRecordZone.ID]
     ) async throws -> [(id: CKRecordZone.ID, result: Result<CKRecordZone, CKError>)] {
         try await asking(.fetchRecordZones) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             let ids = Self.unique(ids)
             let errors = itemErrors(ids.count, .fetchRecordZones, opened)
             return try ids.enumerated().map { index, id in

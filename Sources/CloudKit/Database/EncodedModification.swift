@@ -67,7 +67,7 @@ struct EncodedModification {
     /// Adds the records of a conflict to a conflict error that the console injects.
     private func conflict(_ error: CKError, _ record: CKRecord, _ opened: CloudStore) -> CKError {
         guard error.code == .serverRecordChanged else { return error }
-        let stored = try? opened.store.snapshot().record(
+        let stored = try? opened.store.newest.record(
             model(record.recordID), in: call.database, as: call.client.actor, unreadable: .withoutFields)
         var userInfo = error.userInfo
         userInfo[CKRecordChangedErrorClientRecordKey] = record

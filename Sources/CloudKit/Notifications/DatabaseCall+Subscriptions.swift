@@ -1,4 +1,3 @@
-import Foundation
 import StrataModel
 import StrataStore
 
@@ -7,7 +6,7 @@ extension DatabaseCall {
 
     nonisolated(nonsending) func allSubscriptions() async throws -> [CKSubscription] {
         try await asking(.fetchSubscriptions) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             return try snapshot.subscriptions(in: database, as: client.actor).map { CKSubscription.stored($0) }
         }
     }

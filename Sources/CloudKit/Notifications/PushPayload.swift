@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 /// Creates the dictionary of a push, as ``NotificationPayload`` reads it, truncated to the size limit of a push.
 struct PushPayload {

@@ -1,5 +1,4 @@
 import Foundation
-import StrataSystem
 
 /// Fetches the changes in zones since their tokens.
 ///

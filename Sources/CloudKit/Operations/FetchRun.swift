@@ -1,5 +1,3 @@
-import Foundation
-
 /// Fetches items by their IDs, or all items if the operation has no IDs; for records, zones and subscriptions.
 // @unchecked: the blocks are called only on the operation's own queue.
 struct FetchRun<ID: Hashable & Sendable, Item: Sendable>: OperationRun, @unchecked Sendable {

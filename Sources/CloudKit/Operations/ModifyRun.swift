@@ -1,5 +1,3 @@
-import Foundation
-
 /// The results of saving and deleting items, in the order of the request.
 protocol ModifyOutcome: Sendable {
     associatedtype ItemID: Hashable & Sendable

@@ -1,4 +1,3 @@
-import Foundation
 import StrataSystem
 
 /// The time at which a running operation without a result fails; canceled once nothing refers to the object.

@@ -1,6 +1,5 @@
 import Foundation
 import StrataModel
-import StrataQuery
 import StrataSystem
 
 /// A query for the records of a type that match a predicate, in an order.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Finds users who have granted it (B388). All of it is deprecated on Apple's platforms; sharing has its own lookups.
 extension CKContainer {
     // MARK: One user

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Looks up users to be added to shares, whether or not they are discoverable (B388).
 extension CKContainer {
     // MARK: One user

@@ -1,6 +1,5 @@
 import Foundation
 import StrataModel
-import StrataStore
 import StrataSystem
 
 /// The record that shares a hierarchy of records, or a whole zone, with other users.

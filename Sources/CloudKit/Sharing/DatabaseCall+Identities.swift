@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 extension DatabaseCall {
     /// Returns the users who have granted that others find them (B388), each once, in the order of the lookups.
@@ -9,7 +8,7 @@ extension DatabaseCall {
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [(info: CKUserIdentity.LookupInfo, identity: CKUserIdentity)] {
         try await asking(.fetchUserIdentities) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             return try Self.unique(infos).compactMap { info in
                 let found = try snapshot.user(at: info.address(for: client.userRecordName))
                 guard let found, found.person.discoverability == .granted else { return nil }
@@ -32,7 +31,7 @@ extension DatabaseCall {
     /// Returns whether others may find the user.
     func discoverability() async throws(CKError) -> Person.Discoverability {
         try await asking(.fetchUserIdentities) { opened in
-            try opened.store.snapshot().person(of: client.actor.user)?.discoverability ?? .initial
+            try opened.store.newest.person(of: client.actor.user)?.discoverability ?? .initial
         }
     }
 
@@ -40,7 +39,7 @@ extension DatabaseCall {
     func requestDiscoverability() async throws(CKError) -> Person.Discoverability {
         try await asking(.requestPermission) { opened in
             let user = client.actor.user
-            let known = try opened.store.snapshot().person(of: user)?.discoverability ?? .initial
+            let known = try opened.store.newest.person(of: user)?.discoverability ?? .initial
             guard known == .initial else { return known }
             try opened.store.setDiscoverability(.granted, of: user)
             return .granted

@@ -12,7 +12,7 @@ extension DatabaseCall {
         _ urls: [URL], includesRoot: Bool = false, desiredKeys: [CKRecord.FieldKey]? = nil
     ) async throws(CKError) -> [(id: URL, result: Result<CKShare.Metadata, CKError>)] {
         try await asking(.fetchShares) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             let urls = Self.unique(urls)
             let errors = itemErrors(urls.count, .fetchShares, opened)
             return urls.enumerated().map { index, url in
@@ -140,7 +140,7 @@ extension DatabaseCall {
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws(CKError) -> [(id: CKUserIdentity.LookupInfo, result: Result<CKShare.Participant, CKError>)] {
         try await asking(.fetchShares) { opened in
-            let snapshot = opened.store.snapshot()
+            let snapshot = opened.store.newest
             let infos = Self.unique(infos)
             let errors = itemErrors(infos.count, .fetchShares, opened)
             return infos.enumerated().map { index, info in

@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 /// The state of a share, which is separate from its record's fields, and the caller's changes since.
 struct ShareFields: Sendable {
@@ -47,7 +46,7 @@ struct ShareFields: Sendable {
 
     init(_ state: ShareState, for client: Client) throws {
         let opened = try client.opened()
-        let snapshot = opened.store.snapshot()
+        let snapshot = opened.store.newest
         root = state.root
         urlBase = opened.options.shareURLBase
         token = state.urlToken

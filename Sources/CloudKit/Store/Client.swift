@@ -36,7 +36,7 @@ final class Client: Sendable {
     /// The record name of the user's own record; empty without a store that can be read.
     var userRecordName: String {
         if let known = recordedName.withLock(\.self) { return known }
-        guard let snapshot = try? opening.get().store.snapshot(), let name = try? snapshot.recordName(of: actor.user)
+        guard let snapshot = try? opening.get().store.newest, let name = try? snapshot.recordName(of: actor.user)
         else { return "" }
         // Until a commit records the name, another process may draw the store's secret first.
         if (try? snapshot.person(of: actor.user)) != nil { recordedName.withLock { $0 = name } }

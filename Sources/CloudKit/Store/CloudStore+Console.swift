@@ -36,7 +36,7 @@ extension CloudStore {
         ///
         /// - Throws: `zoneNotFound` if there is no such zone; `invalidArguments` for a default zone.
         public func purgeZone(_ zoneID: CKRecordZone.ID, of user: String) throws {
-            try doing { try store.purgeZone(zoneID.model(for: store.snapshot().recordName(of: user)), of: user) }
+            try doing { try store.purgeZone(zoneID.model(for: store.newest.recordName(of: user)), of: user) }
         }
 
         /// Makes all encrypted values of a user unreadable for good, and deletes the custom zones that contain any.
@@ -101,7 +101,7 @@ extension CloudStore {
             }
             let owner = user ?? ""
             try doing {
-                let me = try store.snapshot().recordName(of: owner)
+                let me = try store.newest.recordName(of: owner)
                 let ids = recordIDs.map { $0.model(for: me) }
                 let database = scope == .public ? DatabaseID(.public) : DatabaseID(.private, owner: owner)
                 try store.erase(ids, in: database, reason: reason) {

@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine {
     /// The settings of an engine.
     public struct Configuration: Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine {
     /// An event that the delegate handles.
     public enum Event: Sendable, CustomStringConvertible {

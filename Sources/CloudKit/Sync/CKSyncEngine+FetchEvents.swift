@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine.Event {
     /// Zones have changes, or were deleted.
     public struct FetchedDatabaseChanges: Sendable, CustomStringConvertible {

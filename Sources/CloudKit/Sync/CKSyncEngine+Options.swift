@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine {
     /// The options of a fetch.
     public struct FetchChangesOptions: Sendable, CustomStringConvertible {

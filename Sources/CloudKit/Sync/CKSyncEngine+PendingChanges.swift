@@ -1,6 +1,3 @@
-import Foundation
-import StrataModel
-
 extension CKSyncEngine {
     /// A change of a record that has not been sent.
     public enum PendingRecordZoneChange: Sendable, Hashable, CustomStringConvertible {

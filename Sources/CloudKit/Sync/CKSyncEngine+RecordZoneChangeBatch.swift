@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine {
     /// The changes of records that are sent in one request.
     public struct RecordZoneChangeBatch: Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine.Event {
     /// Changes of zones were sent.
     public struct SentDatabaseChanges: Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKSyncEngine.Event {
     /// There is a new state to keep.
     public struct StateUpdate: Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Keeps local data in sync with a private or shared database: sends what changed here, fetches what changed elsewhere.
 ///
 /// ```swift

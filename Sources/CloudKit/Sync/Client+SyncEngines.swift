@@ -1,4 +1,3 @@
-import Foundation
 import StrataSystem
 
 /// The engines of a device. Each is a device of its own to the others (B473), although the store counts them as one.

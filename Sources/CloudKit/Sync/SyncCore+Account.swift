@@ -1,5 +1,3 @@
-import Foundation
-
 extension SyncCore {
     /// Compares the user with the last known one, and posts the difference (B451 to B453). Called in turn.
     func compareAccount() async throws(CKError) {

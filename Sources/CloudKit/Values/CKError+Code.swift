@@ -1,5 +1,3 @@
-import Foundation
-
 extension CKError {
     /// The numeric codes of errors.
     public enum Code: Int, Sendable, Hashable, BitwiseCopyable {

@@ -61,7 +61,8 @@ extension CKError {
         case let refusal as Refusal: self.init(refusal)
         case let error as StrataError:
             let (code, advice) = error.isOfDescriptors ? Self.tooManyFiles : Self.meaning(of: error.code)
-            let retry = error.code == .unreachable ? NSNumber(value: Refusal.serverRetrySeconds) : nil
+            let retry =
+                [.unreachable, .viewsDamaged].contains(error.code) ? NSNumber(value: Refusal.serverRetrySeconds) : nil
             self.init(
                 code, message: "\(advice) \(error)", cause: error,
                 userInfo: retry.map { [CKErrorRetryAfterKey: $0] } ?? [:])
@@ -86,6 +87,7 @@ extension CKError {
         case .unreachable: (.serviceUnavailable, "The store's sequencer does not answer: try again.")
         case .unsuitable: (.serverRejectedRequest, "The store's sequencer is not configured to keep changes safely.")
         case .refusingWrites: (.serviceUnavailable, "The store rejects writes because one failed: reopen it.")
+        case .viewsDamaged: (.serviceUnavailable, "The store's state is being folded again from the log: try again.")
         case .onlyRead: (.serverRejectedRequest, "This store is open for reading only: write to the store itself.")
         case .outcomeUnknown: (.serverResponseLost, "It is not known whether the request was applied: fetch to see.")
         case .assetFileNotFound: (.assetFileNotFound, "The asset's file does not exist or cannot be read.")

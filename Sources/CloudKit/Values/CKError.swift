@@ -1,5 +1,4 @@
 import Foundation
-import StrataModel
 
 /// The reason why an operation, or one item of it, failed.
 ///

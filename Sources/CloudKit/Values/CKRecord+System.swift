@@ -1,7 +1,6 @@
 import Foundation
 import StrataModel
 import StrataStore
-import StrataViews
 
 extension CKRecord {
     private var metadata: RecordFields.Origin { withFields { $0.metadata } }

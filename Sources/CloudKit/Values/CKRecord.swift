@@ -1,6 +1,4 @@
 import Foundation
-import StrataModel
-import StrataStore
 import StrataSystem
 
 /// A set of values under keys, saved and fetched as a whole.

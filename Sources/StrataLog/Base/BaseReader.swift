@@ -91,13 +91,7 @@ package struct BaseReader {
     }
 
     private func check(end: Block) throws {
-        let numbers = end.bytes.withUnsafeBytes { bytes in
-            bytes.count == 16
-                ? (
-                    UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)),
-                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-                ) : (UInt64.max, UInt64.max)
-        }
+        let numbers = end.endNumbers() ?? (.max, .max)
         guard numbers == (count, UInt64(position)), position == window.limit, end.header.first == horizon.offset,
             end.header.chain == horizon.chain, end.header.time == header.time
         else {

@@ -77,11 +77,7 @@ extension LogReader {
     private static func isMark(_ segment: SegmentFile, _ file: any File, endingAt limit: Int) throws -> Bool {
         let position = limit - LogFormat.frameHeaderBytes
         let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
-        guard bytes.count == LogFormat.frameHeaderBytes else { return false }
-        return bytes.withUnsafeBytes { bytes in
-            let decoded = FrameHeader.decode(bytes, salt: segment.header.salt, position: position)
-            if case .valid(let header) = decoded { return header.kind == .mark }
-            return false
-        }
+        let frame = bytes.withUnsafeBytes { FrameHeader(valid: $0, salt: segment.header.salt, position: position) }
+        return frame?.kind == .mark
     }
 }

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// A writer's announcement to readers in other processes, in `log/tail`: a hint, never authoritative (docs/format.md
 /// §26).
@@ -49,19 +48,9 @@ struct TailHint: Sendable, Equatable {
             ]
         ).encoded()
     }
+}
 
-    init(
-        storeID: Identifier, durableEnd: Position, end: Position, bootID: Identifier, processIdentifier: Int32,
-        opened: Int64
-    ) {
-        self.storeID = storeID
-        self.durableEnd = durableEnd
-        self.end = end
-        self.bootID = bootID
-        self.processIdentifier = processIdentifier
-        self.opened = opened
-    }
-
+extension TailHint {
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.tailMagic, path: path)
         try block.requireKnown(Tag.all, path: path)

@@ -29,13 +29,15 @@ package struct FrameHeader: Sendable, Equatable {
         undurable < UInt32.max && offset >= UInt64(undurable) ? offset - UInt64(undurable) : nil
     }
 
+    /// The checksum of the header of a frame or block, which has these bytes except for the last four, at `position`.
     static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
-        withUnsafeTemporaryAllocation(byteCount: 12 + 60, alignment: 8) { bytes in
+        // The capacity is a constant, so that the bytes are on the stack.
+        withUnsafeTemporaryAllocation(byteCount: 12 + LogFormat.frameHeaderBytes, alignment: 8) { bytes in
             bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
             bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
             UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<60]))
-            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header.dropLast(4)))
+            return CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<(8 + header.count)]))
         }
     }
 
@@ -127,5 +129,15 @@ package struct FrameHeader: Sendable, Equatable {
             guard rawLength <= LogFormat.maximumPieceBytes, stored >= 0 else { return false }
             return codec == .stored ? stored == Int(rawLength) : stored < Int(rawLength)
         }
+    }
+}
+
+extension FrameHeader {
+    /// Nil if the bytes are fewer than 64, or not a valid header.
+    init?(valid bytes: UnsafeRawBufferPointer, salt: UInt32, position: Int) {
+        guard bytes.count == LogFormat.frameHeaderBytes,
+            case .valid(let header) = Self.decode(bytes, salt: salt, position: position)
+        else { return nil }
+        self = header
     }
 }

@@ -16,11 +16,6 @@ struct HeaderBlock: Sendable, Equatable {
     /// As read from disk; 0 in a block that was not decoded.
     private(set) var checksum: UInt32 = 0
 
-    init(magic: String, fields: [Field]) {
-        self.magic = magic
-        self.fields = fields
-    }
-
     /// - Parameter size: the size to pad to; nil for the smallest possible.
     func encoded(size: Int? = nil, version: UInt16 = LogFormat.version) -> [UInt8] {
         var writer = ByteWriter(reserving: size ?? 256)
@@ -41,32 +36,6 @@ struct HeaderBlock: Sendable, Equatable {
         let checksum = writer.bytes.withUnsafeBytes { CRC32C.checksum($0) }
         writer.overwrite(checksum, at: 12)
         return writer.bytes
-    }
-
-    /// - Parameter bytes: the beginning of the file, with as much of the block as the file has.
-    init(decoding bytes: [UInt8], magic: String, path: String) throws {
-        self.magic = magic
-        fields = []
-        guard bytes.count >= LogFormat.headerBlockPreludeBytes, bytes.starts(with: magic.utf8) else {
-            throw StrataError(
-                .wrongMagic, "The file's content does not match its name.",
-                .init(
-                    position: 0, path: path, expected: "\"\(magic)\"",
-                    found: Self.printable(bytes.prefix(8), fileBytes: bytes.count)))
-        }
-        let size = try bytes.withUnsafeBytes { try Self.checkedSize($0, path: path) }
-        checksum = try bytes.withUnsafeBytes { try Self.verifyChecksum($0, size: size, path: path) }
-        let version = UInt16(bytes[8]) | UInt16(bytes[9]) << 8
-        guard version == LogFormat.version else {
-            throw StrataError(
-                .newerFormat, "The file has another version of the format; use a release of Strata that supports it.",
-                .init(position: 8, path: path, expected: "version \(LogFormat.version)", found: "version \(version)"))
-        }
-        do { fields = try bytes.withUnsafeBytes { try Self.decodeFields($0, size: size) } } catch let error
-            as StrataError
-        {
-            throw error.located(path: path)
-        }
     }
 
     private static func checkedSize(_ bytes: UnsafeRawBufferPointer, path: String) throws -> Int {
@@ -152,6 +121,34 @@ struct HeaderBlock: Sendable, Equatable {
         if bytes.isEmpty { return "an empty file" }
         let digits = bytes.map { hexadecimal($0) }.joined(separator: " ")
         return "\(digits) in a file of \(fileBytes) bytes"
+    }
+}
+
+extension HeaderBlock {
+    /// - Parameter bytes: the beginning of the file, with as much of the block as the file has.
+    init(decoding bytes: [UInt8], magic: String, path: String) throws {
+        self.magic = magic
+        fields = []
+        guard bytes.count >= LogFormat.headerBlockPreludeBytes, bytes.starts(with: magic.utf8) else {
+            throw StrataError(
+                .wrongMagic, "The file's content does not match its name.",
+                .init(
+                    position: 0, path: path, expected: "\"\(magic)\"",
+                    found: Self.printable(bytes.prefix(8), fileBytes: bytes.count)))
+        }
+        let size = try bytes.withUnsafeBytes { try Self.checkedSize($0, path: path) }
+        checksum = try bytes.withUnsafeBytes { try Self.verifyChecksum($0, size: size, path: path) }
+        let version = UInt16(bytes[8]) | UInt16(bytes[9]) << 8
+        guard version == LogFormat.version else {
+            throw StrataError(
+                .newerFormat, "The file has another version of the format; use a release of Strata that supports it.",
+                .init(position: 8, path: path, expected: "version \(LogFormat.version)", found: "version \(version)"))
+        }
+        do { fields = try bytes.withUnsafeBytes { try Self.decodeFields($0, size: size) } } catch let error
+            as StrataError
+        {
+            throw error.located(path: path)
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// The constants of the format (docs/format.md). A test compares the page with them.
 package enum LogFormat {
     package static let version: UInt16 = 1

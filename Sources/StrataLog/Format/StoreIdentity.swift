@@ -73,13 +73,6 @@ struct FloorMark: Sendable, Equatable {
     /// True if a base replaces the discarded commits.
     var hasBase = false
 
-    init(storeID: Identifier, position: Position, time: Int64, hasBase: Bool = false) {
-        self.storeID = storeID
-        self.position = position
-        self.time = time
-        self.hasBase = hasBase
-    }
-
     /// Reads the store's `FLOOR`; nil if no history was discarded.
     static func read(_ paths: StorePaths, _ files: any FileSystem) throws -> FloorMark? {
         guard try files.exists(paths.floor) else { return nil }
@@ -96,7 +89,9 @@ struct FloorMark: Sendable, Equatable {
             ] + (hasBase ? [.init(Tag.hasBase, 1 as UInt32)] : [])
         ).encoded()
     }
+}
 
+extension FloorMark {
     init(decoding bytes: [UInt8], path: String) throws {
         let block = try HeaderBlock(decoding: bytes, magic: LogFormat.floorMagic, path: path)
         try block.requireKnown(Tag.all, path: path)

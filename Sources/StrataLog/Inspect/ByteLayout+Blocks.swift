@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 extension ByteLayout {
     /// Takes apart a block of a sealed segment or base whose header is valid. The body, which is mostly compressed,

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 extension ByteLayout {
     /// Takes apart a frame whose header is valid.

@@ -5,7 +5,7 @@ import StrataSystem
 package struct StoredPiece: Sendable {
     package enum Content: Sendable {
         case frame(FrameHeader)
-        case block(StoredBlock)
+        case block(BlockHeader)
         case nothing(isZero: Bool)
     }
 
@@ -21,7 +21,7 @@ package struct StoredPiece: Sendable {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part:
             header.offset...header.offset
-        case .block(let block) where block.kind == "commits" && block.count > 0 && block.first <= Version.maximumOffset:
+        case .block(let block) where block.kind == .commits && block.count > 0 && block.first <= Version.maximumOffset:
             block.first...block.first + UInt64(block.count) - 1
         default: nil
         }
@@ -32,40 +32,10 @@ package struct StoredPiece: Sendable {
         switch content {
         case .frame(let header) where header.kind == .commit || header.kind == .part: header.witnessedOffset
         case .frame(let header): header.offset
-        case .block(let block) where block.kind == "end": block.first
+        case .block(let block) where block.kind == .end: block.first
         case .block: offsets?.upperBound
         case .nothing: nil
         }
-    }
-}
-
-/// The 48 bytes before a block's body (docs/format.md §25).
-package struct StoredBlock: Sendable, Equatable {
-    /// `commits`, `changes`, `filter`, `names`, `index`, `end` or `state`.
-    package var kind: String
-    package var codec: FrameHeader.Codec
-    /// For commits, the first one's offset; for an end, the last one's; for a state, the number of the payload in its
-    /// base; for changes, a zone.
-    package var first: UInt64
-    package var count: UInt32
-    package var rawLength: UInt32
-    package var storedLength: UInt32
-    package var chain: UInt32
-    package var time: Int64
-    package var bodyChecksum: UInt32
-    package var hasErasures: Bool
-
-    init(_ header: BlockHeader) {
-        kind = "\(header.kind)"
-        codec = header.codec
-        first = header.first
-        count = header.count
-        rawLength = header.rawLength
-        storedLength = header.storedLength
-        chain = header.chain
-        time = header.time
-        bodyChecksum = header.bodyChecksum
-        hasErasures = header.hasErasures
     }
 }
 
@@ -146,6 +116,10 @@ package struct StoredPieceWalk {
         return StoredPiece(range: start..<end, content: .nothing(isZero: other >= end))
     }
 
+    func bytes(of piece: StoredPiece) throws -> [UInt8] {
+        Array(try window.bytes(at: piece.range.lowerBound, count: piece.range.count))
+    }
+
     private static func isMagic(_ word: UInt64) -> Bool {
         [LogFormat.frameMagic, BlockHeader.magic].contains(UInt32(truncatingIfNeeded: word))
     }
@@ -160,9 +134,7 @@ package struct StoredPieceWalk {
 
     private func frame(at position: Int, _ salt: UInt32) throws -> StoredPiece? {
         let head = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
-        guard head.count == LogFormat.frameHeaderBytes,
-            case .valid(let header) = FrameHeader.decode(head, salt: salt, position: position)
-        else { return nil }
+        guard let header = FrameHeader(valid: head, salt: salt, position: position) else { return nil }
         let bytes = try window.bytes(at: position, count: header.frameBytes)
         var piece = StoredPiece(range: position..<position + bytes.count, content: .frame(header))
         do {
@@ -176,7 +148,7 @@ package struct StoredPieceWalk {
         let head = try window.bytes(at: position, count: BlockHeader.byteCount)
         guard let header = try? BlockHeader(decoding: head, salt: salt, position: position) else { return nil }
         let bytes = try window.bytes(at: position, count: header.blockBytes)
-        var piece = StoredPiece(range: position..<position + bytes.count, content: .block(StoredBlock(header)))
+        var piece = StoredPiece(range: position..<position + bytes.count, content: .block(header))
         do { _ = try Block(decoding: bytes, salt: salt, position: position) } catch let error as StrataError {
             piece.problem = error.located(path: path)
         }

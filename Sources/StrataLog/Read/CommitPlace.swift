@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// The place of a commit on the medium.

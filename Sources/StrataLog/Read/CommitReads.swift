@@ -1,5 +1,3 @@
-import StrataModel
-
 /// Reads single commits in the order of their offsets, and those that are close together in one pass.
 ///
 /// ```swift

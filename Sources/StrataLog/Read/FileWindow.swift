@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Reads a file mostly forward, in large pieces.

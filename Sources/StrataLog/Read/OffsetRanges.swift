@@ -36,10 +36,6 @@ package struct OffsetRanges: Sendable, Equatable, CustomStringConvertible {
         ranges.insert(merged, at: place)
     }
 
-    package mutating func formUnion(_ other: OffsetRanges) {
-        for range in other.ranges { insert(range) }
-    }
-
     /// Returns the offsets of `range` that are not in the set.
     package func missing(in range: ClosedRange<UInt64>) -> OffsetRanges {
         var missing = OffsetRanges()

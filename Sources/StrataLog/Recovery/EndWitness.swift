@@ -103,12 +103,9 @@ struct CheckpointMark: Equatable {
     var storeID: Identifier
     /// The last commit that is folded into the checkpoint.
     var position: Position
+}
 
-    init(storeID: Identifier, position: Position) {
-        self.storeID = storeID
-        self.position = position
-    }
-
+extension CheckpointMark {
     /// Decodes a slot; returns nil if it is empty, damaged, or of another version.
     init?(decoding slot: [UInt8]) {
         guard slot.count == Self.slotBytes, slot.starts(with: Self.magic.utf8) else { return nil }

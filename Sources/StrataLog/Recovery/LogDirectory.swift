@@ -49,7 +49,7 @@ struct LogDirectory {
         return LogDirectory(identity: identity, floor: floor, segments: segments, leftovers: leftovers)
     }
 
-    private static func names(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+    static func names(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
         do {
             return try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
         } catch let error as StrataError where error.code == .notFound {
@@ -57,7 +57,7 @@ struct LogDirectory {
         }
     }
 
-    private static func bases(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
+    static func bases(_ paths: StorePaths, _ files: any FileSystem) throws -> [UInt64] {
         try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
     }
 
@@ -118,22 +118,18 @@ struct LogDirectory {
         let position = last & ~(LogFormat.frameAlignment - 1) + LogFormat.frameAlignment - LogFormat.frameHeaderBytes
         guard position >= header.byteCount else { return nil }
         let bytes = try file.read(count: LogFormat.frameHeaderBytes, at: position)
-        guard bytes.count == LogFormat.frameHeaderBytes else { return nil }
-        return try bytes.withUnsafeBytes { bytes in
-            guard case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: position),
-                frame.kind == .seal
-            else { return nil }
-            let possible = header.firstOffset - 1...Version.maximumOffset
-            guard possible.contains(frame.offset) else {
-                throw StrataError(
-                    .brokenSequence, "A seal names an invalid last offset for its segment.",
-                    .init(
-                        segment: header.firstOffset, position: UInt64(position), path: file.path,
-                        expected: "\(possible.lowerBound) to \(possible.upperBound)", found: "\(frame.offset)"))
-            }
-            return SegmentFile.Seal(
-                end: Position(offset: frame.offset, chain: frame.chain), time: frame.time, position: position)
+        let frame = bytes.withUnsafeBytes { FrameHeader(valid: $0, salt: header.salt, position: position) }
+        guard let frame, frame.kind == .seal else { return nil }
+        let possible = header.firstOffset - 1...Version.maximumOffset
+        guard possible.contains(frame.offset) else {
+            throw StrataError(
+                .brokenSequence, "A seal names an invalid last offset for its segment.",
+                .init(
+                    segment: header.firstOffset, position: UInt64(position), path: file.path,
+                    expected: "\(possible.lowerBound) to \(possible.upperBound)", found: "\(frame.offset)"))
         }
+        return SegmentFile.Seal(
+            end: Position(offset: frame.offset, chain: frame.chain), time: frame.time, position: position)
     }
 
     /// Searches from the end, where a closed segment has at most zeros that were written ahead.

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// Judges the place where reading a segment stopped. docs/format.md §10 has the same table in words.
 ///
 /// | place | rest zero | witness | newest | verdict |

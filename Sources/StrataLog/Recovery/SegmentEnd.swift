@@ -17,22 +17,6 @@ struct SegmentEnd {
     var time: Int64
     var endsWithMark: Bool
 
-    /// The end of a sealed segment, which needs no reading; nil for any other segment.
-    init?(ofSealed segment: SegmentFile) {
-        guard segment.header.form == .blocks, let seal = segment.seal else { return nil }
-        self.init(
-            kind: .closed, position: seal.position + BlockHeader.endBlockBytes, end: seal.end, time: seal.time,
-            endsWithMark: false)
-    }
-
-    init(kind: Kind, position: Int, end: Position, time: Int64, endsWithMark: Bool) {
-        self.kind = kind
-        self.position = position
-        self.end = end
-        self.time = time
-        self.endsWithMark = endsWithMark
-    }
-
     /// The content of a closed segment's last 64 bytes, which are a seal frame or an end block.
     var seal: SegmentFile.Seal {
         SegmentFile.Seal(end: end, time: time, position: position - LogFormat.frameHeaderBytes)
@@ -98,6 +82,16 @@ struct SegmentEnd {
         case (_, .seal): return StrataError(.brokenSequence, "A closed segment has bytes after its end.", context)
         default: return StrataError(.brokenSequence, "A synced commit is missing.", context)
         }
+    }
+}
+
+extension SegmentEnd {
+    /// The end of a sealed segment, which needs no reading; nil for any other segment.
+    init?(ofSealed segment: SegmentFile) {
+        guard segment.header.form == .blocks, let seal = segment.seal else { return nil }
+        self.init(
+            kind: .closed, position: seal.position + BlockHeader.endBlockBytes, end: seal.end, time: seal.time,
+            endsWithMark: false)
     }
 }
 

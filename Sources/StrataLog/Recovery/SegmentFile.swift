@@ -24,8 +24,4 @@ struct SegmentFile: Sendable {
 
     /// True if the segment is closed, and not sealed yet.
     var isToBeSealed: Bool { header.form == .frames && seal != nil }
-
-    func contains(_ offset: UInt64) -> Bool {
-        offset >= firstOffset && offset <= seal?.end.offset ?? UInt64.max
-    }
 }

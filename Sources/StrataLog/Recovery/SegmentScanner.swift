@@ -306,12 +306,8 @@ extension SegmentScanner {
             let found = try window.firstWord(from: place) { UInt32(truncatingIfNeeded: $0) == LogFormat.frameMagic }
             guard let found else { return false }
             let bytes = try window.bytes(at: found, count: LogFormat.frameHeaderBytes)
-            if bytes.count == LogFormat.frameHeaderBytes,
-                case .valid(let header) = FrameHeader.decode(bytes, salt: segment.salt, position: found),
-                header.witnessedOffset ?? 0 >= nextOffset
-            {
-                return true
-            }
+            let header = FrameHeader(valid: bytes, salt: segment.salt, position: found)
+            if header?.witnessedOffset ?? 0 >= nextOffset { return true }
             place = found + 8
         }
     }

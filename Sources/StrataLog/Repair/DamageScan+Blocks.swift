@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// Segments of form 2.
 extension DamageScan {

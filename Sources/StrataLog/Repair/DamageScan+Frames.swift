@@ -107,9 +107,8 @@ extension DamageScan {
         // The seal may be there, with the fault after it.
         let place = whole.position - LogFormat.frameHeaderBytes
         let bytes = try window.bytes(at: place, count: LogFormat.frameHeaderBytes)
-        if case .valid(let frame) = FrameHeader.decode(bytes, salt: header.salt, position: place), frame.kind == .seal {
-            seal.position = place
-        }
+        let frame = FrameHeader(valid: bytes, salt: header.salt, position: place)
+        if frame?.kind == .seal { seal.position = place }
         return seal
     }
 

@@ -20,14 +20,6 @@ extension DamageScan {
         if count > 0 { extent.bytes.append(.init(path: path, range: 0..<count)) }
     }
 
-    func segmentNames() throws -> [UInt64] {
-        do {
-            return try files.list(paths.log).compactMap(LogFormat.firstOffset(ofSegmentNamed:)).sorted()
-        } catch let error as StrataError where error.code == .notFound {
-            return []
-        }
-    }
-
     mutating func readFloor() throws {
         do {
             guard let mark = try FloorMark.read(paths, files) else { return try checkNoFloorIsNeeded() }
@@ -54,7 +46,7 @@ extension DamageScan {
     /// Segments are removed only once `FLOOR` names the base that replaces them. If they do not begin at 1 and a base
     /// replaces the preceding commits, then it is `FLOOR` that is missing.
     private mutating func checkNoFloorIsNeeded() throws {
-        guard let first = try segmentNames().first, first > 1, let mend = try floorBySegments(),
+        guard let first = try LogDirectory.names(paths, files).first, first > 1, let mend = try floorBySegments(),
             case .floor(let mark) = mend, mark.hasBase,
             // A compaction may just have written it; then files that were listed before are gone, which is noticed.
             try !files.exists(paths.floor)
@@ -73,7 +65,7 @@ extension DamageScan {
     /// Derives the floor from the start of the segments, if they follow one another without a gap.
     private func floorBySegments() throws -> RepairStep? {
         var headers: [SegmentHeader] = []
-        for name in try segmentNames() {
+        for name in try LogDirectory.names(paths, files) {
             let file = try files.open(paths.segment(name), .read)
             defer { file.close() }
             guard let header = try? SegmentHeader.read(file), header.firstOffset == name,
@@ -84,7 +76,7 @@ extension DamageScan {
         }
         guard let first = headers.first else { return nil }
         if first.firstOffset == 1 { return .noFloor }
-        let bases = try files.list(paths.log).compactMap(LogFormat.horizon(ofBaseNamed:)).sorted()
+        let bases = try LogDirectory.bases(paths, files)
         if let horizon = bases.last {
             guard horizon >= first.before.offset, let base = try wholeBase(horizon, first.storeID) else { return nil }
             return .floor(base)

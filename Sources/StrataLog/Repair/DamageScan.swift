@@ -84,7 +84,7 @@ struct DamageScan {
         witnesses = try EndWitness.all(paths, files)
         try readIdentity()
         // Names first: a trim in between leaves names of files that are gone, which is noticed.
-        let listed = try segmentNames()
+        let listed = try LogDirectory.names(paths, files)
         try readFloor()
         let offset = floor?.position.offset ?? 0
         for (index, name) in listed.enumerated() {
@@ -223,10 +223,7 @@ struct DamageScan {
         guard bytes.count == LogFormat.frameHeaderBytes else { return false }
         return bytes.withUnsafeBytes { bytes in
             if header.form == .frames {
-                if case .valid = FrameHeader.decode(bytes, salt: header.salt, position: header.byteCount) {
-                    return true
-                }
-                return false
+                return FrameHeader(valid: bytes, salt: header.salt, position: header.byteCount) != nil
             }
             let head = UnsafeRawBufferPointer(rebasing: bytes[..<BlockHeader.byteCount])
             return (try? BlockHeader(decoding: head, salt: header.salt, position: header.byteCount)) != nil

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The findings after a damaged place.
 struct FoundBehind {
@@ -71,10 +70,7 @@ struct FrameSearch {
 
     private func frame(at position: Int) throws -> FrameHeader? {
         let bytes = try window.bytes(at: position, count: LogFormat.frameHeaderBytes)
-        guard bytes.count == LogFormat.frameHeaderBytes,
-            case .valid(let header) = FrameHeader.decode(bytes, salt: segment.salt, position: position),
-            header.offset <= Version.maximumOffset
-        else { return nil }
-        return header
+        let header = FrameHeader(valid: bytes, salt: segment.salt, position: position)
+        return header.flatMap { $0.offset <= Version.maximumOffset ? $0 : nil }
     }
 }

@@ -82,18 +82,7 @@ struct RepairWriter {
         defer { source.close() }
         let copy = try files.open(draft, .create)
         defer { copy.close() }
-        let size = try source.size()
-        var position = try copy.shareContent(of: source) ? size : 0
-        while position < size {
-            let bytes = try source.read(count: min(1 << 20, size - position), at: position)
-            guard !bytes.isEmpty else {
-                throw StrataError(
-                    .inputOutput, "A file was truncated while it was read.",
-                    .init(position: UInt64(position), path: path, expected: "\(size) bytes"))
-            }
-            try copy.write(bytes, at: position)
-            position += bytes.count
-        }
+        if try !copy.shareContent(of: source) { try copy.copyContent(of: source, 0..<source.size()) }
         try copy.sync()
         try files.rename(draft, to: target)
     }

@@ -47,6 +47,31 @@ struct Block: Sendable {
         }
     }
 
+    /// Returns the two numbers of an end block; nil if the body has another size.
+    func endNumbers() -> (first: UInt64, second: UInt64)? {
+        guard bytes.count == 16 else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            (
+                UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+
+    /// Returns the names of a block of names.
+    func internedNames() throws -> [InternedName] {
+        try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            let names = try (0..<header.count).map { _ in
+                let count = try reader.readVarint("the length of a name")
+                let body = try reader.readRange(count: count, "a name")
+                return try InternedName(decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: bytes[body])))
+            }
+            try reader.expectEnd("a block of names")
+            return names
+        }
+    }
+
     /// Returns an error about the content of the body.
     func malformed(_ message: StaticString, expected: String? = nil, found: String? = nil) -> StrataError {
         StrataError(.malformed, message, .init(position: UInt64(position), expected: expected, found: found))

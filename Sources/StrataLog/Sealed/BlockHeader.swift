@@ -2,8 +2,8 @@ import StrataModel
 import StrataSystem
 
 /// The 48 bytes before the body of every block of a sealed segment (docs/format.md §25).
-struct BlockHeader: Sendable, Equatable {
-    enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
+package struct BlockHeader: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable, CaseIterable { case commits = 1, changes, filter, names, index, end, state }
 
     static let byteCount = 48
     /// The size of a whole end block.
@@ -13,32 +13,24 @@ struct BlockHeader: Sendable, Equatable {
     static let maximumRawBytes = LogFormat.maximumCommitBytes + 4_096
     private static let erasuresFlag: UInt16 = 1
 
-    var kind: Kind
-    var codec: FrameHeader.Codec = .stored
+    package var kind: Kind
+    package var codec: FrameHeader.Codec = .stored
     /// For commits: true if data was erased from the payload of at least one.
-    var hasErasures = false
-    var first: UInt64 = 0
-    var count: UInt32 = 0
-    var rawLength: UInt32 = 0
-    var storedLength: UInt32 = 0
-    var chain: UInt32 = 0
-    var time: Int64 = 0
-    var bodyChecksum: UInt32 = 0
+    package var hasErasures = false
+    /// For commits, the first one's offset; for an end, the last one's; for a state, the number of the payload in its
+    /// base; for changes, a zone.
+    package var first: UInt64 = 0
+    package var count: UInt32 = 0
+    package var rawLength: UInt32 = 0
+    package var storedLength: UInt32 = 0
+    package var chain: UInt32 = 0
+    package var time: Int64 = 0
+    package var bodyChecksum: UInt32 = 0
 
     /// The size of header, body and padding.
     var blockBytes: Int { Self.byteCount + LogFormat.padded(Int(storedLength)) }
 
     init(kind: Kind) { self.kind = kind }
-
-    private static func checksum(_ header: UnsafeRawBufferPointer, salt: UInt32, position: Int) -> UInt32 {
-        withUnsafeTemporaryAllocation(byteCount: 12 + 44, alignment: 8) { bytes in
-            bytes.storeBytes(of: salt.littleEndian, as: UInt32.self)
-            bytes.storeBytes(of: UInt64(position).littleEndian, toByteOffset: 4, as: UInt64.self)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[12...])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: header[..<44]))
-            return CRC32C.checksum(UnsafeRawBufferPointer(bytes))
-        }
-    }
 
     /// Writes the 48 bytes; `position` is their place in the file.
     func encode(into target: UnsafeMutableRawBufferPointer, salt: UInt32, position: Int) {
@@ -55,7 +47,7 @@ struct BlockHeader: Sendable, Equatable {
         target.storeBytes(of: chain.littleEndian, toByteOffset: 28, as: UInt32.self)
         target.storeBytes(of: time.littleEndian, toByteOffset: 32, as: Int64.self)
         target.storeBytes(of: bodyChecksum.littleEndian, toByteOffset: 40, as: UInt32.self)
-        let checksum = Self.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
+        let checksum = FrameHeader.checksum(UnsafeRawBufferPointer(target), salt: salt, position: position)
         target.storeBytes(of: checksum.littleEndian, toByteOffset: 44, as: UInt32.self)
     }
 
@@ -82,7 +74,7 @@ struct BlockHeader: Sendable, Equatable {
                 found: hexadecimal(magic))
         }
         let stored = number(44, UInt32.self)
-        let checksum = Self.checksum(bytes, salt: salt, position: position)
+        let checksum = FrameHeader.checksum(bytes, salt: salt, position: position)
         guard stored == checksum else {
             throw error(
                 .badChecksum, "The checksum of a block's header does not match.", expected: hexadecimal(checksum),

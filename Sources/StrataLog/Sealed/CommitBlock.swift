@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The commits of a block, as a table (docs/format.md §25): a commit is found without reading those before it.
 // A class, because cursors pass it on with every commit.

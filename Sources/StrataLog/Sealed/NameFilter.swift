@@ -1,6 +1,3 @@
-import StrataModel
-import StrataSystem
-
 /// Determines which records a sealed segment does not touch (docs/format.md §25, "Filter").
 enum NameFilter {
     static let groupBytes = 64

@@ -8,12 +8,9 @@ struct OriginalPayload: Sendable, Equatable {
 
     var byteCount: UInt64
     var checksum: UInt32
+}
 
-    init(byteCount: UInt64, checksum: UInt32) {
-        self.byteCount = byteCount
-        self.checksum = checksum
-    }
-
+extension OriginalPayload {
     init(of payload: ArraySlice<UInt8>) {
         byteCount = UInt64(payload.count)
         checksum = payload.withUnsafeBytes { CRC32C.checksum($0) }

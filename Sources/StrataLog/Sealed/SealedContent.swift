@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The expected content of the blocks after a sealed segment's commits, computed from the commits, and the found
 /// content.
@@ -107,16 +106,7 @@ struct SealedContent {
     }
 
     private mutating func addNames(_ block: Block, _ range: Range<Int>) throws {
-        try block.bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            for _ in 0..<block.header.count {
-                let count = try reader.readVarint("the length of a name")
-                let body = try reader.readRange(count: count, "a name")
-                let name = try InternedName(decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: bytes[body])))
-                names[UsedNames.Key(name.name.namespace, name.ordinal)] = name
-            }
-            try reader.expectEnd("a block of names")
-        }
+        for name in try block.internedNames() { names[UsedNames.Key(name.name.namespace, name.ordinal)] = name }
         seen.names.append(.init(range: range, count: UInt64(block.header.count)))
     }
 
@@ -143,12 +133,8 @@ struct SealedContent {
                 .malformed, "The index of a sealed segment does not match its blocks.",
                 at: storedIndex.position)
         }
-        let places = [UInt64(storedIndex.position), UInt64(fileBytes)]
-        let named = end.bytes.withUnsafeBytes { bytes in
-            stride(from: 0, to: bytes.count & ~7, by: 8)
-                .map { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
-        }
-        guard named == places, end.header.first == last.offset, end.header.chain == last.chain,
+        let places = (UInt64(storedIndex.position), UInt64(fileBytes))
+        guard end.endNumbers() ?? (0, 0) == places, end.header.first == last.offset, end.header.chain == last.chain,
             end.header.time == time, end.header.count == UInt32(clamping: last.offset - header.firstOffset + 1)
         else {
             throw error(

@@ -7,12 +7,19 @@ final class SealedSegment: Sendable {
     let index: SealedIndex
     private let file: any File
     private let cache: BlockCache
+    private let closesFile: Bool
 
-    /// - Parameter index: the index that was read from the same file before.
-    init(_ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil) throws {
+    /// - Parameters:
+    ///   - index: the index that was read from the same file before.
+    ///   - closesFile: false if the file has another owner.
+    init(
+        _ segment: SegmentFile, _ file: any File, _ cache: BlockCache, index known: SealedIndex? = nil,
+        closesFile: Bool = true
+    ) throws {
         self.segment = segment
         self.file = file
         self.cache = cache
+        self.closesFile = closesFile
         guard let seal = segment.seal else {
             preconditionFailure("the end of a sealed segment is known once its directory was read")
         }
@@ -31,7 +38,9 @@ final class SealedSegment: Sendable {
         }
     }
 
-    deinit { file.close() }
+    deinit {
+        if closesFile { file.close() }
+    }
 
     // MARK: The end
 
@@ -55,14 +64,11 @@ final class SealedSegment: Sendable {
     }
 
     private static func check(_ end: Block, _ header: SegmentHeader, fileBytes: Int) throws {
-        let named =
-            end.bytes.count == 16
-            ? end.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self) } : 0
-        guard UInt64(littleEndian: named) == UInt64(fileBytes) else {
+        let named = end.endNumbers()?.second ?? 0
+        guard named == UInt64(fileBytes) else {
             throw end.malformed(
                 "The end of a sealed segment states a size that differs from the file's.",
-                expected: "\(UInt64(littleEndian: named)) bytes",
-                found: "\(fileBytes)")
+                expected: "\(named) bytes", found: "\(fileBytes)")
         }
         let offsets = header.firstOffset...Version.maximumOffset
         guard offsets.contains(end.header.first), end.header.time >= header.timeBefore,
@@ -77,16 +83,16 @@ final class SealedSegment: Sendable {
 
     private static func indexPosition(_ segment: SegmentFile, _ file: any File, endingAt limit: Int) throws -> Int {
         let end = try block(of: segment, in: file, at: limit..<limit + BlockHeader.endBlockBytes, kind: .end)
-        let position = end.bytes.count == 16 ? end.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } : 0
+        let position = end.endNumbers()?.first ?? 0
         let places = UInt64(segment.header.byteCount)..<UInt64(limit)
-        guard places.contains(UInt64(littleEndian: position)) else {
+        guard places.contains(position) else {
             throw located(
                 segment,
                 end.malformed(
                     "The end of a sealed segment has an invalid position of the index.", expected: "\(places)",
-                    found: "\(UInt64(littleEndian: position))"))
+                    found: "\(position)"))
         }
-        return Int(UInt64(littleEndian: position))
+        return Int(position)
     }
 
     // MARK: Blocks
@@ -239,17 +245,7 @@ final class SealedSegment: Sendable {
         var names: [InternedName] = []
         for entry in index.names {
             let block = try block(entry.range, .names, isKept: false)
-            try Self.located(segment) {
-                try block.bytes.withUnsafeBytes { bytes in
-                    var reader = ByteReader(bytes)
-                    for _ in 0..<block.header.count {
-                        let count = try reader.readVarint("the length of a name")
-                        let body = try reader.readRange(count: count, "a name")
-                        names.append(try InternedName(decoding: ArraySlice(bytes[body])))
-                    }
-                    try reader.expectEnd("a block of names")
-                }
-            }
+            names += try Self.located(segment) { try block.internedNames() }
         }
         return names
     }

@@ -197,17 +197,7 @@ private struct LogOpener {
     /// The process that wrote it may have ended before its sync, or after a failed one. Then the bytes are in memory
     /// only, and the operating system may consider them written, so that a sync alone would do nothing.
     private func makeDurable(_ file: any File, _ range: Range<Int>) throws {
-        var position = range.lowerBound
-        while position < range.upperBound {
-            let bytes = try file.read(count: min(1 << 20, range.upperBound - position), at: position)
-            guard !bytes.isEmpty else {
-                throw StrataError(
-                    .inputOutput, "A file was truncated while it was read.",
-                    .init(position: UInt64(position), path: file.path, expected: "\(range.upperBound) bytes"))
-            }
-            try file.write(bytes, at: position)
-            position += bytes.count
-        }
+        try file.copyContent(of: file, range)
         try file.sync()
     }
 

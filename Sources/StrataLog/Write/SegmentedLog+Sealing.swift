@@ -84,7 +84,7 @@ extension SegmentedLog {
 
     /// Reads the draft as readers will: it replaces the only copy of commits, and must be whole.
     func verifyDraft(_ sealed: SegmentFile, _ draft: any File, pulse: () throws -> Void = {}) throws {
-        let copy = try SealedSegment(sealed, SharedFile(draft), BlockCache())
+        let copy = try SealedSegment(sealed, draft, BlockCache(), closesFile: false)
         var cursor = try SealedSegment.Cursor(copy, from: sealed.firstOffset, checksChain: true)
         var end = sealed.header.before
         while let commit = try cursor.next() {
@@ -123,12 +123,3 @@ extension SegmentedLog {
 
 /// Thrown in the middle of a segment when sealing ends, so that a log is closed without waiting for the rest.
 struct SealingStopped: Error {}
-
-/// A file that its owner closes.
-private final class SharedFile: ForwardingFile {
-    let file: any File
-
-    init(_ file: any File) { self.file = file }
-
-    func close() {}
-}

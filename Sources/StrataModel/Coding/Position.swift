@@ -4,7 +4,7 @@
 ///
 /// ```swift
 /// let seen = log.end
-/// for try await commit in log.changes(after: seen) { apply(commit) }
+/// var newer = try log.read(from: seen.offset + 1)
 /// ```
 public struct Position: Hashable, Sendable, CustomStringConvertible {
     /// The number of the commit; 0 is the position before the first.

@@ -155,6 +155,7 @@ extension StrataError.Code {
     public static let outOfRange = Self(rawValue: "outOfRange")
     public static let closed = Self(rawValue: "closed")
     public static let refusingWrites = Self(rawValue: "refusingWrites")
+    public static let viewsDamaged = Self(rawValue: "viewsDamaged")
     public static let onlyRead = Self(rawValue: "onlyRead")
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
 }

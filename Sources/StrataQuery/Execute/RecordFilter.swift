@@ -1,6 +1,5 @@
 import StrataModel
 import StrataTree
-import StrataViews
 
 /// A predicate prepared for many records: common comparisons examine encoded values, all others decode them first.
 indirect enum RecordFilter {

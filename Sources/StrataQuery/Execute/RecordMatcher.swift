@@ -1,5 +1,4 @@
 import StrataModel
-import StrataViews
 
 /// Decides whether a query's predicate holds for single records.
 ///

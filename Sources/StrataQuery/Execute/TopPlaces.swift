@@ -1,4 +1,3 @@
-import StrataModel
 import StrataTree
 
 /// The first of many places in an order (``SortEncoder``). The tie of a place identifies its record, which is not kept.

@@ -1,4 +1,3 @@
-import StrataModel
 import StrataViews
 
 /// Describes a plan in words.

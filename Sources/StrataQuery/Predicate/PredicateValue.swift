@@ -48,7 +48,7 @@ public enum PredicateValue: Sendable, Hashable {
     }
 
     /// The kind of fields with such values; nil for null, lists and opaque values.
-    var kind: FieldKind? {
+    package var kind: FieldKind? {
         switch self {
         case .string: .string
         case .int64: .int64

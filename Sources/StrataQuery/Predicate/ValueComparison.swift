@@ -58,7 +58,7 @@ struct ValueComparison {
         switch (whole, part) {
         case (.list(let elements), _): elements.contains { areEqual($0, part) }
         case (.string(let text), .string(let part)):
-            part.isEmpty || folded(text).utf8.contains(subsequence: folded(part).utf8)
+            Array(text.utf8).withUnsafeBytes { TextSearch(part, options).finds($0) }
         default: false
         }
     }
@@ -156,16 +156,5 @@ extension Int64 {
         if left >= 0x1p63 { return false }
         if left < -0x1p63 { return true }
         return Int64(left.rounded(.down)) < right
-    }
-}
-
-extension String.UTF8View {
-    fileprivate func contains(subsequence: String.UTF8View) -> Bool {
-        var start = startIndex
-        while distance(from: start, to: endIndex) >= subsequence.count {
-            if self[start...].starts(with: subsequence) { return true }
-            start = index(after: start)
-        }
-        return false
     }
 }

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// Keeps the newest message of each name, for all processes of a store. An ``ObjectStore`` is built on it.
 ///
 /// A name has words with dots between them. The keeper may lose an answer, give it late, and keep a message twice or

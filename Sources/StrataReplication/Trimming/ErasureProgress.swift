@@ -1,4 +1,3 @@
-import StrataLog
 import StrataModel
 import StrataSystem
 

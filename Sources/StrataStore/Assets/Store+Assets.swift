@@ -56,7 +56,7 @@ extension Store {
         // Pinned before the lookup, since a save from another device may replace the asset at any time.
         let pin = engine.assets.pin(asset)
         defer { withExtendedLifetime(pin) {} }
-        let record = try? snapshot().record(id, in: database, as: actor)
+        let record = try? newest.record(id, in: database, as: actor)
         guard let record, try record.assets.contains(asset) else {
             throw StrataError(
                 .assetFileNotFound, "The stored record does not have the asset: save the asset with its file.",

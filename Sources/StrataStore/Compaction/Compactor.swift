@@ -234,15 +234,10 @@ final class Compactor: Sendable {
 
     /// Returns a base that yields the state at its horizon, and that state.
     private func makeBase(_ horizon: UInt64, _ mayTakeMemory: Bool) throws -> (BaseDraft, Snapshot) {
-        let newest = pipeline.views.pages.snapshot()
-        let draft: BaseDraft
-        if newest.foldedOffset(ViewTree.records) == horizon {
-            do { draft = try write(newest) } catch let error as StrataError where Views.isDamage(error) {
-                // The next reader folds the views again; the log has everything.
-                draft = try write(try state(at: horizon, mayTakeMemory))
-            }
-        } else {
-            draft = try write(try state(at: horizon, mayTakeMemory))
+        let draft = try pipeline.live.reading {
+            let newest = pipeline.views.pages.snapshot()
+            let isNewest = newest.foldedOffset(ViewTree.records) == horizon
+            return try write(isNewest ? newest : state(at: horizon, mayTakeMemory))
         }
         do {
             return (draft, try state(of: try draft.read(), mayTakeMemory))

@@ -206,7 +206,7 @@ final class Notifier: @unchecked Sendable {
                 failuresInRow = 0
                 state.withLock { $0.isFailing = false }
             } catch {
-                // The next reader folds damaged views again; the commits since then are examined after that.
+                // Damaged views may be being folded again; the commits since then are examined after that.
                 isLoaded = false
                 endArrivals()
                 state.withLock { $0.isFailing = true }

@@ -32,7 +32,7 @@ extension Store {
                 .invalidArguments, "Key '\(key)': a value of kind \(value.kind) cannot be encrypted.",
                 rule: .encryptedValues)
         }
-        let place = SealedPlace(key, of: record, in: try snapshot().home(of: record.zone, in: database, as: actor))
+        let place = SealedPlace(key, of: record, in: try newest.home(of: record.zone, in: database, as: actor))
         return .sealed(try engine.keys.seal(try value.encoded(), at: place))
     }
 

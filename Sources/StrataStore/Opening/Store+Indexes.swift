@@ -63,19 +63,18 @@ extension Store {
         try gate.requireOpen()
         if log is any ReadOnlyLog { return (wrap(try engine.caughtUpSnapshot()), []) }
         for attempt in 1... {
-            let (trees, lag) = pipeline.indexedSnapshot()
-            do {
-                let limit =
-                    switch attempt {
-                    case 1: maximumTouched
-                    case ..<Self.catchUpAttempts: max(maximumTouched, Self.touchedWhileWaiting)
-                    default: Int.max
-                    }
-                if let touched = try lag.touched(in: trees, limit: limit) { return (wrap(trees), touched) }
-                pipeline.awaitCatchUp()
-            } catch let error as StrataError where Views.isDamage(error) && attempt < Self.catchUpAttempts {
-                _ = try pipeline.viewsWithout(trees, because: error)
+            let limit =
+                switch attempt {
+                case 1: maximumTouched
+                case ..<Self.catchUpAttempts: max(maximumTouched, Self.touchedWhileWaiting)
+                default: Int.max
+                }
+            let found = try pipeline.live.reading {
+                let (trees, lag) = pipeline.indexedSnapshot()
+                return try lag.touched(in: trees, limit: limit).map { (snapshot: wrap(trees), touched: $0) }
             }
+            if let found { return found }
+            pipeline.awaitCatchUp()
         }
         preconditionFailure("the last attempt must accept any number of touched records")
     }

@@ -183,8 +183,8 @@ public final class Store: Sendable {
     /// Returns the newest state. It includes all acknowledged commits.
     public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
 
-    /// The newest state, or a later one if one of its pages is damaged.
-    var newest: StoreSnapshot {
+    /// The newest state, or a later one if a page of it is damaged.
+    package var newest: StoreSnapshot {
         var newest = snapshot()
         newest.acceptsNewer = true
         return newest
@@ -207,11 +207,9 @@ public final class Store: Sendable {
         try log.sync()
     }
 
-    /// The number of times that a damaged page caused the state to be folded again since the store was opened, and the
-    /// last reason. Requests only wait for it, but the disk should no longer be trusted.
-    public var rebuilds: (count: Int, lastReason: StrataError?) {
-        pipeline.live.rebuildCount
-    }
+    /// The number of times that a damaged page caused the state to be folded again since the store was opened, at most
+    /// one, and the reason. The disk should no longer be trusted.
+    public var rebuilds: (count: Int, lastReason: StrataError?) { pipeline.live.rebuilds }
 
     /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait
     /// until this finishes.

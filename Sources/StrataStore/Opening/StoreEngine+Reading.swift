@@ -55,9 +55,7 @@ extension StoreEngine {
             let opened = try Views.openForReading(
                 past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
             return try opened.map { try engine(of: past, $0) }
-        } catch let error as StrataError
-            where Views.isDamage(error) || error.code == .outOfRange || error.code == .notFound
-        {
+        } catch is StrataError {
             // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
@@ -150,7 +148,7 @@ extension StoreEngine {
                 .invalidArgument, "Only a store that shows the past can be advanced.",
                 .init(expected: "a store opened as of an offset"))
         }
-        try refreshes.withLock { count in
+        try pipeline.live.refreshes.withLock { count in
             count += 1
             try body(past)
         }
@@ -159,7 +157,11 @@ extension StoreEngine {
     /// Folds the commits that another process has written since; returns true if there were any.
     func refresh() throws -> Bool {
         guard let log = log as? FollowerLog else { return false }
-        return try refreshes.withLock { count in
+        return try pipeline.live.reading { try refresh(log) }
+    }
+
+    private func refresh(_ log: FollowerLog) throws -> Bool {
+        try pipeline.live.refreshes.withLock { count in
             count += 1
             try reader.gate.requireOpen()
             // Commits that an earlier call found but could not fold must still be folded.
@@ -174,9 +176,7 @@ extension StoreEngine {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
                 }
-                pipeline.take(LiveViews.Replacement(again))
-            } catch let error as StrataError where Views.isDamage(error) {
-                _ = try pipeline.viewsWithout(before, because: error)
+                try pipeline.take(WorkingViews(views: again.views, checkpointer: nil), again.catchUp)
             }
             let newest = views.pages.snapshot()
             reader.publish(newest)
@@ -186,28 +186,20 @@ extension StoreEngine {
 
     /// Returns the newest state of a store that is only read, with indexes that show it.
     func caughtUpSnapshot() throws -> Snapshot {
-        try refreshes.withLock { _ in
-            for _ in 0..<Self.catchUpAttempts {
-                let views = views
+        try pipeline.live.reading {
+            try pipeline.live.refreshes.withLock { _ in
                 let newest = views.pages.snapshot()
                 var catchUp = pipeline.readIndexes
                 guard catchUp.base !== newest else { return newest }
-                do {
-                    let fork = views.pages.fork()
-                    while try catchUp.advance(fork, to: newest, limit: .max) {}
-                    let shown = try views.pages.publish(fork)
-                    reader.publish(shown)
-                    pipeline.readIndexes = IndexCatchUp(shown)
-                    return shown
-                } catch let error as StrataError where Views.isDamage(error) {
-                    _ = try pipeline.viewsWithout(newest, because: error)
-                }
+                let fork = views.pages.fork()
+                while try catchUp.advance(fork, to: newest, limit: .max) {}
+                let shown = try views.pages.publish(fork)
+                reader.publish(shown)
+                pipeline.readIndexes = IndexCatchUp(shown)
+                return shown
             }
-            return views.pages.snapshot()
         }
     }
-
-    private static let catchUpAttempts = 2
 }
 
 extension StoreEngine {

@@ -31,8 +31,6 @@ final class StoreEngine: Sendable {
     /// The states that are kept for readers of the past.
     let pasts: PastStates
     let pastLog: Lock<FollowerLog?> = Lock(nil)
-    /// Held while a thread folds what another process wrote; counts the refreshes.
-    let refreshes = Lock(0)
     let resumedErasure = Lock(false)
     var hasResumedErasure: Bool { resumedErasure.withLock(\.self) }
     /// Held during an erasure, and while the log is compacted; counts the erasures.
@@ -47,7 +45,7 @@ final class StoreEngine: Sendable {
 
     private init(
         _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, options: StoreOptions,
-        platform: Platform, rebuilder: ViewsRebuilder? = nil, opening: StoreOpening? = nil, assets: AssetStore,
+        platform: Platform, opening: StoreOpening? = nil, assets: AssetStore,
         keys: KeyRing, at path: String? = nil, pastOf origin: StoreEngine? = nil
     ) throws {
         self.log = log
@@ -64,17 +62,23 @@ final class StoreEngine: Sendable {
         rules.secrets.recordsSecret = log.end.offset == 0
         let stated = options.stated
         rules.stated = { _ in stated }
-        let replacements = rebuilder.map { SnapshotReplacements($0) }
         pasts = PastStates(
             store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
+        let rebuilder = path.map { [storeID] path in
+            ViewsRebuilder(
+                log: log, store: storeID, directory: path, platform: platform, options: options.pages,
+                checkpoints: log is any ReadOnlyLog ? nil : options.checkpoints)
+        }
+        let live = LiveViews(
+            working, of: log, rebuilder: rebuilder, patienceMilliseconds: options.patienceMilliseconds)
         reader = SnapshotBuilder(
             context: SnapshotContext(
-                RecordHistory(log), replacements, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
+                RecordHistory(log), live, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
             gate: StoreGate())
         reader.publish(working.views.pages.snapshot())
         let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
-            log: log, live: LiveViews(working, of: log, rebuilder: rebuilder), indexes: indexes, rules: rules,
+            log: log, live: live, indexes: indexes, rules: rules,
             platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
         router = try RequestRouter(pipeline, forwarding)
         notifier = Notifier(pipeline, router, options.queryRules)
@@ -86,7 +90,6 @@ final class StoreEngine: Sendable {
                     erasures: erasures)
             }
         }
-        replacements?.begin { [pipeline] in try pipeline.viewsWithout($0, because: $1) }
         // The assets of a store in memory belong to that store, even where its past is read.
         if path != nil || !(log is any ReadOnlyLog) { try assets.begin(pipeline) }
         if !(log is any ReadOnlyLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
@@ -135,14 +138,11 @@ final class StoreEngine: Sendable {
         reading log: any ReadOnlyLog, _ opened: OpenedViews, at path: String, _ options: StoreOptions,
         _ platform: Platform, pastOf origin: StoreEngine? = nil
     ) throws {
-        let rebuilder = ViewsRebuilder(
-            log: log, store: log.storeID, directory: path, platform: platform, options: options.pages,
-            checkpoints: nil)
         let home = try FilesHome(readingAt: path, options, platform.files)
         // No indexes are built here; only those in the page file count.
         try self.init(
             log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.catchUp), options: options,
-            platform: platform, rebuilder: rebuilder, assets: home.assets(options, platform, isWritable: false),
+            platform: platform, assets: home.assets(options, platform, isWritable: false),
             keys: home.keys(options, platform, isFollowed: true), at: path, pastOf: origin)
     }
 
@@ -167,15 +167,12 @@ final class StoreEngine: Sendable {
             }
             let folded =
                 snapshot.foldedOffset(ViewTree.records) - opened.catchUp.base.foldedOffset(ViewTree.records)
-            let rebuilder = ViewsRebuilder(
-                log: log, store: storeID, directory: path, platform: platform, options: options.pages,
-                checkpoints: options.checkpoints)
             let home = FilesHome(of: path, isCopy: log.isShared, options)
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
                 log, WorkingViews(views: opened.views, checkpointer: checkpointer),
                 IndexState(opened.catchUp, catalog, publishedEvents: folded), options: options,
-                platform: platform, rebuilder: rebuilder,
+                platform: platform,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
             // Keys that cannot be cleaned up now are cleaned up when the next key is made or destroyed.
@@ -228,20 +225,12 @@ final class StoreEngine: Sendable {
         erasures.withLock { _ in }
         if path != nil || !(log is any ReadOnlyLog) { assets.end() }
         reader.gate.close()
-        reader.context.replacements?.end()
         reader.publish(nil)
         pasts.forget()
         pastLog.withLock { $0 = nil }
         // The log has everything, so a checkpoint that fails only costs time at the next opening.
-        var failure: (any Error)?
-        do {
-            try pipeline.checkpointer?.stop()
-            // Gives back the space of large zones that are gone. If that fails, the file is still valid.
-            try? pipeline.live.rebuilder?.compactIfSparse(views)
-        } catch let error as StrataError where Views.isDamage(error) {
-            do { try pipeline.live.rebuilder?.setAside() } catch { failure = error }
-        } catch { failure = error }
+        let closing = Result { try pipeline.live.close() }
         try log.close()
-        if let failure { throw failure }
+        try closing.get()
     }
 }

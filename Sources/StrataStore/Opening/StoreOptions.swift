@@ -50,6 +50,9 @@ public struct StoreOptions: Sendable {
     /// The age from which a file in a directory that several processes share is removed if nothing names it: a draft,
     /// or an asset that was not touched since.
     var unusedFileSeconds = Self.daySeconds
+    /// The maximum time that a request or a reader waits while damaged views are folded again, which is less than the
+    /// usual timeout of CloudKit's requests.
+    var patienceMilliseconds = 30_000
     /// See ``LogOptions/spaceStepBytes``.
     var spaceStepBytes = LogOptions().spaceStepBytes
 

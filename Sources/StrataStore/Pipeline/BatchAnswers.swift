@@ -78,7 +78,10 @@ struct BatchAnswers {
     }
 
     private func answer(_ result: RequestResult, at offset: UInt64?) -> Answer {
-        Answer(result: result, offset: offset, snapshot: reader.make(snapshot))
+        var snapshot = reader.make(snapshot)
+        // The request was applied, so reading its result must not fail.
+        snapshot.acceptsNewer = true
+        return Answer(result: result, offset: offset, snapshot: snapshot)
     }
 
     /// Returns the refusal of a request whose commit was not appended; nil if the request is to be judged again.

@@ -51,10 +51,9 @@ final class IndexBuilder {
         }
     }
 
-    /// Folds the views again after a damaged page, so that the indexes are built from the new ones.
+    /// Waits for new views after a damaged page, so that the indexes are built from these.
     private func recover(from error: any Error, _ task: Task) {
-        guard let error = error as? StrataError, Views.isDamage(error) else { return pipeline.giveUpBuilding(error) }
-        do { _ = try pipeline.viewsWithout(task.base, because: error) } catch { pipeline.giveUpBuilding(error) }
+        do { _ = try pipeline.live.sound(after: error, reading: task.base) } catch { pipeline.giveUpBuilding(error) }
     }
 
     private func run(_ task: Task) throws {

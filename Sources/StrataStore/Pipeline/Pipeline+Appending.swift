@@ -27,7 +27,6 @@ extension Pipeline {
         }
         // A lazy batch changes nothing, so no reader waits for it, unless another process's commits came first.
         if !batch.isLazy || failure != nil { publication.announce(snapshot.foldedOffset(ViewTree.records)) }
-        reader.context.replacements?.forgetUnused()
         var answers = BatchAnswers(log, reader, showing: snapshot)
         for var entry in batch.entries {
             entry.submission.judgedOn = batch.offset(of: entry.submission.judgedOn, positions)
@@ -49,11 +48,11 @@ extension Pipeline {
         state.withLock { $0.queue.putBack(own) }
     }
 
-    /// Returns the state that the body publishes. If the body fails, rebuilds the views; if that fails too, stops
-    /// accepting writes and returns the newest state.
+    /// Returns the state that the body publishes. If a damaged page prevents that, the commits are in the log that the
+    /// views are folded from again. If that fails too, stops accepting writes and returns the newest state.
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {
-            if let rebuilt = rebuilt(after: error) { return rebuilt }
+            if live.note(error, in: views), rebuildDamagedViews() { return views.pages.snapshot() }
             if isShared, let error = error as? StrataError, error.code == .newerFormat { return stop(before: error) }
             // The commits are in the log, but no state shows them, so no request can be decided.
             refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))

@@ -64,10 +64,11 @@ extension Pipeline {
         defer { returnTurns() }
         // Another thread may have lost the line.
         if isLineLost { line = nil }
+        if state.withLock({ mustFollow(&$0) }) { followLog() }
         var batch = Batch()
         addAudits(to: &batch)
         complete(&batch)
-        decideAgainIfDamaged(&batch)
+        putBackIfDamaged(&batch)
         if !batch.commits.isEmpty { _ = append(&batch) }
         return true
     }

@@ -75,7 +75,7 @@ extension Pipeline {
                 return outcome
             }
         } catch {
-            note(error, &batch)
+            noteDamage(error)
             guard line?.view.fold.isPartial == true else { return .failed(error) }
             // The earlier decisions of the batch are based on the same fork.
             batch.isBroken = true
@@ -83,8 +83,8 @@ extension Pipeline {
         }
     }
 
-    private func note(_ error: any Error, _ batch: inout Batch) {
-        if let line, batch.damage == nil { batch.damage = ViewsDamage(error, line.views) }
+    private func noteDamage(_ error: any Error) {
+        if let line { live.note(error, in: line.views) }
     }
 
     private func add(
@@ -97,7 +97,7 @@ extension Pipeline {
         } catch {
             // The fork may contain half of the commit.
             batch.isBroken = true
-            note(error, &batch)
+            noteDamage(error)
             return .poisoned(error)
         }
         batch.commits.append(
@@ -113,7 +113,7 @@ extension Pipeline {
 
     /// Fails all requests of the batch.
     func fail(_ batch: inout Batch, _ error: any Error) {
-        note(error, &batch)
+        noteDamage(error)
         line = nil
         audits.putBack(batch.removeAudits())
         batch.commits = []

@@ -34,10 +34,9 @@ extension Pipeline {
                     in: line.fold.whole(), to: target, indexes.publishedEvents, rows,
                     limit: IndexState.owedSliceRecords)
             } catch {
-                // The fork now refuses everything, so the batch is decided on another fork, and on new views if a page
-                // was damaged.
+                // The fork now refuses everything, so the batch is decided on another fork.
                 batch.isBroken = true
-                indexDamage = ViewsDamage(error, line.views)
+                live.note(error, in: line.views)
             }
         }
     }
@@ -61,9 +60,8 @@ extension Pipeline {
             if !hasMore { checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: true) }
             return hasMore
         } catch {
-            // When the store closes, no query waits for its indexes.
-            if !state.withLock({ $0.isClosed }), rebuilt(after: error) != nil { return true }
-            // Otherwise this would be retried forever. The next reader of the page gets the error.
+            live.note(error, in: views)
+            // Otherwise this would be retried forever. New views are brought up to date again.
             state.withLock { $0.indexes.isWanted = false }
             return false
         }
@@ -113,7 +111,7 @@ extension Pipeline {
     func awaitIndexes() {
         awaitCatchUp()
         state.wait { state -> Void? in
-            state.indexes.hasBuilds && !state.isClosed && state.refusal == nil ? nil : ()
+            (state.indexes.hasBuilds || live.isDamaged) && !state.isClosed && state.refusal == nil ? nil : ()
         }
         awaitCatchUp()
     }

@@ -20,9 +20,11 @@ extension Pipeline {
         if state.withLock({ mustFollow(&$0) && !$0.turns.isAppending }) { state.notifyAll() }
     }
 
-    /// True if a shared log has commits that no state shows yet, or has found out about an append whose outcome was
-    /// unknown. The log calls nothing under its own lock.
+    /// True if the views are damaged, or if a shared log has commits that no state shows yet, or has found out about an
+    /// append whose outcome was unknown. The log calls nothing under its own lock.
     func mustFollow(_ state: inout State) -> Bool {
+        // When the store is closed, damaged views are only set aside.
+        if live.isDamaged { return !state.isClosing || !state.queue.isEmpty }
         guard isShared, !state.isClosed else { return false }
         return switch state.refusal {
         case .forGood: false
@@ -44,11 +46,15 @@ extension Pipeline {
         checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits), hasAllIndexes: !hasIndexes)
     }
 
-    /// Folds and publishes what others appended, and accepts writes again if the log has found out about an append
-    /// whose outcome was unknown. The caller has both turns.
-    func applyOthers() {
+    /// Folds damaged views again. Otherwise folds and publishes what others appended, and accepts writes again if the
+    /// log has found out about an append whose outcome was unknown. The caller has both turns.
+    func followLog() {
         assert(holdsBothTurns, "the views follow the log with both turns")
         line = nil
+        if live.isDamaged {
+            rebuildDamagedViews()
+            return
+        }
         let snapshot = following { try recover(from: nil) }
         // IMPORTANT: Do this after the views have followed the log: from then on, other threads rely on a state that
         // has all commits.
@@ -59,7 +65,6 @@ extension Pipeline {
         }
         if isLifted { wakeBuilder() }
         publication.announce(snapshot.foldedOffset(ViewTree.records))
-        reader.context.replacements?.forgetUnused()
     }
 
     /// Shows the state before a commit that only a later release can read, and stops following the log. The caller has
@@ -106,7 +111,7 @@ extension Pipeline {
             }
         }
         defer { returnTurns() }
-        if state.withLock({ $0.end.offset < offset }) { applyOthers() }
+        if state.withLock({ $0.end.offset < offset }) { followLog() }
     }
 
     /// Determines if the answers to requests of a batch that wrote nothing hold at the end of the log. The caller has

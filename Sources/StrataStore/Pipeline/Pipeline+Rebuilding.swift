@@ -2,19 +2,55 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// Replaces views in which a page is damaged with new ones, folded from the log (docs/architecture.md §5).
+/// Replaces the views with new ones, folded from the log (docs/architecture.md §5).
 extension Pipeline {
-    /// Replaces damaged views with new ones, unless another thread has done so. The caller has the turn to append, so
-    /// that no thread publishes during this; the line of a thread that is deciding is lost.
+    /// Folds the log into new views if the current ones are damaged. The caller has the turn to append, so that no
+    /// thread publishes during this; the line of a thread that is deciding is lost. Requests that wait for too long are
+    /// refused meanwhile.
     ///
-    /// - Throws: ``StrataError`` if that is impossible. The pipeline then refuses writes.
-    func rebuildViews(_ damage: ViewsDamage) throws {
-        guard try live.beginRebuilding(after: damage) else { return }
-        do { take(try live.rebuilt()) } catch {
-            let failure = live.failure(of: error)
-            refuse(failure)
-            throw failure
+    /// Returns false if there are no sound views. The pipeline then refuses writes.
+    @discardableResult
+    func rebuildDamagedViews() -> Bool {
+        assert(holdsTurnToAppend, "the views are replaced with the turn to append")
+        let patience = Duration.milliseconds(live.patienceMilliseconds)
+        var deadline = ContinuousClock.now + patience
+        do {
+            try live.refreshes.withLock { _ in
+                let new = try live.rebuiltIfDamaged {
+                    guard ContinuousClock.now >= deadline else { return }
+                    refuseWaiting()
+                    deadline = ContinuousClock.now + patience
+                }
+                if let new { try take(new) }
+            }
+            return true
+        } catch {
+            refuse(StrataError(.refusingWrites, "The damaged views could not be folded again.", cause: error))
+            return false
         }
+    }
+
+    /// Refuses the waiting requests, which may be repeated.
+    private func refuseWaiting() {
+        let (waiting, admissions) = state.withLock { state in
+            defer { state.admissions = [] }
+            return (state.queue.takeAll(), state.admissions)
+        }
+        let refusal = Refusal(
+            .serviceUnavailable, "Nothing was written: \(live.error)", retryAfterSeconds: Refusal.serverRetrySeconds)
+        for submission in waiting { submission.reply.resume(.failure(refusal)) }
+        for admission in admissions { admission() }
+    }
+
+    /// Puts back the requests of a batch that was decided on damaged views, to be judged again on new ones. Nothing of
+    /// the batch is in the log yet. The caller has both turns.
+    func putBackIfDamaged(_ batch: inout Batch) {
+        guard live.isDamaged else { return }
+        line = nil
+        let submissions = batch.entries.map(\.submission)
+        batch = Batch()
+        audits.putBack(submissions.compactMap(\.audit))
+        state.withLock { $0.queue.putBack(submissions.filter { $0.audit == nil }) }
     }
 
     /// Folds the log into new views although the current ones are sound, so that no page keeps what the log no longer
@@ -24,10 +60,9 @@ extension Pipeline {
     func renewViews(_ options: PageStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
-        guard let rebuilder = live.rebuilder else { return take(try live.rebuilt(inMemory: options)) }
-        checkpointer?.abandon()
+        guard let rebuilder = live.rebuilder else { return try take(try live.rebuilt(inMemory: options)) }
         do {
-            take(try live.rebuilt())
+            try take(try live.rebuilt())
             try rebuilder.removeSetAside()
         } catch {
             // No page file keeps what is written from now on, and there may be none to open.
@@ -38,17 +73,22 @@ extension Pipeline {
     }
 
     /// Takes new views; the line of a thread that is deciding is lost.
-    func take(_ new: LiveViews.Replacement) {
-        let end = end(of: new.working.views.pages.snapshot())
+    ///
+    /// - Parameter catchUp: the progress of their indexes; nil for indexes that have no rows, and so show any state.
+    func take(_ new: WorkingViews, _ catchUp: IndexCatchUp? = nil) throws {
+        let snapshot = new.views.pages.snapshot()
+        let catalog = log is any ReadOnlyLog ? IndexCatalog() : try IndexCatalog(snapshot)
+        new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+        let end = end(of: snapshot)
         state.withLock { state in
-            live.replace(with: new.working)
+            live.replace(with: new)
             state.losses += 1
             if state.refusal == nil || state.isUnsettled {
                 (state.end, state.endTime) = (end, log.endTime ?? state.endTime)
             }
-            state.indexes.begin(with: new.catchUp, new.catalog)
+            state.indexes.begin(with: catchUp ?? IndexCatchUp(snapshot), catalog)
         }
-        reader.publish(views.pages.snapshot())
+        reader.publish(snapshot)
         state.notifyAll()
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }
@@ -65,16 +105,6 @@ extension Pipeline {
         }
     }
 
-    /// Returns the newest views, which are folded again if `broken` is one of their states. The caller has no turn.
-    func viewsWithout(_ broken: Snapshot, because error: StrataError) throws -> Views {
-        let views = views
-        guard views.pages.isSource(of: broken), let damage = ViewsDamage(error, views) else { return views }
-        try takeTurnToAppend()
-        defer { releaseAppending() }
-        try rebuildViews(damage)
-        return self.views
-    }
-
     /// Waits for the turn to append. The caller has no turn.
     private func takeTurnToAppend() throws {
         assert(holdsNoTurn, "turns are waited for without a turn")
@@ -89,45 +119,5 @@ extension Pipeline {
             state.turns.waiters -= 1
             return ()
         }
-    }
-
-    /// Folds the views again and decides the whole batch again, if a damaged page was found. Nothing of the batch is in
-    /// the log yet. The caller has both turns.
-    func decideAgainIfDamaged(_ batch: inout Batch) {
-        let found = batch.damage ?? indexDamage ?? checkpointer?.failure.flatMap { ViewsDamage($0, views) }
-        indexDamage = nil
-        guard let found, live.rebuilder != nil else { return }
-        do { try rebuildViews(found) } catch {
-            drop(&batch, because: error)
-            return
-        }
-        line = nil
-        audits.putBack(batch.removeAudits())
-        let submissions = batch.entries.map(\.submission)
-        batch = Batch()
-        decide(submissions, &batch)
-        complete(&batch)
-    }
-
-    /// Leaves nothing of a batch to write, because the pipeline refuses writes now.
-    private func drop(_ batch: inout Batch, because error: any Error) {
-        let refusal = state.withLock { $0.refusal }
-        for (index, entry) in batch.entries.enumerated() {
-            if entry.isDamaged {
-                batch.entries[index].outcome = .failed(error)
-            } else if let refusal, case .commit = entry.outcome {
-                batch.entries[index].outcome = .unavailable(refusal.ofRequests)
-            }
-        }
-        guard refusal != nil else { return }
-        line = nil
-        (batch.commits, batch.fork, batch.rows) = ([], nil, nil)
-    }
-
-    /// Rebuilds the views if commits are in the log that no state shows; returns a state that shows them. The caller
-    /// has the turn to append.
-    func rebuilt(after error: any Error) -> Snapshot? {
-        guard let damage = ViewsDamage(error, views), (try? rebuildViews(damage)) != nil else { return nil }
-        return views.pages.snapshot()
     }
 }

@@ -9,7 +9,11 @@ extension Pipeline {
         awaitRoom()
         guard claimTurns() else { return nil }
         defer { returnTurns() }
-        return try publishSlice(of: views) { fork, _ in try body(fork) }
+        let views = views
+        do { return try publishSlice(of: views) { fork, _ in try body(fork) } } catch {
+            live.note(error, in: views)
+            throw error
+        }
     }
 
     /// Takes both turns before waiting requests; returns false if the store is being closed or refuses writes.

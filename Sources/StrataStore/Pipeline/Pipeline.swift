@@ -31,11 +31,11 @@ import StrataViews
 ///    of `state`.
 /// 2. A thread with only the turn to append never waits for the turn to decide, so the two cannot wait for each other.
 ///    ``claimTurns()`` waits with no turn.
-/// 3. `line` and `indexDamage` belong to the thread with the turn to decide. A line is valid while its `losses` equal
-///    those of `state`; a thread that makes the log or the views differ from the line increments them.
+/// 3. `line` belongs to the thread with the turn to decide. A line is valid while its `losses` equal those of `state`;
+///    a thread that makes the log or the views differ from the line increments them.
 /// 4. Only the thread with the turn to append writes to the log, publishes states, replaces the views and moves `end`.
 ///    Batches are appended in the order in which they were decided. A store that is only read has no batches; its
-///    readers fold the log under the lock of ``StoreEngine/refreshes``.
+///    readers fold the log under the lock of ``LiveViews/refreshes``.
 /// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
 /// 6. While `indexes.isPublishing`, the published indexes may show more than `indexes.mark` says, and readers of
 ///    indexes wait.
@@ -43,7 +43,7 @@ import StrataViews
 ///    the log knows what is unknown, and the pipeline asks it.
 /// 8. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
 ///    and waiting threads are woken without any lock.
-// @unchecked: `line` and `indexDamage` are used only by the thread with the turn to decide (3).
+// @unchecked: `line` is used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
     static let maximumWaitingBytes = 32 << 20
     /// The approximate number of bytes of a batch that grows while another one is being written.
@@ -96,7 +96,6 @@ final class Pipeline: @unchecked Sendable {
     let log: any EventLog
     /// True if other processes append to the log too (docs/replication-internals.md §6).
     let isShared: Bool
-    /// Replaced by the thread with the turn to append, under the lock of `state`.
     let live: LiveViews
     let rules: Rules
     let platform: Platform
@@ -104,8 +103,6 @@ final class Pipeline: @unchecked Sendable {
     let publication: Publication
     let state: Monitor<State>
     var line: SpeculativeState?
-    /// The damage that prevented bringing the indexes of the line up to date.
-    var indexDamage: ViewsDamage?
     let builds = IndexBuilds()
     /// The memory for rows that are being sorted.
     let buildMemoryBytes: Int
@@ -128,6 +125,11 @@ final class Pipeline: @unchecked Sendable {
         self.reader = reader
         publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
         state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
+        live.onDamage { [weak self] in
+            // Under the lock, so that no thread misses it between its check and its wait.
+            self?.state.withLock { _ in }
+            self?.state.notifyAll()
+        }
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
@@ -188,6 +190,7 @@ final class Pipeline: @unchecked Sendable {
         for _ in 0..<3 where !audits.isEmpty && writeAudits() {}
         audits.close()
         state.withLock { $0.phase = .closed }
+        live.stopWaiting()
         builds.beginStopping()
         state.notifyAll()
         builds.join()
@@ -220,8 +223,9 @@ final class Pipeline: @unchecked Sendable {
     private enum Work {
         case requests([Submission], [Admission])
         case indexes
-        /// The log has news: other processes appended, or the outcome of an append is known now.
-        case others
+        /// The views must follow the log: they are damaged, other processes appended, or the outcome of an append is
+        /// known now.
+        case following
         /// There is nothing to do yet, but later there will be.
         case pause
         case end
@@ -234,8 +238,8 @@ final class Pipeline: @unchecked Sendable {
                 for admission in admissions { admission() }
                 work(on: submissions)
             case .indexes: catchUpIndexes()
-            case .others:
-                applyOthers()
+            case .following:
+                followLog()
                 returnTurns()
             case .pause: continue
             case .end: return
@@ -260,7 +264,7 @@ final class Pipeline: @unchecked Sendable {
         // Before requests, which are all refused while an outcome is unknown.
         if !state.turns.isAppending, mustFollow(&state) {
             state.turns.takeBoth()
-            return .others
+            return .following
         }
         if !state.queue.isEmpty {
             state.turns.takeDeciding()
@@ -286,7 +290,7 @@ final class Pipeline: @unchecked Sendable {
             decide(more, &batch)
         }
         complete(&batch)
-        decideAgainIfDamaged(&batch)
+        putBackIfDamaged(&batch)
         releaseDeciding()
         let answers = append(&batch)
         noteRefusals(answers)
@@ -299,8 +303,13 @@ final class Pipeline: @unchecked Sendable {
     /// Slows writers down to the pace of checkpoints. If these fail there is nothing to wait for: the log keeps
     /// growing, and so does the memory that waits for them.
     func awaitRoom() {
-        guard let checkpointer, checkpointer.failure == nil else { return }
-        _ = views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+        let working = live.working
+        guard let checkpointer = working.checkpointer else { return }
+        if let failure = checkpointer.failure {
+            live.note(failure, in: working.views)
+        } else {
+            _ = working.views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+        }
     }
 
     /// Gives a batch its resulting state. The caller has both turns.
@@ -327,7 +336,6 @@ final class Pipeline: @unchecked Sendable {
             line = nil
             audits.putBack(batch.removeAudits())
             var again = Batch()
-            again.damage = batch.damage
             var waiting: [Submission] = []
             for entry in batch.entries {
                 if case .poisoned = entry.outcome {

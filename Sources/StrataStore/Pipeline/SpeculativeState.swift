@@ -51,14 +51,6 @@ struct Batch {
         var submission: Submission
         var outcome: Outcome
 
-        /// True if the request failed because of a damaged page.
-        var isDamaged: Bool {
-            switch outcome {
-            case .failed(let error as StrataError), .poisoned(let error as StrataError): Views.isDamage(error)
-            default: false
-            }
-        }
-
         /// True for an answer to a request that wrote nothing, which depends on the state, if it is not certain that
         /// the state was the newest one.
         var needsConfirmation: Bool {
@@ -104,8 +96,6 @@ struct Batch {
     var isLazy: Bool { entries.allSatisfy { $0.submission.audit != nil } }
     /// True if the decisions are based on a state that will never exist.
     var isBroken = false
-    /// The damage of a page, if one was found.
-    var damage: ViewsDamage?
     /// The progress of the indexes in the fork.
     var indexes: IndexProgressMark?
     /// True if rows of indexes were changed in the fork.

@@ -14,18 +14,13 @@ struct ViewsRebuilder: Sendable {
     /// Nil if this process only reads the store, whose page file then stays unchanged.
     let checkpoints: Checkpointer.Policy?
 
-    func rebuilt() throws -> OpenedViews {
+    func rebuilt(_ progress: (Replay.Progress) -> Void) throws -> OpenedViews {
         if checkpoints == nil {
             return try Views.openForReading(
-                log, store: store, in: directory, from: .log, platform: platform, options: options)
+                log, store: store, in: directory, from: .log, platform: platform, options: options, progress: progress)
         }
-        return try Views.rebuild(log, store: store, in: directory, platform: platform, options: options)
-    }
-
-    func state(at offset: UInt64) throws -> Snapshot {
-        let isWriter = checkpoints != nil
-        return try Views.state(
-            of: log, at: offset, in: isWriter ? directory : nil, platform: platform, options: options)
+        return try Views.rebuild(
+            log, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
     func erasedBase(_ eraser: RecordEraser, of log: SegmentedLog) throws -> BaseErasure? {
@@ -38,24 +33,15 @@ struct ViewsRebuilder: Sendable {
     var spill: RunSorter.Spill { RunSorter.Spill(files: platform.files, path: directory + "/views.build") }
 
     func removeSetAside() throws { try PageStore.removeSetAside(in: directory, files: platform.files) }
-    func setAside() throws { try PageStore.setAside(in: directory, files: platform.files) }
+
+    /// Renames the page file, so that the next opening folds the log into another one.
+    func setAside() throws {
+        if checkpoints != nil { try PageStore.setAside(in: directory, files: platform.files) }
+    }
 }
 
 /// The views that a store works with, until they are replaced.
 struct WorkingViews: Sendable {
     let views: Views
     let checkpointer: Checkpointer?
-}
-
-/// The error of a damaged page, and the views that the page belongs to.
-struct ViewsDamage: Sendable {
-    let error: StrataError
-    let views: Views
-
-    /// Returns nil if the error is of another kind.
-    init?(_ error: any Error, _ views: Views) {
-        guard let error = error as? StrataError, Views.isDamage(error) else { return nil }
-        self.error = error
-        self.views = views
-    }
 }

@@ -5,38 +5,35 @@ import StrataViews
 
 /// The objects that reading a state requires in addition to its trees.
 final class SnapshotContext: Sendable {
-    /// The number of damaged pages that one read recovers from.
-    private static let patience = 2
-
     let names: Directory
     let history: RecordHistory
-    /// Nil if the trees are not in a file.
-    let replacements: SnapshotReplacements?
+    let live: LiveViews
     /// The keys that open encrypted values.
     let keys: KeyRing
 
-    init(
-        _ history: RecordHistory, _ replacements: SnapshotReplacements?, _ keys: KeyRing, newSecret: StoreSecret?
-    ) {
+    init(_ history: RecordHistory, _ live: LiveViews, _ keys: KeyRing, newSecret: StoreSecret?) {
         names = Directory(newSecret: newSecret)
         self.history = history
         self.keys = keys
-        self.replacements = replacements
+        self.live = live
     }
 
-    /// Reads a state. If one of its pages is damaged, the same state is folded again from the log and read instead.
+    /// Reads a state. If a page of it is damaged, waits until the views were folded again, and reads the newest state
+    /// if that has the same offset.
     ///
-    /// - Parameter acceptsNewer: true if any later state is acceptable, which is cheaper.
+    /// - Parameter acceptsNewer: true if any later state is acceptable.
+    /// - Throws: ``StrataError`` `viewsDamaged` if the state has ended, or if folding takes too long.
     func reading<Result>(
         _ trees: Snapshot, acceptsNewer: Bool = false, _ body: (Snapshot) throws -> Result
     ) throws -> Result {
-        guard let replacements else { return try body(trees) }
         var trees = trees
-        for _ in 0..<Self.patience {
-            do { return try body(trees) } catch let error as StrataError where Views.isDamage(error) {
-                trees = try replacements.replacement(for: trees, because: error, acceptsNewer: acceptsNewer)
+        while true {
+            do { return try body(trees) } catch {
+                let newest = try live.sound(after: error, reading: trees).pages.snapshot()
+                let isSame = newest.foldedOffset(ViewTree.records) == trees.foldedOffset(ViewTree.records)
+                guard acceptsNewer || isSame else { throw live.error }
+                trees = newest
             }
         }
-        return try body(trees)
     }
 }

@@ -87,7 +87,7 @@ extension Store {
     ///
     /// - Throws: ``Refusal`` for a query that is not allowed.
     public func check(_ query: Query, in database: DatabaseID, as actor: Actor) throws {
-        try snapshot().check(query, in: database, as: actor, queryRules)
+        try newest.check(query, in: database, as: actor, queryRules)
     }
 
     private var queryRules: QueryRules { options.queryRules }

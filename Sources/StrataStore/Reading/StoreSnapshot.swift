@@ -19,7 +19,7 @@ public struct StoreSnapshot: Sendable {
     let zoneTable: ZoneTable
     var names: Directory { context.names }
 
-    /// Reads the trees, or a rebuilt copy of the same state if they are damaged.
+    /// Reads the trees as ``SnapshotContext/reading(_:acceptsNewer:_:)`` does.
     func reading<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
         try gate.requireOpen()
         return try context.reading(trees, acceptsNewer: acceptsNewer, body)

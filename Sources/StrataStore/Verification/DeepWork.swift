@@ -41,7 +41,7 @@ final class DeepWork {
             try checkViews()
             // The commits after the checkpoint are folded too.
             try truth.fold(upTo: max(beginning.end, truth.offset))
-        } catch let error as StrataError where truth.hasFailed && error.isDamage && !Views.isDamage(error) {
+        } catch let error as StrataError where truth.hasFailed && error.isDamage && error.context.page == nil {
             report.logDamage = error
             report.end = truth.offset
             return report
@@ -118,12 +118,12 @@ final class DeepWork {
 
     /// Compares the entries of a checkpoint with those of the log. Malformed rows count as damage.
     private func scrub(_ entry: CheckedPageFile.Entry, _ damage: inout [StrataError]) throws -> ScrubReport {
-        do { return try Views.compare(entry.trees, with: truth.state(), spill: truth.rowSpill) } catch let error
-            as StrataError where Views.isDamage(error)
-        {
-            damage.append(error)
-            return ScrubReport()
+        var report = ScrubReport()
+        let error = try Views.damage {
+            report = try Views.compare(entry.trees, with: truth.state(), spill: truth.rowSpill)
         }
+        if let error { damage.append(error) }
+        return report
     }
 
     private func name(_ differences: [ScrubReport.Difference]) throws {

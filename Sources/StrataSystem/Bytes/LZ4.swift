@@ -5,12 +5,6 @@ package enum LZ4 {
     /// The largest input that one block can hold.
     package static let maximumInputBytes = Int(LZ4_MAX_INPUT_SIZE)
 
-    /// Returns the maximum size of a compressed block of `count` bytes.
-    package static func bound(_ count: Int) -> Int {
-        precondition(count <= maximumInputBytes, "an LZ4 block must have an upper bound")
-        return Int(LZ4_compressBound(CInt(count)))
-    }
-
     /// Compresses into `target` and returns the size of the block; nil if it does not fit. The size of `target` is the
     /// caller's limit for what is worth compressing.
     package static func compress(_ source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {

@@ -2,8 +2,6 @@ import Glibc
 import StrataModel
 
 extension RealFileSystem {
-    private static let pieceBytes = 1 << 20
-
     /// Links every file of a directory tree into a new directory, or copies it where the medium cannot link. For files
     /// that do not change once they are complete.
     ///
@@ -34,12 +32,22 @@ extension RealFileSystem {
         defer { old.close() }
         let new = try open(target, mode)
         defer { new.close() }
-        let size = try old.size()
-        var position = 0
-        while position < size {
-            let piece = try old.read(count: min(Self.pieceBytes, size - position), at: position)
-            guard !piece.isEmpty else { break }
-            try new.write(piece, at: position)
+        try new.copyContent(of: old, 0..<old.size())
+    }
+}
+
+extension File {
+    /// Copies bytes of a file to the same places in this file, piece by piece.
+    package func copyContent(of source: any File, _ range: Range<Int>) throws {
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let piece = try source.read(count: min(1 << 20, range.upperBound - position), at: position)
+            guard !piece.isEmpty else {
+                throw StrataError(
+                    .inputOutput, "A file was truncated while it was read.",
+                    .init(position: UInt64(position), path: source.path, expected: "\(range.upperBound) bytes"))
+            }
+            try write(piece, at: position)
             position += piece.count
         }
     }

@@ -6,15 +6,6 @@ struct ArgumentParser {
     let operands: [Operand]
     let options: [any OptionDescription]
 
-    init(_ command: any Command.Type) {
-        self.init(operands: command.operands, options: command.options + CommonOptions.all)
-    }
-
-    init(operands: [Operand], options: [any OptionDescription]) {
-        self.operands = operands
-        self.options = options
-    }
-
     func parse(_ words: [String]) throws(UsageError) -> Arguments {
         var arguments = Arguments()
         var rest = words[...]
@@ -101,5 +92,11 @@ struct ArgumentParser {
     private static func split(_ word: String) -> (name: String, value: String?) {
         guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return (word, nil) }
         return (String(word[..<sign]), String(word[word.index(after: sign)...]))
+    }
+}
+
+extension ArgumentParser {
+    init(_ command: any Command.Type) {
+        self.init(operands: command.operands, options: command.options + CommonOptions.all)
     }
 }

@@ -2,7 +2,6 @@ import StrataModel
 import StrataReplay
 import StrataRules
 import StrataStore
-import StrataViews
 
 /// `strata debug`: steps through the commits in both directions, with breakpoints and watches.
 enum DebugCommand: Command {
@@ -78,7 +77,7 @@ enum DebugCommand: Command {
             // An empty line in a script is skipped.
             if line.text.isEmpty, !input.isInteractive { continue }
             do { try session.run(line.text) } catch let error where !(error is OutputError) {
-                if let error = error as? StrataError, Views.isDamage(error) { throw error }
+                if StateAccess.startsOver(after: error) { throw error }
                 try output.flush()
                 guard input.isInteractive else { return report(error, line.place) }
                 Diagnostics.write(text(of: error).map { Printable.escaped($0) }.joined(separator: "\n  ") + "\n")

@@ -1,6 +1,5 @@
 import StrataModel
 import StrataReplication
-import StrataRules
 import StrataStore
 
 /// `strata erase`: permanently erases all contents of records, or reports what that would erase.

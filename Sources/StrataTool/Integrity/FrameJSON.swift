@@ -133,13 +133,13 @@ extension StoredPieceWalk.Head {
 
 extension StoredPiece.Content {
     fileprivate var frame: FrameHeader? { if case .frame(let header) = self { header } else { nil } }
-    fileprivate var block: StoredBlock? { if case .block(let block) = self { block } else { nil } }
-    fileprivate var datedBlock: StoredBlock? { block.flatMap { ["commits", "end"].contains($0.kind) ? $0 : nil } }
+    fileprivate var block: BlockHeader? { if case .block(let block) = self { block } else { nil } }
+    fileprivate var datedBlock: BlockHeader? { block.flatMap { [.commits, .end].contains($0.kind) ? $0 : nil } }
 
     fileprivate var kind: String {
         switch self {
         case .frame(let header): "\(header.kind)"
-        case .block(let block): block.kind
+        case .block(let block): "\(block.kind)"
         case .nothing(let isZero): isZero ? "zeros" : "nothing"
         }
     }

@@ -22,16 +22,6 @@ struct FrameListing {
     /// The first problem in the growing segment.
     private(set) var newestProblem: StrataError?
 
-    init(
-        offsets: ClosedRange<UInt64>?, isWhole: Bool, durableEnd: UInt64, format: any FrameFormat, output: Output
-    ) {
-        self.offsets = offsets
-        self.isWhole = isWhole
-        self.durableEnd = durableEnd
-        self.format = format
-        self.output = output
-    }
-
     mutating func list(_ file: LogFiles.Entry) throws {
         var walk = try StoredPieceWalk(path: file.path, files: ReadOnlyFiles())
         var (isSealed, isGrowing) = (false, false)
@@ -126,7 +116,7 @@ struct FrameLines: FrameFormat {
             cells += ["\(header.kind)", Self.text(piece.offsets)]
             cells += Self.cells(header.rawLength, header.storedLength, header.codec)
         case .block(let block):
-            cells += [block.kind, Self.text(piece.offsets)]
+            cells += ["\(block.kind)", Self.text(piece.offsets)]
             cells += Self.cells(block.rawLength, block.storedLength, block.codec)
         case .nothing(let isZero):
             cells += [isZero ? "zeros" : "no valid frame or block"]

@@ -28,9 +28,7 @@ enum FramesCommand: Command {
     ]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        if let from = arguments[LogCommand.from], let to = arguments[LogCommand.to], from > to {
-            throw UsageError("--from \(from) is after --to \(to)")
-        }
+        try CommitRange.check(arguments)
         try StoreAccess.requireDirectory(arguments.store)
         let files = try LogFiles(arguments.store)
         if let segment = arguments[segment], !files.segments.contains(segment) {

@@ -193,18 +193,7 @@ extension PredicateOperand {
 
 extension PredicateValue {
     /// The kind of a constant that is not a list; encrypted values and assets count as encrypted.
-    fileprivate var kindOfElement: FieldKind {
-        switch self {
-        case .string: .string
-        case .int64: .int64
-        case .double: .double
-        case .date: .date
-        case .data: .data
-        case .location: .location
-        case .reference: .reference
-        case .null, .list, .opaque: .sealed
-        }
-    }
+    fileprivate var kindOfElement: FieldKind { kind ?? .sealed }
 }
 
 extension FieldKind {

@@ -68,7 +68,7 @@ struct StateAccess {
         do {
             defer { try? store.close() }
             return try body(self)
-        } catch let error as StrataError where Views.isDamage(error) {
+        } catch let error where Self.startsOver(after: error) {
             var files = files
             files.hidesViews = true
             let folded = try Store.open(
@@ -77,6 +77,12 @@ struct StateAccess {
             output.startAgain()
             return try body(StateAccess(store: folded, damage: damage, path: path, files: files))
         }
+    }
+
+    /// Returns true for the error of a damaged page, after which a command starts over with a state replayed from the
+    /// log.
+    static func startsOver(after error: any Error) -> Bool {
+        (error as? StrataError).map { Views.isDamage($0) } ?? false
     }
 
     /// Calls `body`. If it throws `outOfRange` and the log is damaged, throws the damage instead, since the commit may

@@ -15,10 +15,6 @@ struct StatisticsReport {
     /// The reason why nothing can be compacted.
     var compactionObstacle: StrataError?
 
-    init(path: String, statistics: LogStatistics, stored: StoredBytes, damage: StrataError?) {
-        (self.path, self.statistics, self.stored, self.damage) = (path, statistics, stored, damage)
-    }
-
     var churn: [(item: LogStatistics.RecordName, count: UInt64)] {
         statistics.churn.top(Self.churnCount) { left, right in
             left.zone == right.zone ? left.name.text < right.name.text : left.zone < right.zone

@@ -51,6 +51,11 @@ struct ExportedPayload {
         Key("groupName", "text", if: "if not empty") { $0.header.groupName.nonempty }
         Key("requestShape", "bytes in base64", if: "if not empty") { Base64.text($0.header.requestShape).nonempty }
         Key("lazy", "true", if: "if so") { $0.header.isLazy ? true : nil }
+        Key("judgedOn", "offset of the state that judged the request", if: "if noted") { $0.header.judgedOn }
+        Key(
+            "actorKind", "who acted without a user's ordinal: 1 a user, 2 the service, 3 a person not signed in",
+            if: "if noted"
+        ) { $0.header.actorKind.map { UInt64($0.rawValue) } }
     }
 
     private static let event = Shape<(event: Event, names: KnownNames)>("An event of an export") {
@@ -152,6 +157,13 @@ struct ImportedPayload {
             case "groupName": read.groupName = try reader.readString()
             case "requestShape": read.requestShape = try reader.readBase64()[...]
             case "lazy": read.isLazy = try reader.readBool()
+            case "judgedOn": read.judgedOn = try reader.readNumber(UInt64.self)
+            case "actorKind":
+                let number = try reader.readNumber(UInt8.self)
+                guard let kind = EnvelopeHeader.ActorKind(rawValue: number) else {
+                    throw reader.error("the number of a kind of actor")
+                }
+                read.actorKind = kind
             default: try reader.skip()
             }
         }

@@ -31,12 +31,6 @@ struct CheckpointRecord: Sendable {
 
     // MARK: Coding
 
-    func encoded() -> [UInt8] {
-        var bytes = ByteWriter()
-        encode(into: &bytes) { _ in }
-        return bytes.bytes
-    }
-
     /// The number of elements between two calls of `afterPart` in ``encode(into:afterPart:)``.
     private static let partElements = 4_096
 

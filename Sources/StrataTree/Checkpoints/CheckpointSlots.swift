@@ -1,5 +1,3 @@
-import StrataModel
-
 /// The content of the two header slots, and the epochs that each of them keeps alive.
 struct CheckpointSlots: Sendable {
     struct Slot: Sendable {
@@ -23,8 +21,6 @@ struct CheckpointSlots: Sendable {
     var readers: [UInt64] = []
     /// True if another file has replaced this one under its name.
     var isReplaced = false
-    /// True if a damaged page was found in the file.
-    var isDamaged = false
     var lastSequence: UInt64 = 0
     var checkpointCount = 0
     var failureCount = 0

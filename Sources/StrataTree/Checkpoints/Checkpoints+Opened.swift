@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Settles the file as it was found when it was opened.
@@ -23,18 +22,6 @@ extension Checkpoints {
             for index in state.slots.indices {
                 (state.slots[index].isRejected, state.slots[index].isUnconfirmed) = (false, false)
             }
-        }
-    }
-
-    /// Renames the damaged page file, so that the next process that opens the store rebuilds it. This store continues
-    /// with what it has, so that readers that do not need the damaged page are still served.
-    func setAside() {
-        state.withLock { state in
-            guard !state.isDamaged else { return }
-            state.isDamaged = true
-            // If this file was replaced, the name belongs to another file. If renaming fails, the next opening finds
-            // the damage again.
-            if !state.isReplaced { try? PageStore.setAside(in: directory, files: files) }
         }
     }
 }

@@ -46,19 +46,14 @@ extension PageStore {
         let readings = try (0..<ViewFormat.headerSlots).map {
             try SlotReading.read($0, of: file, rules, skipsRuns: true, isValid: isValid)
         }
-        let taken = readings.filter { $0.record != nil }
-            .max { ($0.header?.sequence ?? 0) < ($1.header?.sequence ?? 0) }
-        let rejected = readings.filter { $0.error != nil }
+        let taken = PageStoreOpening.best(readings)
         // Without a usable checkpoint, the most informative finding.
-        let finding = [PageFileFinding.newer, .foreign, .stale, .damaged].first { finding in
-            rejected.contains { $0.finding == finding }
-        }
         var summary = PageFileSummary(
-            path: file.path, byteCount: try file.file.size(), finding: finding ?? .missing, checkpoint: nil,
-            reasons: rejected.compactMap(\.error))
+            path: file.path, byteCount: try file.file.size(), finding: PageStoreOpening.worst(readings),
+            checkpoint: nil, reasons: readings.compactMap(\.error))
         if let header = taken?.header, let record = taken?.record {
             summary.checkpoint = Checkpoint(header, opaque: record.opaque)
-            summary.finding = rejected.isEmpty ? .whole : .otherSlot
+            summary.finding = summary.reasons.isEmpty ? .whole : .otherSlot
         }
         return summary
     }
@@ -70,27 +65,16 @@ extension PageStore {
         in directory: String, store: Identifier, files: any FileSystem, isValid: (Position) throws -> Bool,
         _ body: (Snapshot, Checkpoint) throws -> Result
     ) throws -> Result? {
-        let platform = Platform(files: ReadOnlyFileSystem(files: files))
         for _ in 0..<summaryAttempts {
-            let opened: OpenedPageReader
+            let opened: CheckedPageFile?
             do {
-                opened = try openReader(
-                    in: directory, store: store, platform: platform, options: .glance, isValid: isValid)
+                opened = try CheckedPageFile.open(in: directory, store: store, files: files, isValid: isValid)
             } catch let error as StrataError where error.code == .notFound { return nil }
-            let result = Swift.Result { try body(opened.snapshot, opened.checkpoint) }
-            if try hasHeader(of: opened.checkpoint.epoch, in: directory, files) { return try result.get() }
+            guard let opened, let newest = opened.entries.last else { return nil }
+            let result = Swift.Result { try body(newest.trees, newest.checkpoint) }
+            if try opened.isThere(newest.checkpoint) { return try result.get() }
         }
         return nil
-    }
-
-    /// Returns true if a header still names an epoch. As long as one does, none of its pages is reused.
-    private static func hasHeader(of epoch: UInt64, in directory: String, _ files: any FileSystem) throws -> Bool {
-        let options = PageStoreOptions.glance
-        let file = try PageFile(
-            try files.open(viewsPath(directory), .read), capacity: options.maximumPages, access: options.access)
-        return (0..<ViewFormat.headerSlots).contains { index in
-            (try? CheckpointHeader.decode(try file.readSlot(index)))?.epoch == epoch
-        }
     }
 }
 
@@ -101,46 +85,4 @@ extension PageStoreOptions {
         options.access = .read(cachedPages: 256)
         return options
     }()
-}
-
-/// A file system that changes no file: in place of `readers`, to which readers write, it opens an empty file.
-private struct ReadOnlyFileSystem: FileSystem {
-    let files: any FileSystem
-
-    func open(_ path: String, _ mode: OpenMode) throws -> any File {
-        if case .writeOrCreate = mode { return NullFile(path: path) }
-        return try files.open(path, mode)
-    }
-
-    func exists(_ path: String) throws -> Bool { try files.exists(path) }
-    func list(_ directory: String) throws -> [String] { try files.list(directory) }
-    func makeDirectory(_ path: String) throws { throw NullFile.refusal(path) }
-    func rename(_ source: String, to target: String) throws { throw NullFile.refusal(source) }
-    func remove(_ path: String) throws { throw NullFile.refusal(path) }
-    func syncDirectory(_ directory: String) throws { throw NullFile.refusal(directory) }
-}
-
-/// An empty file that accepts writes and discards them.
-private final class NullFile: File {
-    let path: String
-
-    init(path: String) { self.path = path }
-
-    static func refusal(_ path: String) -> StrataError {
-        StrataError(.readOnlyMedium, "The file is open for reading only.", .init(path: path))
-    }
-
-    func size() throws -> Int { 0 }
-    func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int { 0 }
-    func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int { source.count }
-    func syncData() throws {}
-    func finishWriteback(_ range: Range<Int>) {}
-    func allocate(_ range: Range<Int>) throws {}
-    func truncate(to size: Int) throws {}
-    func map(length: Int) throws -> any MappedMemory { throw Self.refusal(path) }
-    func tryLock() throws -> Bool { true }
-    func tryLock(byte position: Int) throws -> Bool { true }
-    func unlock(byte position: Int) throws {}
-    func isLockedElsewhere(byte position: Int) throws -> Bool { false }
-    func close() {}
 }

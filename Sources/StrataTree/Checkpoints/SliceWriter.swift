@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// Writes pages to the file in slices.

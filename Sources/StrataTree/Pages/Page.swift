@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// A read-only page of a tree. It holds a pointer, whose lifetime is determined by its creator.

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// Writes the pages that some roots reach to a new file, one after the other, under new numbers.
 ///

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// A walk over all pages of some trees that visits each page once.
 struct PageWalk {

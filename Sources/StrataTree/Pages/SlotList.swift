@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// The free slots of the arena. The first slots are anonymous memory, the others are mapped from a spill file.
 struct SlotList {

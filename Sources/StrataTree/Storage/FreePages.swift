@@ -1,17 +1,11 @@
 /// The pages that may be used again, as single pages and runs.
 struct FreePages {
-    private var singles: [PageNumber] = []
+    private(set) var singles: [PageNumber] = []
     /// Longer runs by length; no list is empty.
-    private var runs: [Int: [PageNumber]] = [:]
+    private(set) var runs: [Int: [PageNumber]] = [:]
     private(set) var count = 0
     /// The number of pages that were returned since neighbors were last joined.
     private var givenSinceJoin = 0
-
-    init() {}
-
-    init(_ runs: [PageRun]) {
-        for run in runs { give(run) }
-    }
 
     mutating func give(_ run: PageRun) {
         givenSinceJoin += run.count
@@ -69,10 +63,5 @@ struct FreePages {
             for first in starts { pages.insert(first..<first + PageNumber(length)) }
         }
         return pages
-    }
-
-    var all: [PageRun] {
-        singles.map { PageRun(first: $0, count: 1) }
-            + runs.flatMap { length, starts in starts.map { PageRun(first: $0, count: length) } }
     }
 }

@@ -3,8 +3,9 @@ import StrataSystem
 
 /// The file of a page store: pages by number, mapped for reading and written by file writes.
 // @unchecked: the map's base never changes, and only the thread that checkpoints writes.
-final class PageFile: PageSource, @unchecked Sendable {
+final class PageFile: @unchecked Sendable {
     let file: any File
+    /// The address of page 0; never moves. Nil if the file is not mapped.
     let base: UnsafeRawPointer?
     /// The maximum number of pages; fewer than requested if address space is scarce.
     let capacity: Int
@@ -14,8 +15,6 @@ final class PageFile: PageSource, @unchecked Sendable {
     /// The slot that keeps pages from being reused, for a process that only reads.
     private let lease: ReaderSlot?
     var path: String { file.path }
-    /// The action to run, once, when a page turns out to be damaged.
-    private let damageAction = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Parameter capacity: the maximum number of pages of the file.
     init(_ file: any File, capacity: Int, access: PageAccess, lease: ReaderSlot? = nil) throws {
@@ -30,6 +29,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         try mapAll()
     }
 
+    /// Drops mapped pages from memory until they are read again.
     func release() { map?.release() }
 
     /// Maps the whole file at its current size.
@@ -39,6 +39,7 @@ final class PageFile: PageSource, @unchecked Sendable {
         if pages > 0 { try map.extend(to: pages * PageLayout.pageBytes) }
     }
 
+    /// The address of a page in the map; the page is not validated.
     func load(_ number: PageNumber) throws -> UnsafeRawPointer {
         let place = Int(number) * PageLayout.pageBytes
         guard let map, let base, number >= ViewFormat.headerSlots, place + PageLayout.pageBytes <= map.byteCount else {
@@ -47,20 +48,11 @@ final class PageFile: PageSource, @unchecked Sendable {
         return base + place
     }
 
+    /// Copies a page to `target` from the file; the page is not validated.
     func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws {
         let buffer = UnsafeMutableRawBufferPointer(start: target, count: PageLayout.pageBytes)
         let count = try file.read(into: buffer, at: Int(number) * PageLayout.pageBytes)
         guard number >= ViewFormat.headerSlots, count == PageLayout.pageBytes else { throw missing(number) }
-    }
-
-    func onDamage(_ action: @escaping @Sendable () -> Void) { damageAction.withLock { $0 = action } }
-
-    func foundDamage() {
-        let action = damageAction.withLock { action in
-            defer { action = nil }
-            return action
-        }
-        action?()
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
@@ -78,7 +70,6 @@ final class PageFile: PageSource, @unchecked Sendable {
     func extend(toPages count: Int) throws {
         let pages = try file.size() / PageLayout.pageBytes
         if let map, pages * PageLayout.pageBytes < map.byteCount {
-            foundDamage()
             throw PageMemory.unreadable(PageNumber(pages), path)
         }
         if pages < count {

@@ -1,5 +1,3 @@
-import StrataModel
-
 /// The pages that a checkpoint of a state has to write.
 struct CheckpointPlan: Sendable {
     /// The pages that are reachable in that state and not yet in the file, in ascending order.

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// Tracks the use of pages: those that are free, those lent to forks that write, and those kept for readers that can
 /// still reach them.
@@ -25,11 +24,6 @@ struct PageLedger {
     /// memory.
     private(set) var births: [(epoch: UInt64, runs: [PageRun])] = []
     var remembersBirths = false
-
-    init(pageCount: Int, capacity: Int) {
-        self.pageCount = pageCount
-        self.capacity = capacity
-    }
 
     var freeCount: Int { free.count }
     /// The number of dirty pages that the newest state reaches: those that a checkpoint writes.
@@ -204,12 +198,4 @@ struct PageLedger {
 
     /// Forgets the loans of a fork or checkpoint, whose pages are tracked elsewhere from now on.
     mutating func forgetLoans(of fork: UInt64) { loans[fork] = nil }
-
-    /// All pages that the newest snapshot does not reach: the free, lent and waiting ones.
-    var unreachable: (free: [PageRun], waiting: [PageRun]) {
-        var runs: [PageRun] = []
-        waiting.forEachRun { runs.append($0) }
-        released.forEachRun { runs.append($0) }
-        return (free.all + loans.values.flatMap { $0 }, runs)
-    }
 }

@@ -1,17 +1,14 @@
-import StrataModel
 import StrataSystem
 
 /// Pages of a file that is read instead of mapped. A bounded number of them is cached in the arena.
 extension PageMemory {
     /// Reads a page that is in no slot. Must be called inside a read section.
-    func read(_ number: PageNumber, _ source: any PageSource, _ frames: Lock<FrameCache>) throws -> Page {
+    func read(_ number: PageNumber, _ source: PageFile, _ frames: Lock<FrameCache>) throws -> Page {
         let slot = try slots.withLock { try $0.take() }
         let target = slotAddress(slot + Self.firstSlot)
         do {
-            try reportingDamage {
-                try source.read(number, into: target)
-                try PageCheck.check(Page(UnsafeRawPointer(target)), number: number)
-            }
+            try source.read(number, into: target)
+            try PageCheck.check(Page(UnsafeRawPointer(target)), number: number)
         } catch {
             slots.withLock { $0.give([slot]) }
             throw error

@@ -21,7 +21,7 @@ final class PageMemory: @unchecked Sendable {
     let places: UnsafeMutablePointer<Atomic<UInt32>>
     private let arena: ReservedMemory
     let slots: Lock<SlotList>
-    let source: (any PageSource)?
+    let source: PageFile?
     /// The cached pages of a file that is not mapped.
     let frames: Lock<FrameCache>?
     /// The address of page 0 in the mapped file.
@@ -37,7 +37,7 @@ final class PageMemory: @unchecked Sendable {
     ///   - cachedPages: the maximum number of cached pages of a file that is not mapped.
     ///   - spill: provides the memory of slots from `memorySlots` on.
     init(
-        capacity: Int, slotCapacity: Int, source: (any PageSource)?, cachedPages: Int = 0, memorySlots: Int = .max,
+        capacity: Int, slotCapacity: Int, source: PageFile?, cachedPages: Int = 0, memorySlots: Int = .max,
         spill: SpillFile? = nil
     ) throws {
         self.source = source
@@ -94,8 +94,7 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func unreadable(_ byte: Int) -> StrataError {
-        source?.foundDamage()
-        return Self.unreadable(PageNumber(byte / PageLayout.pageBytes), source?.path)
+        Self.unreadable(PageNumber(byte / PageLayout.pageBytes), source?.path)
     }
 
     static func unreadable(_ number: PageNumber, _ path: String?) -> StrataError {
@@ -146,11 +145,8 @@ final class PageMemory: @unchecked Sendable {
     private func look(_ number: PageNumber) throws -> Page {
         guard let source, places[Int(number)].load(ordering: .acquiring) != Self.lost else { throw missing(number) }
         if let frames { return try read(number, source, frames) }
-        let page = try reportingDamage {
-            let page = Page(try source.load(number))
-            try PageCheck.check(page, number: number)
-            return page
-        }
+        let page = Page(try source.load(number))
+        try PageCheck.check(page, number: number)
         // Another thread may have checked it at the same time, with the same result.
         _ = places[Int(number)].compareExchange(
             expected: Self.unknown, desired: Self.inFile, ordering: .acquiringAndReleasing)
@@ -158,18 +154,9 @@ final class PageMemory: @unchecked Sendable {
     }
 
     private func missing(_ number: PageNumber) -> StrataError {
-        source?.foundDamage()
-        return StrataError(
+        StrataError(
             .malformed, "A page number refers to a page that does not exist.",
             .init(page: number, path: source?.path, expected: "a page of the file", found: "\(number)"))
-    }
-
-    /// Reports damaged pages to the file, but not errors of the medium.
-    func reportingDamage<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as StrataError {
-            if error.code == .badChecksum || error.code == .malformed { source?.foundDamage() }
-            throw error
-        }
     }
 
     // MARK: Writing
@@ -247,21 +234,4 @@ final class PageMemory: @unchecked Sendable {
 struct MovedPage {
     var number: PageNumber
     var birth: UInt64
-}
-
-/// The source of pages that this process has not written.
-protocol PageSource: AnyObject, Sendable {
-    var path: String { get }
-    /// Reports that a page is damaged.
-    func foundDamage()
-    /// The address of page 0; never moves. Nil if the file is not mapped.
-    var base: UnsafeRawPointer? { get }
-    /// The guard of the map; nil if its pages cannot be missing.
-    var guarded: MapGuard? { get }
-    /// The address of a page in the map; the page is not validated.
-    func load(_ number: PageNumber) throws -> UnsafeRawPointer
-    /// Drops mapped pages from memory until they are read again.
-    func release()
-    /// Copies a page to `target`, from the map or the file; the page is not validated.
-    func read(_ number: PageNumber, into target: UnsafeMutableRawPointer) throws
 }

@@ -3,14 +3,6 @@ struct PageSet: Sendable {
     private var words: [UInt64] = []
     private(set) var count = 0
 
-    init() {}
-
-    init(_ runs: some Sequence<PageRun>) {
-        for run in runs { insert(run.range) }
-    }
-
-    var isEmpty: Bool { count == 0 }
-
     func contains(_ number: PageNumber) -> Bool {
         let word = Int(number >> 6)
         return word < words.count && words[word] & (1 << UInt64(number & 63)) != 0
@@ -105,12 +97,6 @@ struct PageSet: Sendable {
             }
         }
         if let open { try body(PageRun(open)) }
-    }
-
-    var runs: [PageRun] {
-        var runs: [PageRun] = []
-        forEachRun { runs.append($0) }
-        return runs
     }
 }
 

@@ -40,11 +40,7 @@ extension PageStore {
         }
     }
 
-    /// True if a page of the file turned out to be damaged. The file has been renamed, and opening creates another one.
-    package var isDamaged: Bool { checkpoints?.state.withLock { $0.isDamaged } ?? false }
-
-    /// Gives up the file's name to another store. This store writes no more checkpoints, and leaves the name alone even
-    /// if it finds damaged pages. Existing readers may continue.
+    /// Gives up the file's name to another store. This store writes no more checkpoints. Existing readers may continue.
     package func giveUpFile() { checkpoints?.state.withLock { $0.isReplaced = true } }
 
     /// The dirty pages of the newest state: those that a checkpoint would write now.

@@ -69,12 +69,12 @@ struct PageStoreOpening {
         return readings
     }
 
-    private static func best(_ readings: [SlotReading]) -> SlotReading? {
+    static func best(_ readings: [SlotReading]) -> SlotReading? {
         readings.filter { $0.record != nil }.max { ($0.header?.sequence ?? 0) < ($1.header?.sequence ?? 0) }
     }
 
     /// The most serious reason why neither slot can be taken.
-    private static func worst(_ readings: [SlotReading]) -> PageFileFinding {
+    static func worst(_ readings: [SlotReading]) -> PageFileFinding {
         let order: [PageFileFinding] = [.newer, .foreign, .stale, .damaged]
         return order.first { finding in readings.contains { $0.finding == finding } } ?? .missing
     }
@@ -129,7 +129,6 @@ struct PageStoreOpening {
         let checkpoints = Checkpoints(
             core: core, file: file, readers: readers, store: store, options: options, platform: platform,
             directory: directory, state: slots)
-        file.onDamage { [weak checkpoints] in checkpoints?.setAside() }
         return PageStore(
             core: core, newest: Snapshot(core: core, epoch: epoch, roots: roots), checkpoints: checkpoints)
     }

@@ -1,5 +1,3 @@
-import StrataSystem
-
 /// The space that a page store may use, and how it shares the disk.
 package struct PageStoreOptions: Sendable {
     /// The maximum size of the page file, in pages of 4 KiB.

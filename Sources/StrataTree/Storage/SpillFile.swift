@@ -1,4 +1,3 @@
-import StrataModel
 import StrataSystem
 
 /// An unnamed file for pages that exceed the anonymous memory; the kernel writes them out when it needs room. It ends

@@ -1,5 +1,3 @@
-import StrataModel
-
 extension Fork {
     /// Deletes a key; returns false, without copying a page, if the key does not exist.
     @discardableResult

@@ -1,5 +1,3 @@
-import StrataModel
-
 extension Fork {
     /// Deletes all keys from `lower` up to, but not including, `upper`; nil means no bound on that side.
     ///

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// A private writable copy of a snapshot. Creating it costs nothing, and dropping it undoes everything.
 ///

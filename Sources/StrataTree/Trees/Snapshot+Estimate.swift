@@ -1,5 +1,3 @@
-import StrataModel
-
 extension Snapshot {
     /// The approximate number of entries from `lower` up to, but not including, `upper`, estimated from the pages on
     /// the paths to both ends, without counting. Exact within one leaf; always between 0 and the number of entries of

@@ -1,5 +1,3 @@
-import StrataModel
-
 extension Snapshot {
     /// Keys that divide the entries from `lower` up to, but not including, `upper` into about `count` equal parts, in
     /// order; fewer keys if there are few entries. Reads only a few pages.

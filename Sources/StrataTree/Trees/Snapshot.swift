@@ -93,8 +93,7 @@ extension PageMemory {
     }
 
     func wrongLevel(_ number: PageNumber, expected: Int, found: Int) -> StrataError {
-        source?.foundDamage()
-        return StrataError(
+        StrataError(
             .malformed, "A tree refers to a page of another kind or level.",
             .init(
                 position: UInt64(number) * UInt64(PageLayout.pageBytes), page: number, expected: "level \(expected)",

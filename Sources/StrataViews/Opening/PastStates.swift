@@ -156,14 +156,12 @@ package final class PastStates: Sendable {
                     views: Views(pages: branch, log: past), finding: .whole, reasons: [],
                     checkpointOffset: mark.offset, catchUp: mark.catchUp)
             }
-            return try Views.openForReading(
-                past, store: store, in: directory, platform: platform, options: options, progress: progress)
-        } catch let error as StrataError where Views.isDamage(error) {
+        } catch is StrataError {
+            // A page may be damaged that several kept states share. Opening without them reports anything else.
             forget()
-            return try Views.openForReading(
-                past, store: store, in: directory, from: .log, platform: platform, options: options,
-                progress: progress)
         }
+        return try Views.openForReading(
+            past, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
     private func isErasing() throws -> Bool { try LogReader.isErasing(in: directory, files: platform.files) }

@@ -12,6 +12,12 @@ extension Views {
         return error.code == .badChecksum || error.code == .malformed
     }
 
+    /// Calls `body`; returns the error of a damaged page if it reads one.
+    package static func damage(_ body: () throws -> Void) throws -> StrataError? {
+        do { try body() } catch let error as StrataError where isDamage(error) { return error }
+        return nil
+    }
+
     /// Sets a page file aside in which a damaged page was found, and folds the whole log into a new one. Publishing and
     /// checkpoints must be suspended for that time.
     ///
@@ -19,11 +25,12 @@ extension Views {
     ///   if no page file can be created.
     package static func rebuild(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions()
+        options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
         try requireWhole(log)
         try PageStore.setAside(in: directory, files: platform.files)
-        return try open(log, store: store, in: directory, platform: platform, options: options)
+        return try open(
+            log, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
     /// Returns the state after a commit, folded from the beginning of the log or its base into memory and an unnamed

@@ -53,7 +53,7 @@ extension Views {
             maximumPages: options.maximumArenaPages)
         do {
             return try finish(opened, log, sorting: sorting, progress: progress)
-        } catch let error as StrataError where opened.store.isDamaged || isDamage(error) {
+        } catch let error as StrataError where isDamage(error) {
             // A page of the checkpoint cannot be read; the log holds its contents.
             try PageStore.setAside(in: directory, files: platform.files)
             opened = try openPages(log, store: store, in: directory, platform, options, because: error)

@@ -37,14 +37,17 @@ extension Views {
             log: log, store: store, directory: directory, platform: platform, options: options)
         let scratch = file.scratch
         if source == .pageFile {
-            do {
+            var opened: OpenedViews?
+            let damage = try Self.damage {
                 if let nearest = try file.nearest() {
                     try Replay(log: log, pages: nearest.pages).run(progress: progress)
-                    return OpenedViews(
+                    opened = OpenedViews(
                         views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: file.reasons,
                         checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
                 }
-            } catch let error as StrataError where isDamage(error) { file.reasons.append(error) }
+            }
+            if let opened { return opened }
+            if let damage { file.reasons.append(damage) }
         }
         let views = Views(pages: try scratch.pages(options), log: log)
         let sorting = Replay.Sorting(

@@ -40,15 +40,14 @@ extension Views {
             summary.reasons.append(error)
             return summary
         }
-        do {
+        let damage = try Self.damage {
             let found = try glance(of: log, in: directory, files: files) {
                 ($1.position, $1.time, try nameCounts(in: $0))
             }
             // This may be a later checkpoint than the one above.
             if let found { (summary.position, summary.time, summary.nameCounts) = found }
-        } catch let error as StrataError where isDamage(error) {
-            (summary.finding, summary.reasons) = (.damaged, summary.reasons + [error])
         }
+        if let damage { (summary.finding, summary.reasons) = (.damaged, summary.reasons + [damage]) }
         return summary
     }
 

@@ -65,7 +65,7 @@ package struct Replay {
         var offset = pages.snapshot().foldedOffset(ViewTree.records)
         guard offset < end else { return 0 }
         if offset == 0, log.floor.offset > 0, let base = try log.readBase() {
-            let snapshot = try load(base, upTo: end)
+            let snapshot = try load(base, upTo: end, progress)
             offset = base.horizon.offset
             try afterPublishing(snapshot)
             progress(Progress(offset: offset, end: max(end, offset)))
@@ -105,13 +105,16 @@ package struct Replay {
     }
 
     /// Loads the base, which replaces the compacted commits, into empty trees.
-    private func load(_ base: BaseReader, upTo limit: UInt64) throws -> Snapshot {
+    private func load(_ base: BaseReader, upTo limit: UInt64, _ progress: (Progress) -> Void) throws -> Snapshot {
         guard base.horizon.offset <= limit else {
             throw StrataError(
                 .outOfRange, "The history up to the base was compacted.",
                 .init(offset: limit, expected: "\(base.horizon.offset) or later", found: "\(limit)"))
         }
-        return try base.publish(to: pages, pulse: pulse)
+        return try base.publish(to: pages) {
+            try pulse()
+            progress(Progress(offset: 0, end: limit))
+        }
     }
 
     /// Returns true if enough has been read to publish a state.

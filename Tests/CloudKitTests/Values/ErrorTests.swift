@@ -49,6 +49,8 @@ struct ErrorTests {
         #expect(CKError(refusal).retryAfterSeconds == 2)
         #expect(CKError(Refusal(.serviceUnavailable, "The store is closed.")).retryAfterSeconds == nil)
         #expect(CKError(engine: StrataError(.unreachable, "No server answers.")).retryAfterSeconds == 1)
+        let damaged = CKError(engine: StrataError(.viewsDamaged, "The views are being folded again."))
+        #expect(damaged.code == .serviceUnavailable && damaged.retryAfterSeconds == 1)
         #expect(CKError(engine: StrataError(.closed, "The store is closed.")).retryAfterSeconds == nil)
     }
 

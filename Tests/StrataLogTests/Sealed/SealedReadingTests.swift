@@ -94,7 +94,8 @@ struct SealedReadingTests {
         let sealed = try SealedStore(seed: 5, count: 120)
         for segment in try sealed.store.reader().sealedSegments {
             var used = UsedNames()
-            for commit in sealed.commits where segment.segment.contains(commit.offset) {
+            for commit in sealed.commits
+            where segment.index.commits[0].firstOffset <= commit.offset && commit.offset <= segment.lastOffset {
                 commit.payload.withUnsafeBytes { used.add($0) }
             }
             let names = try segment.names()

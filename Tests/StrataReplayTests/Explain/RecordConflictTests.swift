@@ -31,7 +31,7 @@ import Testing
                 "milk", base: first,
                 ["both": .int64(3), "gone": nil, "mine": .int64(3), "same": .double(5), "still": .int64(1)]))
         #expect(why.outcome == .refused && why.code == nil && why.actor == RefusingStore.phone)
-        #expect(why.policy == .ifServerRecordUnchanged && why.judgedAt == why.offset - 1, "\(why)")
+        #expect(why.policy == .ifServerRecordUnchanged && why.judgedAt == third.offset, "\(why)")
         let item = try #require(why.items.first)
         #expect(item.code == .serverRecordChanged && item.rules.map(\.number) == ["B53"])
         #expect(item.base == first && item.stored == third && !item.isBystander)

@@ -27,11 +27,14 @@ struct DamagedStore {
     let store: Store
 
     /// - Parameter indexing: whether the titles of all notes are indexed.
-    init(_ access: Access, indexing: Bool = false, segmentBytes: Int = 64 << 20) throws {
+    init(
+        _ access: Access, indexing: Bool = false, segmentBytes: Int = 64 << 20, patienceMilliseconds: Int = 30_000
+    ) throws {
         var options = StoreOptions.service
         options.segmentBytes = segmentBytes
         options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         options.pages.access = access.pages
+        options.patienceMilliseconds = patienceMilliseconds
         self.options = options
         disk = SimulatedDisk()
         // What is in a checkpoint is read anew by who opens the store.
@@ -84,6 +87,34 @@ struct DamagedStore {
         for start in stride(from: 2 * Self.pageBytes, to: size, by: Self.pageBytes) {
             try disk.flipBit(path, byte: start + 2_000, bit: 3)
         }
+    }
+
+    /// Calls `body` while the log cannot be read for folding, and waits until that has begun.
+    func whileFolding(_ body: () throws -> Void) throws {
+        let (gate, begun) = (Gate(), Lock(false))
+        disk.beforeCall = { kind, path in
+            guard kind == .read, path.contains("/log/") else { return }
+            begun.withLock { $0 = true }
+            gate.wait()
+        }
+        defer {
+            disk.beforeCall = nil
+            gate.open()
+        }
+        store.pipeline.live.note(Self.error, in: store.views)
+        #expect(eventually { begun.withLock { $0 } })
+        try body()
+    }
+
+    /// The error of a damaged page.
+    static let error = StrataError(.badChecksum, "A page's bytes do not match its checksum.", .init(page: 7))
+
+    /// Calls `body` again, up to a bound, while it ends with the error that says so.
+    func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+        for _ in 0..<20 {
+            do { return try body() } catch let error as StrataError where error.code == .viewsDamaged {}
+        }
+        return try body()
     }
 
     @discardableResult

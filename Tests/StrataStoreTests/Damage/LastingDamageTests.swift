@@ -11,39 +11,104 @@ import Testing
 
 @Suite("Damage that folding again does not heal")
 struct LastingDamageTests {
-    @Test("A disk that never gives back what was written is an error in the end, and no request waits for ever")
-    func everyPage() throws {
+    @Test("Damage of the new views sets these aside and ends the store with an error", arguments: [false, true])
+    func again(isFoundByReader: Bool) throws {
         let worn = try DamagedStore(.read)
         let count = try worn.commitCount
-        var failures = 0
-        for round in 0..<12 {
-            try worn.damage()
-            do { _ = try worn.save([round * 30], "new") } catch let error as StrataError {
-                #expect(error.code == .badChecksum)
-                #expect(error.description.contains("too often"))
-                failures += 1
-            }
-            // So that pages are read from the file again; it cannot be written once they are not folded again.
-            _ = try? worn.store.views.checkpoint(worn.store.views.pages.snapshot())
+        try worn.damage()
+        _ = try worn.save([1], "new")
+        // Until a checkpoint has written them, the new pages are in memory.
+        try worn.store.views.checkpoint(worn.store.views.pages.snapshot())
+        try worn.damage()
+        // More than the cache has pages.
+        let numbers = Array(stride(from: 0, to: DamagedStore.noteCount, by: 10))
+        if isFoundByReader {
+            let error = #expect(throws: StrataError.self) { try worn.words(numbers, in: worn.store.snapshot()) }
+            #expect(error?.code == .badChecksum && error?.description.contains("damaged again") == true)
         }
-        #expect(worn.store.rebuilds.count == ViewsRebuilds.maximumCount)
-        #expect(failures > 0)
-        #expect(try worn.commitCount == count + 12 - failures)
-        #expect(thrownCode { _ = try worn.word(300, in: worn.store.snapshot()) } == .badChecksum)
+        for _ in 0..<2 {
+            let refusal = #expect(throws: Refusal.self) { try worn.save(numbers, "new") }
+            #expect(refusal?.code == .serviceUnavailable && refusal?.message.contains("damaged again") == true)
+            #expect(refusal?.retryAfterSeconds == nil)
+        }
+        #expect(thrownCode { _ = try worn.words(numbers, in: worn.store.snapshot()) } == .badChecksum)
+        #expect(worn.store.rebuilds.count == 1)
+        #expect(try worn.commitCount == count + 1)
+        #expect(!worn.disk.paths.contains(DamagedStore.views))
         try worn.checkEndAndClose()
     }
 
-    @Test("No room for new views is an error that says so; nothing is written any more until the store is opened again")
+    @Test("A row that is malformed again after it was folded again is an error of its reader")
+    func malformedRow() throws {
+        let worn = try DamagedStore(.map)
+        let live = worn.store.pipeline.live
+        let row = StrataError(.malformed, "A row ends too early.")
+        #expect(live.note(row, in: worn.store.views))
+        #expect(eventually { !live.isDamaged })
+        #expect(worn.store.rebuilds.count == 1)
+        #expect(!live.note(row, in: worn.store.views) && !live.isDamaged)
+        _ = try worn.save([1], "new")
+        #expect(worn.store.rebuilds.count == 1)
+        try worn.checkAndClose()
+    }
+
+    @Test("Requests that wait too long are refused once with a time to retry, and the retry succeeds")
+    func patience() throws {
+        let worn = try DamagedStore(.map, patienceMilliseconds: 20)
+        let count = try worn.commitCount
+        let answers = Lock<[Result<Answer, any Error>]>([])
+        var savers: [WorkerThread] = []
+        try worn.whileFolding {
+            savers = try (0..<4).map { number in
+                try WorkerThread(name: "saver") {
+                    let answer = Result { try worn.save([number], "new") }
+                    answers.withLock { $0.append(answer) }
+                }
+            }
+            #expect(eventually { worn.store.pipeline.state.withLock { $0.queue.count } == 4 })
+            usleep(50_000)
+        }
+        for saver in savers { saver.join() }
+        let refusals = answers.withLock { $0 }.compactMap { answer -> Refusal? in
+            if case .failure(let refusal as Refusal) = answer { refusal } else { nil }
+        }
+        #expect(refusals.count == 4)
+        for refusal in refusals {
+            #expect(refusal.code == .serviceUnavailable && refusal.retryAfterSeconds == 1)
+            #expect(refusal.message.contains("damaged and are being folded again: try again"))
+        }
+        #expect(try worn.commitCount == count)
+        for number in 0..<4 { _ = try worn.save([number], "again") }
+        #expect(try worn.commitCount == count + 4)
+        #expect(try worn.words([0, 3, 4], in: worn.store.snapshot()) == ["again", "again", "old"])
+        #expect(worn.store.rebuilds.count == 1)
+        try worn.checkAndClose()
+    }
+
+    @Test("A reader that waits too long gets the one error, and a retry succeeds")
+    func patienceOfReaders() throws {
+        let worn = try DamagedStore(.map, patienceMilliseconds: 20)
+        try worn.damage()
+        try worn.whileFolding {
+            let error = #expect(throws: StrataError.self) { try worn.word(300, in: worn.store.snapshot()) }
+            #expect(error?.code == .viewsDamaged)
+        }
+        #expect(eventually { !worn.store.pipeline.live.isDamaged })
+        #expect(try worn.word(300, in: worn.store.snapshot()) == "old")
+        #expect(worn.store.rebuilds.count == 1)
+        try worn.checkAndClose()
+    }
+
+    @Test("No room for new views is an error that says so, and nothing is written until the store is opened again")
     func noRoom() throws {
         let worn = try DamagedStore(.map)
         let count = try worn.commitCount
         try worn.damage()
         worn.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: "views")
-        let error = #expect(throws: StrataError.self) { try worn.save([1], "new") }
-        #expect(error?.code == .noSpace)
-        #expect(thrownCode { _ = try worn.word(300, in: worn.store.snapshot()) } == .noSpace)
         let refusal = #expect(throws: Refusal.self) { try worn.save([1], "new") }
-        #expect(refusal?.code == .serviceUnavailable)
+        #expect(refusal?.code == .serviceUnavailable && refusal?.message.contains("noSpace") == true)
+        #expect(thrownCode { _ = try worn.word(300, in: worn.store.snapshot()) } == .noSpace)
+        #expect(throws: Refusal.self) { try worn.save([1], "new") }
         #expect(try worn.commitCount == count)
         worn.disk.heal()
         try worn.checkEndAndClose()

@@ -138,7 +138,7 @@ struct DirectoryModelTests {
     /// Returns the same state for a reader who has looked nothing up.
     private func plain(_ state: StoreSnapshot) -> StoreSnapshot {
         let known = state.context
-        let context = SnapshotContext(known.history, known.replacements, known.keys, newSecret: nil)
+        let context = SnapshotContext(known.history, known.live, known.keys, newSecret: nil)
         return StoreSnapshot(trees: state.trees, context: context, gate: state.gate, zoneTable: ZoneTable())
     }
 

@@ -152,7 +152,7 @@ struct SecretTests {
         }
         let expected: [AdministerRequest] = [
             .drawSecret(from: 1, before: 2), .drawSecret(from: 2, before: 3), .drawSecret(from: 3, before: 4),
-            .drawSecret(from: .max, before: 0),
+            .drawSecret(from: 4, before: 0),
         ]
         #expect(requests == expected.map { .administer($0) })
     }

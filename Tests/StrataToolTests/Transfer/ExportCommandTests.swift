@@ -40,7 +40,7 @@ import Testing
                 "body":"AQEGbm90ZS0xEAAAAREBFQXXDTJZ5OHLYxxmPPTXPEwEAsvaEQ==",\
                 "content":{"zone":1,"zoneName":"Notes","type":1,"typeName":"Note","record":"note-1",\
                 "change":"create","policy":"if server record unchanged","full":true,"fields":[{"field":1,\
-                "fieldName":"title","value":"data","valueBytes":20}]}}],\
+                "fieldName":"title","value":"data","valueBytes":21}]}}],\
                 "checksum":"\(try Self.checksum(ofCommit: 2))"}
                 """, "\(result.lines[2])")
     }

@@ -1,3 +1,5 @@
+import StrataSystem
+
 /// A file that forwards every call to another file, except the calls that the type implements itself.
 package protocol ForwardingFile: File {
     var file: any File { get }

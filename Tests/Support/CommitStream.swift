@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 
 /// The commits after a position, and then new ones as they are appended. Ends when the log is closed.
