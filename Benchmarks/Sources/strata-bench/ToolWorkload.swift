@@ -113,7 +113,7 @@ struct ToolWorkload: Workload {
         let middle = commitCount / 2
         var (explain, diff) = (fold("explain \(middle)"), fold("diff \(middle)"))
         var (whatIf, play) = (fold("what-if --drop 1000"), fold("play"))
-        (explain.timeBar, diff.timeBar, whatIf.firstLineBar) = (.atMost(200), .atMost(1_000), .atMost(2_000))
+        (explain.timeBar, diff.timeBar, whatIf.firstLineBar) = (.atMost(100), .atMost(1_000), .atMost(2_000))
         (diff.exitCode, whatIf.exitCode) = (1, 1)
         (play.isRate, play.timeBar) = (true, .atLeast(50_000))
         return [explain, diff, whatIf, play]

@@ -95,7 +95,6 @@ package struct Explanation: Sendable {
 
     /// The items that were refused for reasons of their own.
     package var culprits: [Item] { items.filter { $0.code != nil && !$0.isBystander } }
-    package var bystanders: [Item] { items.filter(\.isBystander) }
 
     /// Explains the outcome of a request as a commit records it. The log has refused requests only if the store keeps
     /// audits of them.

@@ -53,7 +53,7 @@ struct ExplanationBuilder {
             explanation.notes.append("The state at \(state), on which the request was judged, was compacted away.")
             return explanation
         }
-        let past = try past(state, for: request, answer)
+        let past = try past(state, for: request, by: actor, answer)
         defer { try? past.close() }
         let context = RequestContext(
             actor: actor, time: asked.time, operation: asked.operation, commitID: asked.commitID, isTraced: true)
@@ -73,52 +73,13 @@ struct ExplanationBuilder {
                 : "The commit only records an event and contains no request: nothing was accepted or rejected.")
         return explanation
     }
-
-    /// Opens the state that the request was judged on: with the records that the request names, if these decide.
-    private func past(_ state: UInt64, for request: Request, _ answer: ExplanationAnswer) throws -> Store {
-        didOpen(state)
-        if !usesWholeStates, let names = request.decidingRecords(deletesNothing: answer.outcome == .nothingToDo),
-            // Parents that stay have no part in the request, and get a new version in its commit.
-            let past = try store.past.state(at: state, records: names.union(try commit.savedNames()))
-        {
-            return past
-        }
-        return try store.past.state(at: state)
-    }
 }
 
 extension ExplainedCommit {
-    /// Returns the names of the records that the commit saved.
-    fileprivate func savedNames() throws -> [[UInt8]] {
-        try envelope.events.filter { $0.kind == .recordSaved }
-            .map { Array(try RecordSavedEvent(decoding: $0.body).record.name.utf8) }
-    }
-
     /// Returns the user and the device of the commit. The user's name is empty if the commit names none.
     func namedActor(in names: some NameResolver) throws -> Actor {
         let header = envelope.header
         let actor = header.namesActor ? try names.actor(of: header, envelope.internedNames) : nil
         return actor ?? Actor(user: "", device: "")
-    }
-}
-
-extension Request {
-    /// Returns the names of the records on which the decision about the request depends, besides zones, schemas and the
-    /// like; nil if it may depend on any record.
-    ///
-    /// - Parameter deletesNothing: true if none of the records to delete exist.
-    fileprivate func decidingRecords(deletesNothing: Bool) -> Set<[UInt8]>? {
-        guard case .modifyRecords(let body) = content, body.clientToken == nil,
-            body.deletes.isEmpty || deletesNothing && body.saves.isEmpty,
-            !body.saves.contains(where: { $0.refersToOthers })
-        else { return nil }
-        return Set((body.saves.map(\.record.name) + body.deletes.map(\.name)).map { Array($0.utf8) })
-    }
-}
-
-extension ModifyRecordsRequest.Save {
-    fileprivate var refersToOthers: Bool {
-        if parent != .kept || share != .kept { return true }
-        return fields.contains { $0.value?.kind.element == .reference }
     }
 }

@@ -63,14 +63,6 @@ extension Store {
         try administer(.setRole(role, users: users))
     }
 
-    /// Returns the members of a custom role, in the order in which the store first knew them.
-    package func members(ofRole role: String) throws -> [String] {
-        let newest = newest
-        return try newest.reading { trees in
-            try trees.users(inRole: role).map { try newest.names.user($0, in: trees) }
-        }
-    }
-
     /// Sets whether others may find a user by an address (B388).
     package func setDiscoverability(_ discoverability: Person.Discoverability, of user: String) throws {
         try administer(.setDiscoverability(discoverability, user: user))

@@ -54,13 +54,26 @@ extension StoreEngine {
             let past = try HistoricalLog(log, of: storeID, through: offset)
             let opened = try Views.openForReading(
                 past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
-            guard let opened else { return nil }
-            guard let path else { return try StoreEngine(past: past, opened.views, opened.catchUp, of: self) }
-            return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
+            return try opened.map { try engine(of: past, $0) }
         } catch is StrataError {
             // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
+    }
+
+    /// Returns an engine that shows a state of this one with other states of some records, as if at a commit. No
+    /// checkpoints may be written.
+    func past(
+        through offset: UInt64, turningBack newest: Snapshot, to records: [RecordKey: [UInt8]?]
+    ) throws -> StoreEngine {
+        try requirePast(offset)
+        let past = try HistoricalLog(log, of: storeID, through: offset)
+        return try engine(of: past, Views.openForReading(past, turningBack: newest, to: records))
+    }
+
+    private func engine(of past: HistoricalLog, _ opened: OpenedViews) throws -> StoreEngine {
+        guard let path else { return try StoreEngine(past: past, opened.views, opened.catchUp, of: self) }
+        return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
     }
 
     /// Returns the newest usable checkpoint at or before an offset; nil if there is none, or the store has no files.

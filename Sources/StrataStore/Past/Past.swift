@@ -49,6 +49,23 @@ public struct Past: Sendable {
         return try store.engine.past(through: offset, records: names).map { Store($0, nil, .readOnly) }
     }
 
+    /// Like ``state(at:)``, with everything as in a newer state except some records: reads these records alone, however
+    /// long the log is. For a caller that judges a request on what has not changed since, and on these records.
+    ///
+    /// Returns nil if the store has accounts with limits or shares, or writes checkpoints.
+    ///
+    /// - Parameter trees: a state of this store, not before the offset.
+    package func state(at offset: UInt64, turningBack records: Set<RecordKey>, in trees: Snapshot) throws -> Store? {
+        try store.gate.requireOpen()
+        // A checkpoint would contain the pages of the turned-back state.
+        guard store.pipeline.checkpointer == nil,
+            trees.entryCount(ViewTree.users) == 0, trees.entryCount(ViewTree.shares) == 0
+        else { return nil }
+        var states: [RecordKey: [UInt8]?] = [:]
+        for key in records { states.updateValue(try record(key, at: offset), forKey: key) }
+        return Store(try store.engine.past(through: offset, turningBack: trees, to: states), nil, .readOnly)
+    }
+
     // MARK: A record
 
     /// Returns the encoded state that a version of a record made, in any zone; nil if it is no longer known.

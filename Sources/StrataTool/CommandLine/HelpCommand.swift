@@ -8,7 +8,7 @@ enum HelpCommand: Command {
     static let examples = ["strata help log"]
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        if let name = arguments.operands.first {
+        if let name = CommandRegistry.spelledOut(arguments.operands).first {
             HelpText.write(try CommandRegistry.command(named: name), to: output)
         } else {
             HelpText.writeOverview(to: output)

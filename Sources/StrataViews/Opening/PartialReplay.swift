@@ -126,3 +126,31 @@ extension Views {
             checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
     }
 }
+
+extension Views {
+    /// Opens a state in which some records are replaced by those at the end of a log, for judging requests about these
+    /// records alone: everything else is as in the given state.
+    ///
+    /// - Parameters:
+    ///   - newest: a state of pages of which no checkpoint is written.
+    ///   - records: the encoded states at the end of the log; nil for a record that did not exist.
+    package static func openForReading(
+        _ log: any EventLog, turningBack newest: Snapshot, to records: [RecordKey: [UInt8]?]
+    ) throws -> OpenedViews {
+        let pages = PageStore.branch(on: newest)
+        let fork = pages.fork()
+        for (record, state) in records {
+            let key = ViewKeys.record(record)
+            guard let state else {
+                try fork.delete(ViewTree.records, key: key)
+                continue
+            }
+            try fork.put(ViewTree.records, key: key, row: state)
+        }
+        for tree in ViewTree.folded + [ViewTree.index] { try fork.setFoldedOffset(tree, log.end.offset) }
+        let catchUp = IndexCatchUp(try pages.publish(fork))
+        return OpenedViews(
+            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: log.end.offset,
+            catchUp: catchUp)
+    }
+}

@@ -436,3 +436,7 @@ import Testing
         #expect(unasked.first?.notes.first?.contains("only records an event") == true, "\(unasked)")
     }
 }
+
+extension Explanation {
+    fileprivate var bystanders: [Item] { items.filter(\.isBystander) }
+}

@@ -26,7 +26,7 @@ struct DirectoryModelTests {
     ]
     private static let zones = ["Notes", "Lists", "Trips", ZoneID.defaultName, "never"]
     private static let records = ["a", "b", "c", "d", "e", "f", ShareState.zoneWideName]
-    private static let questionCount = 40
+    private static let questionCount = 160
 
     @Test(
         "Whatever was read before, each state is read as with an empty directory",

@@ -420,3 +420,11 @@ private func thrownRefusal(_ body: () throws -> Void) -> Refusal? {
     do { try body() } catch { return error as? Refusal }
     return nil
 }
+
+extension Store {
+    /// Returns the members of a custom role, in the order in which the store first knew them.
+    fileprivate func members(ofRole role: String) throws -> [String] {
+        let newest = snapshot()
+        return try newest.trees.users(inRole: role).map { try newest.names.user($0, in: newest.trees) }
+    }
+}

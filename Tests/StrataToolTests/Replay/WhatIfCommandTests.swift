@@ -259,6 +259,7 @@ import Testing
         #expect(result.lines.contains("nothing differs: 5 of 5 commits judged again, from 1 to 5"), "\(result)")
         // The earlier name of the command.
         #expect(try fixture.run("determinism", fixture.name).output == result.output)
+        #expect(try fixture.run("help", "determinism").output == fixture.run("help", "verify").output)
         func judged(_ words: String...) throws -> [String: Any] {
             let object = try #require(try fixture.objects(["determinism", fixture.name] + words).first)
             let judged = try #require(object["judged"] as? [String: Any])
