@@ -186,7 +186,7 @@ struct ChosenNameTests {
         defer { try? other.close() }
         for request in asked { try other.modify(request.request, as: request.actor) }
         #expect(other.recordName(of: "anna") == "_anna")
-        #expect(other.recordName(of: "ben") == store.recordName(of: "ben"))
+        #expect(other.recordName(of: "ben") != store.recordName(of: "ben"))
         #expect(other.recordName(of: "carl") != store.recordName(of: "carl"))
     }
 }

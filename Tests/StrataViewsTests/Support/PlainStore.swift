@@ -111,6 +111,13 @@ struct PlainStore {
             secrets[event.number] = Row(version: version, value: event)
         case .rulesStated:
             statedRules[version.offset] = Row(version: version, value: try RulesStatedEvent(decoding: body))
+        default: try applyShare(event, version)
+        }
+    }
+
+    private mutating func applyShare(_ event: Event, _ version: Version) throws {
+        let body = event.body
+        switch event.kind {
         case .shareSaved:
             let event = try ShareSavedEvent(decoding: body)
             shares[event.share] = Row(version: version, value: event)
