@@ -95,7 +95,7 @@ import Testing
             terminal.type("bad\u{15}goto stx\u{7F}art\r")
             try #require(terminal.waits(for: "the beginning: there is no commit yet", from: before))
         }
-        terminal.type("step 5\r")
+        terminal.type("step 9\r")
         #expect(terminal.waits(for: "the end: there are no more commits"))
         terminal.type("\u{04}")
         #expect(terminal.finish() == 0 && terminal.isRestored)
