@@ -43,6 +43,7 @@ enum DebugCommand: Command {
         options.unknownTypesAreErrors = true
         return try StateAccess.read(arguments.store, options: options, by: name, output) { access in
             input.startAgain()
+            defer { TerminalMode.leave() }
             let session = try DebugSession(access, arguments, isWatched: input.isInteractive, output)
             if let moment = arguments[start] { try begin(session, moment) }
             if input.isInteractive { greet(arguments.store, session) }

@@ -18,7 +18,10 @@ final class DebugTerminal {
         // After the line, because an interrupt before its end belongs to no command.
         defer { StopRequest.forget() }
         switch source {
-        case .editor(let editor): return editor.read(session.prompt)
+        case .editor(let editor):
+            let line = editor.read(session.prompt)
+            if line == nil { session.output.write("\n") }
+            return line
         case .plain(let reader):
             session.output.write(session.prompt)
             try session.output.flush()

@@ -4,8 +4,7 @@ import StrataConnections
 
 /// A line editor with history and completion: libedit, which is loaded when a session at a terminal begins.
 ///
-/// libedit sets the terminal while a line is typed, restores it after each line and before a signal ends the process,
-/// and reads the user's `.editrc`.
+/// libedit reads the user's `.editrc`. It sets the terminal while a line is typed, and ``TerminalMode`` between lines.
 final class LineEditor {
     /// The replacements for the characters from `start` up to the cursor.
     struct Completion {
@@ -28,6 +27,9 @@ final class LineEditor {
     private let writeHistory: @convention(c) (UnsafePointer<CChar>) -> CInt
     private let typed: UnsafeMutablePointer<CText?>
     private let isCompleted: UnsafeMutablePointer<CInt>
+    private let prepareTerminal: @convention(c) (CInt) -> Void
+    private let restoreTerminal: @convention(c) () -> Void
+    private let redraw: @convention(c) () -> Void
     private let completion: (_ beforeCursor: String) -> Completion
     private let historyPath: String?
     private var lastLine: String?
@@ -44,6 +46,9 @@ final class LineEditor {
         writeHistory = try library.function("write_history")
         typed = try library.function("rl_line_buffer")
         isCompleted = try library.function("rl_attempted_completion_over")
+        prepareTerminal = try library.function("rl_prep_terminal")
+        restoreTerminal = try library.function("rl_deprep_terminal")
+        redraw = try library.function("rl_forced_update_display")
         (self.completion, self.historyPath) = (completion, historyPath)
         // Keys are bytes of UTF-8, whatever language the user has.
         setlocale(LC_CTYPE, "C.UTF-8")
@@ -59,25 +64,39 @@ final class LineEditor {
         complete.pointee = { _, start, end in LineEditor.reading?.matches(from: Int(start), to: Int(end)) }
         let wordBreaks: UnsafeMutablePointer<CText?> = try library.function("rl_completer_word_break_characters")
         wordBreaks.pointee = strdup(" \t\n")
-        // Each line begins with the settings of the terminal.
         let begin: UnsafeMutablePointer<(@convention(c) () -> CInt)?> = try library.function("rl_pre_input_hook")
-        begin.pointee = { LineEditor.reading?.takeInterrupts() ?? 0 }
+        begin.pointee = { LineEditor.reading?.prepare() ?? 0 }
         let addFunction: @convention(c) (UnsafePointer<CChar>, @convention(c) (CInt, CInt) -> CInt, CInt) -> CInt =
             try library.function("rl_add_defun")
         let control: CInt = 0x1A
-        _ = addFunction("strata-suspend", { _, _ in raise(SIGTSTP) }, control)
+        _ = addFunction("strata-suspend", { _, _ in LineEditor.reading?.suspend() ?? 0 }, control)
     }
 
-    /// Makes Ctrl-C discard the line. It interrupts only while a command runs.
-    private func takeInterrupts() -> CInt {
+    /// Delivers each key to the line before its prompt is shown, since libedit forgets its settings after each line.
+    /// Ctrl-C, which interrupts only while a command runs, discards the line.
+    private func prepare() -> CInt {
+        prepareTerminal(0)
         _ = parse("setty -d -isig")
+        // When the line ends, libedit would let the terminal edit lines, until it restores the settings.
+        _ = parse("setty -x -icanon -echo -isig -iexten")
         return parse("bind ^C ed-start-over")
+    }
+
+    /// Stops the process, and shows the line again when it continues.
+    private func suspend() -> CInt {
+        restoreTerminal()
+        TerminalMode.leave()
+        raise(SIGTSTP)
+        prepareTerminal(0)
+        redraw()
+        return 0
     }
 
     /// Returns the typed line; nil at Ctrl-D or the end of the input.
     func read(_ prompt: String) -> String? {
         Self.reading = self
         defer { Self.reading = nil }
+        TerminalMode.enter()
         guard let text = readLine(prompt) else { return nil }
         defer { free(text) }
         let line = String(cString: text)

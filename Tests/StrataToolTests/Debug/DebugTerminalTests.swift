@@ -83,6 +83,25 @@ import Testing
         #expect(try ToolProcess.run(["-c", "%a", path], in: "/tmp", program: "/usr/bin/stat").output == "600\n")
     }
 
+    /// Some come while a command runs, when a terminal that edits lines itself would take them.
+    @Test(.needs(.libedit)) func keysTypedAheadAreForTheNextLine() throws {
+        let fixture = try StateFixture()
+        let terminal = try debug(fixture)
+        #expect(terminal.waits(for: "strata 0> "))
+        for round in 0..<60 {
+            let before = terminal.shown.count
+            terminal.type("step\r")
+            usleep(50 << UInt32(round % 6))
+            terminal.type("bad\u{15}goto stx\u{7F}art\r")
+            try #require(terminal.waits(for: "the beginning: there is no commit yet", from: before))
+        }
+        terminal.type("step 9\r")
+        #expect(terminal.waits(for: "the end: there are no more commits"))
+        terminal.type("\u{04}")
+        #expect(terminal.finish() == 0 && terminal.isRestored)
+        #expect(!terminal.text.contains("unknown command"), "\(terminal.text)")
+    }
+
     /// A session goes on where its lines cannot be kept.
     @Test func aHistoryWithoutAPlace() throws {
         let fixture = try StateFixture()

@@ -63,10 +63,7 @@ final class PseudoTerminal {
     }
 
     deinit {
-        if status == nil {
-            kill(identifier, SIGKILL)
-            waitpid(identifier, nil, 0)
-        }
+        if status == nil { end() }
         close(follower)
         close(leader)
     }
@@ -80,33 +77,38 @@ final class PseudoTerminal {
     func signal(_ number: Int32) { kill(identifier, number) }
 
     /// Longer than any run takes on a busy machine.
-    private static let patienceSeconds = 120
+    private static let patience = Duration.seconds(120)
 
-    /// Reads until it shows a text; false if it has ended before, or shows nothing more.
+    /// Reads until it shows a text; false if it has ended before, or does not show it in time.
     ///
     /// - Parameter start: of what is shown, from where on the text counts.
     func waits(for wanted: String, from start: Int = 0) -> Bool {
         func isShown() -> Bool { String(decoding: shown[start...], as: UTF8.self).contains(wanted) }
-        for _ in 0..<Self.patienceSeconds * 100 {
-            if isShown() { return true }
-            readMore(milliseconds: 10)
-            if status == nil, hasEnded(), !isShown() {
-                readMore(milliseconds: 10)
-                return isShown()
-            }
-        }
-        return false
+        read(until: isShown)
+        return isShown()
     }
 
-    /// The exit code; 128 + n for a process that signal n ended, nil for one that does not end.
+    /// The exit code; 128 + n for a process that signal n ended, nil for one that does not end in time.
     func finish() -> Int32? {
-        for _ in 0..<Self.patienceSeconds * 100 {
-            readMore(milliseconds: 10)
-            if hasEnded() { break }
-        }
-        readMore(milliseconds: 10)
-        guard let status else { return nil }
+        guard read(until: { false }), let status else { return nil }
         return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+    }
+
+    /// Reads until `isDone`, or the program has ended. One that takes too long is killed, and false returned: what the
+    /// test waits for after that fails at once.
+    @discardableResult private func read(until isDone: () -> Bool) -> Bool {
+        let limit = ContinuousClock.now + Self.patience
+        while !isDone() {
+            // In this order, so that what a program that has ended had shown is read.
+            let isLast = hasEnded()
+            readMore(milliseconds: 10, until: limit)
+            if isLast { return true }
+            if ContinuousClock.now >= limit {
+                end()
+                return false
+            }
+        }
+        return true
     }
 
     /// Whether what is typed is shown, and line by line, as a shell leaves a terminal.
@@ -116,18 +118,25 @@ final class PseudoTerminal {
         return settings.c_lflag & tcflag_t(ECHO) != 0 && settings.c_lflag & tcflag_t(ICANON) != 0
     }
 
+    /// Kills the shell and what it has started.
+    private func end() {
+        kill(-identifier, SIGKILL)
+        var found: Int32 = 0
+        if waitpid(identifier, &found, 0) == identifier { status = found }
+    }
+
     private func hasEnded() -> Bool {
         var found: Int32 = 0
         if status == nil, waitpid(identifier, &found, WNOHANG) == identifier { status = found }
         return status != nil
     }
 
-    private func readMore(milliseconds: Int32) {
+    private func readMore(milliseconds: Int32, until limit: ContinuousClock.Instant) {
         var request = pollfd(fd: leader, events: Int16(POLLIN), revents: 0)
         var wait = milliseconds
-        while poll(&request, 1, wait) > 0, request.revents & Int16(POLLIN) != 0 {
+        while ContinuousClock.now < limit, poll(&request, 1, wait) > 0, request.revents & Int16(POLLIN) != 0 {
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            let count = buffer.withUnsafeMutableBytes { read(leader, $0.baseAddress, $0.count) }
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(leader, $0.baseAddress, $0.count) }
             guard count > 0 else { return }
             shown += buffer.prefix(count)
             wait = 0
