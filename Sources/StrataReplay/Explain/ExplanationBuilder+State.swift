@@ -54,8 +54,8 @@ extension Request {
         return body.saves.map(\.record) + parents + body.deletes
     }
 
-    /// Returns true if only the records that the request names and saves decide about it, besides zones, schemas and the
-    /// like; false if any record may.
+    /// Returns true if only the records that the request names and saves decide about it, besides zones, schemas and
+    /// the like; false if any record may.
     ///
     /// - Parameter deletesNothing: true if none of the records to delete exist.
     fileprivate func isDecidedByNamedRecords(deletesNothing: Bool) -> Bool {
