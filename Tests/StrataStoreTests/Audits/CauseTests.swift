@@ -234,11 +234,11 @@ import Testing
         func isKept(_ user: String, bytes: Int) throws -> Bool {
             try RequestRefusedEvent(decoding: kept.admit(audit(user, bytes: bytes, at: 1)).event.body).request != nil
         }
-        for user in 0..<KeptRequests.maximumUsers { #expect(try isKept("user \(user)", bytes: 1)) }
-        let part = KeptRequests.maximumBytes / 40
+        for user in 0..<KeptRequests.maximumUsers { #expect(try isKept("user \(user)", bytes: 100)) }
+        let part = KeptRequests.maximumBytes / 40 + 1
         for user in 0..<39 { #expect(try isKept("late \(user)", bytes: part)) }
         #expect(try !isKept("late", bytes: part) && !isKept("", bytes: part))
-        #expect(try isKept("user 0", bytes: part) && isKept("late", bytes: 1))
+        #expect(try isKept("user 0", bytes: part) && isKept("late", bytes: 100))
     }
 
     @Test func `Requests that had nothing to delete count, too`() throws {
