@@ -96,7 +96,14 @@ import Testing
         let record = try #require(records.lines.first { $0.hasPrefix(#"{"record":"comment""#) })
         #expect(record.contains(#""parent":"news","looseParent":true"#), "\(record)")
         #expect(record.contains(#""deletesWithTarget":true,"loose":true"#), "\(record)")
-        let commits = try fixture.run("export", fixture.name, "--from", "\(loose)", "--to", "\(loose)")
-        #expect(commits.output.contains(#""record":"news","loose":true}"#), "\(commits.output)")
+        let patch = try fixture.run(
+            "log", "--json", "--patch", fixture.name, "--from", "\(loose)", "--to", "\(loose)")
+        #expect(patch.output.contains(#""newLoose":true"#) && patch.output.contains(#""loose":true"#), "\(patch)")
+        // An export of commits has the links in the bytes of its events.
+        let file = fixture.directory.path("Export.jsonl")
+        try fixture.run("export", fixture.name).output.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try fixture.run("import", "Copy.strata", file).code == 0)
+        let history = try fixture.run("history", "Copy.strata", "comment")
+        #expect(history.lines.contains("    + parent: @news (loose)"), "\(history)")
     }
 }
