@@ -28,7 +28,7 @@ CHANGES = ["create", "update", "touch"]
 POLICIES = ["if server record unchanged", "changed keys", "all keys"]
 PERMISSIONS = {1: "none", 2: "read only", 3: "read and write"}
 ROLES = {1: "owner", 2: "administrator", 3: "private user", 4: "public user"}
-POLICIES = ("touches parents", "enforces the schema", "unknown types are errors", "extends predicates")
+STATED_POLICIES = ("touches parents", "enforces the schema", "unknown types are errors", "extends predicates")
 REASONS = ["deleted", "purged", "encrypted data reset"]
 CRC_TABLE = []
 for number in range(256):
@@ -329,7 +329,7 @@ def event_fields(kind, body, names):
         keys = ("itemsPerRequest", "maximumRequestBytes", "maximumRecordBytes", "maximumAssetBytes",
                 "owningReferences", "movedRecords")
         event.update(zip(keys, limits[:3] + limits[5:] + limits[3:5]))
-        event["policies"] = ", ".join(name for bit, name in enumerate(POLICIES) if body[at] >> bit & 1)
+        event["policies"] = ", ".join(name for bit, name in enumerate(STATED_POLICIES) if body[at] >> bit & 1)
         check(body[at] < 16 and keyed(body, at + 1)[1] == len(body), "bytes behind stated rules")
     elif kind in (16, 17, 18, 24, 25):
         event["zone"], at = varint(body, 0)
