@@ -4,7 +4,8 @@ import StrataSystem
 
 /// A request or an audit that waits to be decided.
 struct Submission: Sendable {
-    enum Content: Sendable {
+    // Indirect: a submission is copied often, and a request has many references.
+    indirect enum Content: Sendable {
         case request(Request)
         /// A request that another process sent, which judges it again if nothing is written.
         case forwarded(Request)
