@@ -80,7 +80,7 @@ package enum ShownContent: Sendable {
     case version(Version)
     case name(Namespace, UInt64)
     case person(Person)
-    case request(ShownRequest)
+    case request(KeptRequest)
     case list([any Described])
 }
 
@@ -99,15 +99,15 @@ package protocol Showable: SendableMetatype {
     var shown: ShownContent { get }
 }
 
-/// An encoded request, which tools show in words.
-package struct ShownRequest: Sendable, Showable {
-    /// Nil if the request was not kept.
-    package let bytes: [UInt8]?
-    /// The length of a request that was not kept; 0 if that is unknown.
-    package let byteCount: UInt64
-
+/// Tools show a request in words.
+extension KeptRequest: Showable {
     package static var kind: ShownKind { .text }
     package var shown: ShownContent { .request(self) }
+}
+
+extension UInt64 {
+    /// Nil for 0, which is not shown.
+    var nonzero: UInt64? { self == 0 ? nil : self }
 }
 
 extension UInt64: Showable {

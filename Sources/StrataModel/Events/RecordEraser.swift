@@ -85,21 +85,12 @@ package struct RecordEraser: Sendable {
             let save = try RecordSavedEvent(decoding: event.body)
             let isHeld = !save.fields.isEmpty || save.parent != .kept || save.share != .kept
             return isHeld ? try save.erased.event() : nil
-        case .requestRefused:
-            var refusal = try RequestRefusedEvent(decoding: event.body)
-            guard let kept = refusal.request, let request = try erased(Request(decoding: kept[...]), user: user) else {
-                return nil
-            }
-            refusal.replaceRequest(try request.encoded())
-            return try refusal.event()
-        case .nothingToDelete:
-            var nothing = try NothingToDeleteEvent(decoding: event.body)
-            guard let kept = nothing.request, let request = try erased(Request(decoding: kept[...]), user: user) else {
-                return nil
-            }
-            nothing.replaceRequest(try request.encoded())
-            return try nothing.event()
-        default: return nil
+        default:
+            guard var note = try event.requestNote(), let kept = note.kept.bytes,
+                let request = try erased(Request(decoding: kept[...]), user: user)
+            else { return nil }
+            note.kept.bytes = try request.encoded()
+            return try note.event()
         }
     }
 

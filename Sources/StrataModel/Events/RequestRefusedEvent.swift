@@ -1,5 +1,5 @@
 /// An audit event of a rejected request, or a rejected part of it, with the reason.
-package struct RequestRefusedEvent: EventBody {
+package struct RequestRefusedEvent: RequestNote {
     package static let kind = EventKind.requestRefused
     package static let shownFields = ShownFields<Self> {
         Shown("code", "number of the error, as CKError has it, 2 if items were refused") { $0.code }
@@ -7,18 +7,13 @@ package struct RequestRefusedEvent: EventBody {
         Shown("message", "the message of the refusal", if: "if there was one", after: ": ") { $0.message }
         Shown("culprits", "the items that were refused") { $0.culprits }
         Shown(after: "; ") { $0.culprits.map(\.text).joined(separator: "; ") }
-        Shown("asked", "the request in words, as far as kept", after: "; request: ") {
-            ShownRequest(bytes: $0.request, byteCount: $0.requestBytes)
-        }
+        Shown("asked", "the request in words, as far as kept", after: "; request: ") { $0.kept }
         Shown(
             "request", "the whole request (format.md, §19), in hexadecimal",
             if: "if it was kept, and has no URLs and addresses"
-        ) {
-            $0.request.flatMap(plainHexadecimal(ofRequest:))
-        }
-        Shown("requestBytes", "its length", if: "if it was not kept") { $0.requestBytes > 0 ? $0.requestBytes : nil }
+        ) { $0.kept.plainHexadecimal }
+        Shown("requestBytes", "its length", if: "if it was not kept") { $0.kept.byteCount.nonzero }
     }
-    package static let maximumRequestBytes = 256 << 10
     package static let maximumMessageBytes = 65_536
 
     /// Returns the number of an error with its name: `14 server record changed`.
@@ -58,31 +53,15 @@ package struct RequestRefusedEvent: EventBody {
 
     package var code: UInt64
     package var message: String?
-    /// The complete request, encoded; nil if it was not kept.
-    package private(set) var request: [UInt8]?
-    /// The length of a request that was not kept.
-    package private(set) var requestBytes: UInt64
+    package var kept: KeptRequest
     package var culprits: [Culprit]
 
-    /// Keeps the request, or only its length if it is larger than 256 KiB.
     package init(code: UInt64, message: String? = nil, request: [UInt8]? = nil, culprits: [Culprit] = []) {
         self.code = code
         self.message = message
-        self.request = request
-        requestBytes = 0
+        kept = KeptRequest(request)
         self.culprits = culprits
-        if let request, request.count > Self.maximumRequestBytes { dropRequest() }
     }
-
-    /// Keeps only the length of the request.
-    package mutating func dropRequest() {
-        guard let request else { return }
-        requestBytes = UInt64(request.count)
-        self.request = nil
-    }
-
-    /// Replaces the kept request.
-    mutating func replaceRequest(_ request: [UInt8]) { self.request = request }
 
     private static let message: UInt64 = 5
     private static let request: UInt64 = 7
@@ -97,8 +76,8 @@ package struct RequestRefusedEvent: EventBody {
         writer.appendVarint(code)
         writer.appendMeasured { writer in
             writer.appendField(Self.message, text: message)
-            writer.appendField(Self.request, bytes: request)
-            writer.appendField(Self.requestBytes, requestBytes)
+            writer.appendField(Self.request, bytes: kept.bytes)
+            writer.appendField(Self.requestBytes, kept.byteCount)
             guard !culprits.isEmpty else { return }
             writer.appendField(Self.culprits) { writer in
                 for culprit in culprits {
@@ -117,8 +96,8 @@ package struct RequestRefusedEvent: EventBody {
         while var field = try fields.next() {
             switch field.key {
             case Self.message: message = try field.text("a message", atMost: Self.maximumMessageBytes)
-            case Self.request: request = try field.bytes("a request", atMost: Self.maximumRequestBytes)
-            case Self.requestBytes: requestBytes = try field.number("a request's length")
+            case Self.request: kept.bytes = try field.bytes("a request", atMost: KeptRequest.maximumBytes)
+            case Self.requestBytes: kept.byteCount = try field.number("a request's length")
             case Self.culprits: culprits = try Self.readCulprits(&field.value)
             default: try field.skip()
             }

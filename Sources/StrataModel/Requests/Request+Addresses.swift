@@ -14,9 +14,11 @@ extension RequestShape {
     package var mayHaveAddresses: Bool { !shareChanges.isEmpty || request?.mayHaveAddresses == true }
 }
 
-/// Returns an encoded request in hexadecimal; nil if it may have tokens of URLs, or addresses of people, as one that
-/// this release cannot read.
-func plainHexadecimal(ofRequest bytes: [UInt8]) -> String? {
-    guard let request = try? Request(decoding: bytes[...]), !request.mayHaveAddresses else { return nil }
-    return hexadecimal(of: bytes)
+extension KeptRequest {
+    /// Returns the request in hexadecimal; nil if it was not kept, if it may have tokens of URLs or addresses of
+    /// people, or if this release cannot read it.
+    var plainHexadecimal: String? {
+        guard let bytes, let request = try? Request(decoding: bytes[...]), !request.mayHaveAddresses else { return nil }
+        return hexadecimal(of: bytes)
+    }
 }

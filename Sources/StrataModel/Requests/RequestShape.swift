@@ -5,9 +5,6 @@
 package struct RequestShape: Sendable, Hashable {
     package static let version: UInt8 = 1
 
-    /// The maximum length of a whole request that is kept.
-    package static let maximumRequestBytes = 256 << 10
-
     package enum Kind: UInt8, Sendable, CaseIterable {
         case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify, joinShares
     }
@@ -89,7 +86,7 @@ package struct RequestShape: Sendable, Hashable {
         let count = try request.encoded().count
         leftOut = items
         isWhole = true
-        (self.request, bytesNotKept) = count > Self.maximumRequestBytes ? (nil, count) : (request, nil)
+        (self.request, bytesNotKept) = count > KeptRequest.maximumBytes ? (nil, count) : (request, nil)
     }
 
     /// The whole request; nil if it was not kept whole.

@@ -66,20 +66,10 @@ package struct AskedRequest: Sendable, Equatable {
     /// Reads a note of a request that wrote nothing; nil if the commit is none.
     private static func noted(in commit: Commit, _ names: OrdinalNames) throws -> AskedRequest? {
         let envelope = try Envelope(decoding: commit.payload)
-        guard envelope.header.isLazy, let note = envelope.events.last else { return nil }
-        let (request, count): ([UInt8]?, UInt64)
-        switch note.kind {
-        case .requestRefused:
-            let refused = try RequestRefusedEvent(decoding: note.body)
-            (request, count) = (refused.request, refused.requestBytes)
-        case .nothingToDelete:
-            let nothing = try NothingToDeleteEvent(decoding: note.body)
-            (request, count) = (nothing.request, nothing.requestBytes)
-        default: return nil
-        }
+        guard envelope.header.isLazy, let kept = try envelope.events.last?.requestNote()?.kept else { return nil }
         var asked = AskedRequest(envelope.header, in: commit, isNoted: true)
-        asked.request = try request.map { try Request(decoding: $0[...]) }
-        if count > 0 { asked.bytesNotKept = Int(clamping: count) }
+        asked.request = try kept.bytes.map { try Request(decoding: $0[...]) }
+        if kept.byteCount > 0 { asked.bytesNotKept = Int(clamping: kept.byteCount) }
         // Earlier releases noted refusals of the service and of devices without a user alike.
         guard envelope.header.user != 0 || envelope.header.actorKind != nil else { return asked }
         let interned = try envelope.events.filter { $0.kind == .nameInterned }.map {

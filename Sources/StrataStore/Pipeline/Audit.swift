@@ -52,16 +52,8 @@ struct KeptRequests {
 extension Event {
     /// Returns a note of a request that has only the request's length.
     fileprivate func withoutRequest() throws -> Event {
-        switch kind {
-        case .requestRefused:
-            var refused = try RequestRefusedEvent(decoding: body)
-            refused.dropRequest()
-            return try refused.event()
-        case .nothingToDelete:
-            var nothing = try NothingToDeleteEvent(decoding: body)
-            nothing.dropRequest()
-            return try nothing.event()
-        default: return self
-        }
+        guard var note = try requestNote() else { return self }
+        note.kept.drop()
+        return try note.event()
     }
 }

@@ -11,10 +11,8 @@ extension LogFilter {
         case .recordSaved, .recordDeleted, .recordErased:
             let (record, type) = try event.record()
             return fits(zone: record.zone, names) && fits(type: type, names) && fits(record: record.name)
-        case .requestRefused:
-            return try fits(request: RequestRefusedEvent(decoding: event.body).request, header, names)
-        case .nothingToDelete:
-            return try fits(request: NothingToDeleteEvent(decoding: event.body).request, header, names)
+        case .requestRefused, .nothingToDelete:
+            return try fits(request: event.requestNote()?.request, header, names)
         case .fetched: return try fits(FetchedEvent(decoding: event.body), header, names)
         default: return try record == nil && fits(others: event, names)
         }

@@ -95,8 +95,7 @@ private struct CommitDetail: CommitFormat {
         if !envelope.header.requestShape.isEmpty {
             return (try? RequestShape(decoding: envelope.header.requestShape))?.wholeRequest
         }
-        guard let audit = envelope.events.last, audit.kind == .requestRefused else { return nil }
-        let kept = (try? RequestRefusedEvent(decoding: audit.body))?.request
+        let kept = try? envelope.events.last?.requestNote()?.request
         return kept.flatMap { try? Request(decoding: $0[...]) }
     }
 

@@ -130,7 +130,7 @@ struct ReportRefusal {
                 let event = try? RequestRefusedEvent(decoding: envelope.events[Int(version.eventIndex)].body)
             else { return nil }
             self.version = version
-            (code, message, bytesNotKept) = (event.code, event.message ?? "", event.requestBytes)
+            (code, message, bytesNotKept) = (event.code, event.message ?? "", event.kept.byteCount)
             let request = event.request.flatMap { try? Request(decoding: $0[...]) }
             items = event.culprits.map { culprit in
                 Item(

@@ -128,10 +128,10 @@ struct EventBodyTests {
     func keptRequest() throws {
         let most = [UInt8](repeating: 1, count: 256 << 10)
         let kept = RequestRefusedEvent(code: 27, request: most)
-        #expect(kept.request == most && kept.requestBytes == 0)
+        #expect(kept.request == most && kept.kept.byteCount == 0)
         #expect(try RequestRefusedEvent(decoding: try kept.event().body) == kept)
         let dropped = RequestRefusedEvent(code: 27, request: most + [1])
-        #expect(dropped.request == nil && dropped.requestBytes == 262_145)
+        #expect(dropped.request == nil && dropped.kept.byteCount == 262_145)
         #expect(try RequestRefusedEvent(decoding: try dropped.event().body) == dropped)
         let body = [2, 0x84, 0x80, 0x10, 7] + [0x81, 0x80, 0x10] + most + [1]
         #expect(thrownError { _ = try RequestRefusedEvent(decoding: body[...]) }?.code == .malformed)

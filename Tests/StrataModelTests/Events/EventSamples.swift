@@ -150,7 +150,7 @@ enum EventSamples {
 
     private static let withoutRequest: NothingToDeleteEvent = {
         var event = NothingToDeleteEvent(count: 2, request: [7])
-        event.dropRequest()
+        event.kept.drop()
         return event
     }()
 

@@ -138,7 +138,7 @@ struct RecordFormatPageTests {
         #expect(limits["predicate, text of a notification, message of a refusal"] == "65536 bytes each")
         #expect(Subscription.maximumPredicateBytes == 65_536 && NotificationInfo.maximumTextBytes == 65_536)
         #expect(RequestRefusedEvent.maximumMessageBytes == 65_536)
-        #expect(limits["request kept with a refusal"] == "256 KiB (\(RequestRefusedEvent.maximumRequestBytes) bytes)")
+        #expect(limits["request kept with a refusal"] == "256 KiB (\(KeptRequest.maximumBytes) bytes)")
         #expect(limits["names in each table of a request; items of each list of it"] == "\(Request.maximumCount)")
     }
 

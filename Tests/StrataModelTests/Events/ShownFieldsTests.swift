@@ -55,9 +55,9 @@ struct ShownFieldsTests {
         #expect(Self.keys(of: SecretDrawnEvent.self) == ["secret"])
         #expect(!Self.keys(of: ShareSavedEvent.self).contains { $0.lowercased().contains("token") })
         var newer = try Request(database: DatabaseID(.private), .modifyZones(ModifyZonesRequest())).encoded()
-        #expect(plainHexadecimal(ofRequest: newer) == hexadecimal(of: newer))
+        #expect(KeptRequest(newer).plainHexadecimal == hexadecimal(of: newer))
         // One that cannot be read may have some.
         newer[0] += 1
-        #expect(plainHexadecimal(ofRequest: newer) == nil)
+        #expect(KeptRequest(newer).plainHexadecimal == nil)
     }
 }

@@ -78,7 +78,7 @@ struct RequestShapeTests {
 
     @Test("A whole request is kept up to 256 KiB, and beyond that its length", arguments: [-1, 0, 1])
     func whole(more: Int) throws {
-        let bytes = RequestShape.maximumRequestBytes + more
+        let bytes = KeptRequest.maximumBytes + more
         let request = try Self.joining(bytes: bytes)
         var shape = RequestShape(.joinShares, firstItemEvent: 3, saveCount: 2, deleteCount: 0)
         try shape.keep(request, leavingOut: [.init(.saves, index: 1, version: Version(offset: 2, eventIndex: 1))])

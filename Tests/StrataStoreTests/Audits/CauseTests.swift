@@ -9,13 +9,6 @@ import Testing
 
 /// What the log says about why a request was accepted or refused: docs/format.md §20.
 @Suite struct CauseTests {
-    private static var options: StoreOptions {
-        var options = StoreOptions.service
-        options.recordsRefusals = true
-        options.auditDelayMilliseconds = 3_600_000
-        return options
-    }
-
     private func asked(_ store: Store, at offset: UInt64) throws -> AskedRequest {
         let commit = try #require(try store.log.commit(at: offset))
         return try #require(try PastRequests(of: store).asked(by: commit))
@@ -24,7 +17,7 @@ import Testing
     // MARK: The state and the actor
 
     @Test func `A note of a refusal says on which state it was judged, and for whom`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         try client.save("a")
         #expect(client.codes([.init("a")]) == [.serverRecordChanged])
         try client.save("b")
@@ -48,7 +41,7 @@ import Testing
     }
 
     @Test func `B91 a note of nothing to delete says the same`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         try client.save("a")
         #expect(client.codes(deletes: ["x"]) == [nil])
         try client.save("b")
@@ -57,7 +50,7 @@ import Testing
     }
 
     @Test func `A refusal after commits of its own batch was judged on the last of them`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         #expect(client.zones(save: ["Notes"]) == [nil])
         let (store, actor) = (client.store, client.actor)
         let replies = (0..<3).map { _ in Ticket<Answer>() }
@@ -76,7 +69,7 @@ import Testing
     }
 
     @Test func `A commit has no more bytes for it, and was judged on the one before`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         try client.save("a")
         try client.save("b")
         let header = try client.envelope(2).header
@@ -91,7 +84,7 @@ import Testing
     // MARK: Requests
 
     @Test func `Each request but one for records is kept as it was sent`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         let store = client.store
         func check(_ request: Request, as actor: Actor) throws {
             let answer = try store.modify(request, as: actor)
@@ -131,7 +124,7 @@ import Testing
                 saves: (0..<count).map { .init(names.ordinal(of: ZoneID("\(count) \($0) \(text)"))) })
             let request = Request(database: client.database, names: names, .modifyZones(body))
             let size = try request.encoded().count
-            #expect((size <= RequestShape.maximumRequestBytes) == isKept)
+            #expect((size <= KeptRequest.maximumBytes) == isKept)
             let offset = try #require(client.ask(request).get().offset)
             let found = try asked(client.store, at: offset)
             #expect(found.request == (isKept ? request : nil) && found.bytesNotKept == (isKept ? nil : size))
@@ -212,8 +205,8 @@ import Testing
         func isKept(_ audit: Audit, _ kept: inout KeptRequests) throws -> Bool {
             let event = try RequestRefusedEvent(decoding: kept.admit(audit).event.body)
             let request = try #require(try RequestRefusedEvent(decoding: audit.event.body).request)
-            #expect(event.code == 1 && (event.request == request) == (event.requestBytes == 0))
-            #expect(event.request != nil || event.requestBytes == UInt64(request.count))
+            #expect(event.code == 1 && (event.request == request) == (event.kept.byteCount == 0))
+            #expect(event.request != nil || event.kept.byteCount == UInt64(request.count))
             return event.request != nil
         }
         var kept = KeptRequests()
@@ -249,11 +242,11 @@ import Testing
             actor: Actor(user: "anna"), operation: OperationInfo(), kind: .modifyRecords, time: 1, event: nothing)
         let events = try (0..<40).map { _ in try NothingToDeleteEvent(decoding: kept.admit(audit).event.body) }
         #expect(events.count { $0.request != nil } == KeptRequests.maximumBytes / nothing.body.count)
-        #expect(events.last?.requestBytes == 250_000 && events.last?.count == 1)
+        #expect(events.last?.kept.byteCount == 250_000 && events.last?.count == 1)
     }
 
     @Test func `A log has at most that much of them`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         try client.save("a")
         let text = String(repeating: "x", count: 200_000)
         for _ in 0..<50 { #expect(client.codes([.init("a", ["t": .string(text)])]) == [.serverRecordChanged]) }

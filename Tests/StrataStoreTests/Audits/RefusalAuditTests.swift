@@ -9,14 +9,6 @@ import Testing
 
 /// What is kept of requests that came to nothing: docs/rules.md §14.
 @Suite struct RefusalAuditTests {
-    private static var options: StoreOptions {
-        var options = StoreOptions.service
-        options.recordsRefusals = true
-        // Only with a batch, when they are too many, or at the end.
-        options.auditDelayMilliseconds = 3_600_000
-        return options
-    }
-
     private static func lazy(_ log: any EventLog) throws -> [(offset: UInt64, envelope: Envelope)] {
         var found: [(UInt64, Envelope)] = []
         var cursor = try log.read(from: 1)
@@ -78,7 +70,7 @@ import Testing
     @Test(arguments: refused.indices)
     func `Each refusal is kept complete, behind the next commit`(_ index: Int) throws {
         let (code, isWhole, make) = Self.refused[index]
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         #expect(client.zones(save: ["Purged"]) == [nil])
         let there = try client.save("there")
         try client.store.purgeZone(ZoneID("Purged"), of: "anna")
@@ -126,7 +118,7 @@ import Testing
     }
 
     @Test func `B91 deleting what is not there is kept as such`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         try client.save("a")
         #expect(client.codes(deletes: ["x", "y"]) == [nil, nil])
         try client.save("b")
@@ -139,7 +131,7 @@ import Testing
 
     @Test func `What comes to something is not kept twice, and nothing where it is not asked for`() throws {
         for records in [true, false] {
-            var options = Self.options
+            var options = StoreOptions.notingRefusals
             options.recordsRefusals = records
             let client = try Client(options)
             try client.save("a")
@@ -154,7 +146,7 @@ import Testing
     }
 
     @Test func `Who was never seen is named, and comes as anybody else later`() throws {
-        let client = try Client(Self.options)
+        let client = try Client(.notingRefusals)
         let request = Request(database: DatabaseID(.private), .administer(.note(ConsoleNote("x"))))
         #expect(client.with { $0.user = "carl" }.ask(request).refusal?.code == .permissionFailure)
         try client.save("a")
@@ -171,7 +163,7 @@ import Testing
     @Test func `They are written when there are too many, when their time has come, and when the store is closed`()
         throws
     {
-        var options = Self.options
+        var options = StoreOptions.notingRefusals
         let client = try Client(options)
         try client.save("a")
         let request = client.request([.init("a", ["t": .string(text(100_000))])])
@@ -200,7 +192,7 @@ import Testing
     @Test func `Alone they are not synced; a loss of power may take them, and no commit`() throws {
         for seed in 0..<10 as Range<UInt64> {
             let disk = SimulatedDisk()
-            var options = Self.options
+            var options = StoreOptions.notingRefusals
             options.auditDelayMilliseconds = 20
             // Or zeros ahead of the log were synced beside it.
             options.spaceStepBytes = 0
@@ -229,7 +221,7 @@ import Testing
 
     @Test func `With a batch they share its write and its sync`() throws {
         let disk = SimulatedDisk()
-        var options = Self.options
+        var options = StoreOptions.notingRefusals
         // Or zeros ahead of the log were synced beside it.
         options.spaceStepBytes = 0
         let client = Client(of: try Store.open(at: "/s", options: options, platform: Platform(files: disk)))
@@ -251,7 +243,7 @@ import Testing
     }
 
     @Test func `What is fetched is kept with what was asked, and how far it got`() throws {
-        var options = Self.options
+        var options = StoreOptions.notingRefusals
         options.recordsRefusals = false
         options.recordsFetches = true
         let client = try Client(options)
