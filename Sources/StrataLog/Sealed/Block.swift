@@ -62,10 +62,12 @@ struct Block: Sendable {
     func internedNames() throws -> [InternedName] {
         try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            let names = try (0..<header.count).map { _ in
+            // The count comes from the file, so no memory is reserved for it.
+            var names: [InternedName] = []
+            for _ in 0..<header.count {
                 let count = try reader.readVarint("the length of a name")
                 let body = try reader.readRange(count: count, "a name")
-                return try InternedName(decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: bytes[body])))
+                names.append(try InternedName(decoding: ArraySlice(UnsafeRawBufferPointer(rebasing: bytes[body]))))
             }
             try reader.expectEnd("a block of names")
             return names

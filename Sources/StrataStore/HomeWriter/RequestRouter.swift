@@ -199,7 +199,9 @@ final class RequestRouter: Sendable, PipelineFront {
         do {
             let outcomes = try ForwardedOutcomes(decoding: answer, count: sent.count).outcomes
             let offsets = outcomes.compactMap { if case .committed(let offset) = $0 { offset } else { nil } }
-            if let last = offsets.max() { try show(last) }
+            if let last = offsets.max() {
+                try show(last, waitingMilliseconds: forwarding?.log.options.answerMilliseconds ?? 0)
+            }
             let answers = BatchAnswers(pipeline.log, pipeline.reader, showing: pipeline.views.pages.snapshot())
             var rest: [Submission] = []
             for (submission, outcome) in zip(sent, outcomes) {
@@ -230,9 +232,15 @@ final class RequestRouter: Sendable, PipelineFront {
     }
 
     /// Applies a commit that the home writer named.
-    private func show(_ offset: UInt64) throws {
+    private func show(_ offset: UInt64, waitingMilliseconds: Int) throws {
         // Until the outcome of an append is known, no state can be published.
-        pipeline.state.wait { $0.isUnsettled && !$0.isClosed ? nil : () }
+        guard
+            pipeline.state.wait(milliseconds: waitingMilliseconds, { $0.isUnsettled && !$0.isClosed ? nil : () }) != nil
+        else {
+            throw StrataError(
+                .outcomeUnknown, "The home writer named a commit after one whose outcome is still unknown here.",
+                .init(offset: offset))
+        }
         try pipeline.apply(through: offset)
         guard pipeline.publication.offset >= offset else {
             throw StrataError(

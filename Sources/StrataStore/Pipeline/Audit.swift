@@ -18,9 +18,9 @@ struct Audit: Sendable {
     }
 }
 
-/// The bytes of noted requests that a store keeps of each user, so that refused requests cannot fill the disk.
+/// The bytes of notes that a store keeps of each user, so that refused requests cannot fill the disk.
 struct KeptRequests {
-    /// The maximum bytes of a user in an hour.
+    /// The maximum bytes of a user in an hour. Notes without a request are kept up to twice as many.
     static let maximumBytes = 8 << 20
     /// The number of users in an hour after which further ones share the room of one.
     static let maximumUsers = 1 << 12
@@ -30,8 +30,9 @@ struct KeptRequests {
     private var start: Int64 = 0
     private var bytes: [String: Int] = [:]
 
-    /// Returns the audit, without its request if the user has no room for it in this hour.
-    mutating func admit(_ audit: Audit) -> Audit {
+    /// Returns the audit, without its request if the user has no room for it in this hour; nil if there is no room for
+    /// that either.
+    mutating func admit(_ audit: Audit) -> Audit? {
         if audit.time < start || audit.time - start >= Self.hourMicroseconds {
             (start, bytes) = (audit.time, [:])
         }
@@ -45,6 +46,9 @@ struct KeptRequests {
         }
         var lighter = audit
         lighter.event = (try? audit.event.withoutRequest()) ?? audit.event
+        let lightTotal = bytes[user, default: 0] + lighter.event.body.count
+        guard lightTotal <= 2 * Self.maximumBytes else { return nil }
+        bytes[user] = lightTotal
         return lighter
     }
 }

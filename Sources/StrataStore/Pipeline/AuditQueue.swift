@@ -66,9 +66,9 @@ final class AuditQueue: Sendable {
         if starts { try? submitter.start(name: "strata-audits", submitting) }
     }
 
-    /// Returns audits, without the requests of users who have no room for these.
+    /// Returns the audits for which their users have room, some without their requests.
     func admit(_ audits: [Audit]) -> [Audit] {
-        audits.isEmpty ? [] : state.withLock { state in audits.map { state.keptRequests.admit($0) } }
+        audits.isEmpty ? [] : state.withLock { state in audits.compactMap { state.keptRequests.admit($0) } }
     }
 
     func take() -> [Audit] {

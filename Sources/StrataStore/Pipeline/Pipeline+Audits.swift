@@ -65,7 +65,7 @@ extension Pipeline {
         defer { returnTurns() }
         // Another thread may have lost the line.
         if isLineLost { line = nil }
-        if state.withLock({ mustFollow(&$0) }) { followLog() }
+        if live.isDamaged || state.withLock({ mustFollow(&$0) }) { followLog() }
         var batch = Batch()
         addAudits(to: &batch)
         complete(&batch)

@@ -115,7 +115,7 @@ extension Pipeline {
     func fail(_ batch: inout Batch, _ error: any Error) {
         noteDamage(error)
         line = nil
-        audits.putBack(batch.removeAudits())
+        audits.putBack(batch.removeAudits(includingPoisoned: live.isDamaged))
         batch.commits = []
         for index in batch.entries.indices { batch.entries[index].outcome = .failed(error) }
     }

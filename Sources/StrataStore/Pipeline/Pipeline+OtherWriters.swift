@@ -23,7 +23,7 @@ extension Pipeline {
     /// True if the views are damaged, or if a shared log has commits that no state shows yet, or has found out about an
     /// append whose outcome was unknown. The log calls nothing under its own lock.
     func mustFollow(_ state: inout State) -> Bool {
-        // When the store is closed, damaged views are only set aside.
+        // A store that is being closed folds them again only for requests and audits that wait.
         if live.isDamaged { return !state.isClosing || !state.queue.isEmpty }
         guard isShared, !state.isClosed else { return false }
         return switch state.refusal {

@@ -26,11 +26,12 @@ extension Pipeline {
             return true
         } catch {
             refuse(StrataError(.refusingWrites, "The damaged views could not be folded again.", cause: error))
+            state.notifyAll()
             return false
         }
     }
 
-    /// Refuses the waiting requests, which may be repeated.
+    /// Refuses the requests in the queue, which their callers may repeat.
     private func refuseWaiting() {
         let (waiting, admissions) = state.withLock { state in
             defer { state.admissions = [] }

@@ -333,12 +333,14 @@ final class Pipeline: @unchecked Sendable {
     /// both turns.
     private func decideAgainIfBroken(_ batch: inout Batch) {
         while batch.isBroken || isLineLost {
+            // A lost line or a damaged page can fail any entry. After damage, the whole batch is put back later.
+            let isLost = isLineLost
             line = nil
-            audits.putBack(batch.removeAudits())
+            audits.putBack(batch.removeAudits(includingPoisoned: isLost || live.isDamaged))
             var again = Batch()
             var waiting: [Submission] = []
             for entry in batch.entries {
-                if case .poisoned = entry.outcome {
+                if case .poisoned = entry.outcome, !isLost {
                     again.entries.append(entry)
                 } else {
                     waiting.append(entry.submission)

@@ -105,10 +105,12 @@ struct Batch {
     /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 
-    /// Takes out the audits, which are to be put back, except for one that broke the batch.
-    mutating func removeAudits() -> [Audit] {
+    /// Takes out the audits, and returns those that are to be put back.
+    ///
+    /// - Parameter includingPoisoned: true if the state is to blame for an audit that broke the batch.
+    mutating func removeAudits(includingPoisoned: Bool) -> [Audit] {
         let audits = entries.compactMap { entry -> Audit? in
-            if case .poisoned = entry.outcome { nil } else { entry.submission.audit }
+            if case .poisoned = entry.outcome, !includingPoisoned { nil } else { entry.submission.audit }
         }
         entries.removeAll { $0.submission.audit != nil }
         return audits

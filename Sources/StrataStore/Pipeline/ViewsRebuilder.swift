@@ -16,8 +16,13 @@ struct ViewsRebuilder: Sendable {
 
     func rebuilt(_ progress: (Replay.Progress) -> Void) throws -> OpenedViews {
         if checkpoints == nil {
-            return try Views.openForReading(
-                log, store: store, in: directory, from: .log, platform: platform, options: options, progress: progress)
+            func folded() throws -> OpenedViews {
+                try Views.openForReading(
+                    log, store: store, in: directory, from: .log, platform: platform, options: options,
+                    progress: progress)
+            }
+            // The writer may compact the log meanwhile.
+            return try (log as? FollowerLog)?.beginningAnew(first: false, folded) ?? folded()
         }
         return try Views.rebuild(
             log, store: store, in: directory, platform: platform, options: options, progress: progress)

@@ -17,7 +17,7 @@ enum TerminalMode {
             guard isSaved else { return }
             for number in endingSignals {
                 signal(number) { number in
-                    TerminalMode.leave()
+                    TerminalMode.leaveAtOnce()
                     signal(number, SIG_DFL)
                     raise(number)
                 }
@@ -37,5 +37,14 @@ enum TerminalMode {
     static func leave() {
         guard isSaved else { return }
         tcsetattr(STDIN_FILENO, TCSADRAIN, &saved)
+    }
+
+    /// Restores the settings in a signal handler, without waiting for output. A process in the background leaves the
+    /// terminal to the one in the foreground; otherwise it would be stopped here.
+    private static func leaveAtOnce() {
+        let foreground = tcgetpgrp(STDIN_FILENO)
+        guard foreground == -1 || foreground == getpgrp() else { return }
+        var settings = saved
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 }

@@ -67,6 +67,18 @@ struct SealedDamageTests {
         }
     }
 
+    @Test("A count of names that no block could have is an error")
+    func countOfNames() throws {
+        var header = BlockHeader(kind: .names)
+        header.count = .max
+        let file = try SimulatedDisk().open("/block", .create)
+        var writer = BlockWriter(file, salt: 1, at: 0)
+        let size = try writer.append(header, [])
+        try writer.flush()
+        let block = try file.read(count: size, at: 0).withUnsafeBytes { try Block(decoding: $0, salt: 1, position: 0) }
+        #expect(thrownError { _ = try block.internedNames() }?.code == .malformed)
+    }
+
     @Test("Blocks of other segments, at other places, or of another store are no blocks here")
     func foreign() throws {
         let sealed = try SealedStore(seed: 4, count: 200)

@@ -225,6 +225,27 @@ struct DamagedPageTests {
         try again.close()
     }
 
+    @Test("A note that waits when the store is closed is written")
+    func closingWithNote() throws {
+        let worn = try DamagedStore(.map)
+        let pipeline = worn.store.pipeline
+        let end = worn.store.offset
+        // No note is written, and nothing folded again, before the store is being closed.
+        try #require(pipeline.claimTurns())
+        let note = Audit(
+            actor: worn.anna, operation: OperationInfo(), kind: .console, time: 1,
+            event: try ConsoleActedEvent(ConsoleNote("slow")).event())
+        pipeline.audits.add([note]) {}
+        pipeline.live.note(DamagedStore.error, in: worn.store.views)
+        let closing = try WorkerThread(name: "closing") { #expect(throws: Never.self) { try worn.store.close() } }
+        #expect(eventually { pipeline.state.withLock { $0.isClosing } })
+        pipeline.returnTurns()
+        closing.join()
+        let again = try DamagedStore.open(worn.disk, worn.options)
+        #expect(again.offset == end + 1)
+        try again.close()
+    }
+
     @Test("Indexes are built again", arguments: DamagedStore.Access.allCases)
     func indexes(access: DamagedStore.Access) throws {
         let worn = try DamagedStore(access, indexing: true)

@@ -167,7 +167,8 @@ import Testing
         #expect(terminal.finish() == 0 && terminal.isRestored)
     }
 
-    @Test(.needs(.libedit), arguments: [SIGTERM, SIGHUP]) func aSignalPutsTheTerminalBack(_ number: Int32) throws {
+    @Test(.needs(.libedit), arguments: [SIGTERM, SIGHUP, SIGQUIT])
+    func aSignalPutsTheTerminalBack(_ number: Int32) throws {
         let fixture = try StateFixture()
         let terminal = try debug(fixture)
         #expect(terminal.waits(for: "strata 0> "))

@@ -1,13 +1,5 @@
 @testable import StrataTree
 
-extension PageEditor {
-    /// Clears the bytes between slots and heap.
-    func clearGap() {
-        let start = page.heapStart - page.freeBytes
-        (base + start).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
-    }
-}
-
 extension WaitingRuns {
     var listCount: Int { lists.values.reduce(records.count) { $0 + $1.count } }
 }

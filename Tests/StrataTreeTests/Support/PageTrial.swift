@@ -142,3 +142,11 @@ package enum PageTrial {
         editor.set(child: 12, at: 0)
     }
 }
+
+extension PageEditor {
+    /// Clears the bytes between slots and heap.
+    fileprivate func clearGap() {
+        let start = page.heapStart - page.freeBytes
+        (base + start).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
+    }
+}

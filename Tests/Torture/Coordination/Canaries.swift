@@ -38,7 +38,8 @@ struct Canaries {
                 campaign: BatchCampaign(.visibility, count: 12, canary: "staying"), failure: .wrong),
             Canary(
                 text: "devices that overlook what is gone from a feed",
-                campaign: BatchCampaign(.visibility, count: 90, canary: "overlooking"), failure: .wrong),
+                campaign: BatchCampaign(.visibility, count: 90, canary: "overlooking"), failure: .wrong,
+                attempts: 10),
             Canary(
                 text: "an answer that a committed save failed",
                 campaign: BatchCampaign(.visibility, count: 12, canary: "misanswering"), failure: .wrong),
