@@ -237,7 +237,8 @@ import Testing
     @Test func `Users beyond a number share the room of one, so that names cannot fill the memory`() throws {
         var kept = KeptRequests()
         func isKept(_ user: String, bytes: Int) throws -> Bool {
-            try RequestRefusedEvent(decoding: #require(kept.admit(audit(user, bytes: bytes, at: 1))).event.body).request != nil
+            try RequestRefusedEvent(decoding: #require(kept.admit(audit(user, bytes: bytes, at: 1))).event.body).request
+                != nil
         }
         for user in 0..<KeptRequests.maximumUsers { #expect(try isKept("user \(user)", bytes: 100)) }
         let part = KeptRequests.maximumBytes / 40 + 1
@@ -252,7 +253,8 @@ import Testing
         let nothing = try NothingToDeleteEvent(count: 1, request: request).event()
         let audit = Audit(
             actor: Actor(user: "anna"), operation: OperationInfo(), kind: .modifyRecords, time: 1, event: nothing)
-        let events = try (0..<40).map { _ in try NothingToDeleteEvent(decoding: #require(kept.admit(audit)).event.body) }
+        let events = try (0..<40).map { _ in try NothingToDeleteEvent(decoding: #require(kept.admit(audit)).event.body)
+        }
         #expect(events.count { $0.request != nil } == KeptRequests.maximumBytes / nothing.body.count)
         #expect(events.last?.kept.byteCount == 250_000 && events.last?.count == 1)
     }
