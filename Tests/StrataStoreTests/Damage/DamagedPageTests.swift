@@ -1,6 +1,7 @@
 import StrataLog
 import StrataModel
 import StrataQuery
+import StrataRules
 import StrataSystem
 import StrataTree
 import StrataViews
