@@ -20,7 +20,7 @@ struct Audit: Sendable {
 
 /// The bytes of notes that a store keeps of each user, so that refused requests cannot fill the disk.
 struct KeptRequests {
-    /// The maximum bytes of a user in an hour. Notes without a request are kept up to twice as many.
+    /// The maximum bytes of a user in an hour, and as many again of notes that have lost their requests.
     static let maximumBytes = 8 << 20
     /// The number of users in an hour after which further ones share the room of one.
     static let maximumUsers = 1 << 12
@@ -28,7 +28,7 @@ struct KeptRequests {
 
     /// The beginning of the hour.
     private var start: Int64 = 0
-    private var bytes: [String: Int] = [:]
+    private var bytes: [String: (whole: Int, lighter: Int)] = [:]
 
     /// Returns the audit, without its request if the user has no room for it in this hour; nil if there is no room for
     /// that either.
@@ -39,16 +39,16 @@ struct KeptRequests {
         var user = audit.actor.user
         // Actors without a user share that room, too.
         if bytes.count >= Self.maximumUsers, bytes[user] == nil { user = "" }
-        let total = bytes[user, default: 0] + audit.event.body.count
-        guard total > Self.maximumBytes else {
-            bytes[user] = total
+        var total = bytes[user, default: (0, 0)]
+        defer { bytes[user] = total }
+        if total.whole + audit.event.body.count <= Self.maximumBytes {
+            total.whole += audit.event.body.count
             return audit
         }
         var lighter = audit
         lighter.event = (try? audit.event.withoutRequest()) ?? audit.event
-        let lightTotal = bytes[user, default: 0] + lighter.event.body.count
-        guard lightTotal <= 2 * Self.maximumBytes else { return nil }
-        bytes[user] = lightTotal
+        guard total.lighter + lighter.event.body.count <= Self.maximumBytes else { return nil }
+        total.lighter += lighter.event.body.count
         return lighter
     }
 }
