@@ -11,7 +11,7 @@ extension LogWorkload {
 
     func largeOneWriter(_ memory: MemoryLedger) throws -> [Measurement] {
         let frames = StoredFrames.of(large)
-        var target = [UInt8](repeating: 0, count: LZ4.bound(large.map(\.count).max() ?? 0))
+        var target = [UInt8](repeating: 0, count: StoredFrames.bound(large.map(\.count).max() ?? 0))
         let figures = try rounds(
             memory, strata: { try commitsPerSecond($0, large) },
             peer: {
@@ -117,11 +117,7 @@ extension LogWorkload {
     func commitsPerSecond(
         _ log: SegmentedLog, _ payloads: [ArraySlice<UInt8>], together count: Int = 1
     ) throws -> Double {
-        // A decision carries its touches.
-        let samples = try payloads.map { payload in
-            let touches = try payload.withUnsafeBytes { try Envelope.touches(of: $0) }
-            return NewCommit(id: .zero, time: 0, payload: payload, touches: touches)
-        }
+        let samples = try payloads.map(Self.commit)
         var next = 0
         return try Load.alone(seconds: size.roundSeconds) {
             let group = (next..<next + count).map { samples[$0 % samples.count] }
@@ -129,6 +125,12 @@ extension LogWorkload {
             try append(group, to: log)
             return count
         }.rate
+    }
+
+    /// Returns a commit with its touches, as a decision has them.
+    static func commit(_ payload: ArraySlice<UInt8>) throws -> NewCommit {
+        let touches = try payload.withUnsafeBytes { try Envelope.touches(of: $0) }
+        return NewCommit(id: .zero, time: 0, payload: payload, touches: touches)
     }
 
     /// Appends a group as the pipeline of a store does.

