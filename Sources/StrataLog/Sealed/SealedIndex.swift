@@ -147,12 +147,7 @@ struct SealedIndex: Sendable, Equatable {
 
     /// Returns the last index for which `isBefore` is true, or 0; such indexes must come first.
     private func lastIndex(in count: Int, where isBefore: (Int) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if isBefore(middle) { low = middle } else { high = middle }
-        }
-        return low
+        max(0, (0..<count).endOfPrefix(where: isBefore) - 1)
     }
 }
 
