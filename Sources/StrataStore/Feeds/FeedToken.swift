@@ -46,21 +46,9 @@ public struct FeedToken: Sendable, Hashable {
     public var database: DatabaseID
     public var feed: Feed
     public var position: Position
-    public var progress: Progress
+    public var progress: Progress = .whole
     /// The positions in the shares that the reader of a shared zone knows, in the order of their numbers; else empty.
-    package var cursors: [ShareCursor]
-
-    init(
-        store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole,
-        cursors: [ShareCursor] = []
-    ) {
-        self.cursors = cursors
-        self.store = store
-        self.database = database
-        self.feed = feed
-        self.position = position
-        self.progress = progress
-    }
+    package var cursors: [ShareCursor] = []
 }
 
 extension FeedToken: SealedValue {
