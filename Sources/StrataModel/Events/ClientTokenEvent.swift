@@ -29,8 +29,7 @@ package struct ClientTokenEvent: StatedEvent {
         try StrataError.check("a client token's bytes", count: token.count, atMost: Self.maximumBytes)
         writer.appendVarint(zone)
         writer.appendVarint(device)
-        writer.appendVarint(UInt64(token.count))
-        writer.append(bytes: token)
+        writer.append(counted: token)
         writer.appendMeasured { writer in
             writer.appendField(CommonField.original, original?.packed ?? 0)
             writer.appendField(Self.items, items)

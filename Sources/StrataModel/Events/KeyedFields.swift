@@ -107,8 +107,7 @@ extension ByteWriter {
     mutating func appendField(_ key: UInt64, bytes: [UInt8]?) {
         guard let bytes else { return }
         appendVarint(key)
-        appendVarint(UInt64(bytes.count))
-        append(bytes: bytes)
+        append(counted: bytes)
     }
 
     mutating func appendField(_ key: UInt64, raw bytes: UnsafeRawBufferPointer) {
@@ -124,8 +123,8 @@ extension ByteWriter {
 }
 
 /// Zigzag encoding: numbers near 0, of either sign, become small unsigned numbers.
-func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
-func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
+package func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+package func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 
 /// Returns true if two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
 /// `==` treats composed and decomposed letters as equal.

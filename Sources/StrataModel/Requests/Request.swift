@@ -69,8 +69,7 @@ public struct Request: Sendable, Hashable {
     }
 
     public init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
+        self = try bytes.reading { reader in
             let request = try Request(from: &reader)
             try reader.expectEnd("a request")
             return request

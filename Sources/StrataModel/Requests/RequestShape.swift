@@ -132,10 +132,7 @@ package struct RequestShape: Sendable, Hashable {
     }
 
     package init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return try RequestShape(from: &reader)
-        }
+        self = try bytes.reading { try RequestShape(from: &$0) }
     }
 
     private init(from reader: inout ByteReader) throws {

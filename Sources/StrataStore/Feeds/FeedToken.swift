@@ -79,8 +79,7 @@ extension FeedToken: SealedValue {
             writer.appendVarint(zone)
         case .scanningRecords(let name):
             writer.append(2 as UInt8)
-            writer.appendVarint(UInt64(name.count))
-            writer.append(bytes: name)
+            writer.append(counted: name)
         case .shares(let since):
             writer.append(3 as UInt8)
             writer.appendVarint(since)
