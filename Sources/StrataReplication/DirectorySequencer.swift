@@ -88,13 +88,8 @@ package final class DirectorySequencer: Sequencer {
         try files.syncDirectory(path)
     }
 
-    private func folder(of number: UInt64) -> String { path + "/" + Self.digits(number / Self.folderEntries) }
-    private func path(of number: UInt64) -> String { folder(of: number) + "/" + Self.digits(number) }
-
-    private static func digits(_ number: UInt64) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: 20 - digits.count) + digits
-    }
+    private func folder(of number: UInt64) -> String { path + "/" + paddedDecimal(number / Self.folderEntries) }
+    private func path(of number: UInt64) -> String { folder(of: number) + "/" + paddedDecimal(number) }
 
     private func exists(_ number: UInt64) throws -> Bool { try files.exists(path(of: number)) }
 

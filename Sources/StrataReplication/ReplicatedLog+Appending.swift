@@ -74,7 +74,7 @@ extension ReplicatedLog {
                     .init(offset: position.offset, path: paths.store), cause: state.withLock { $0.interruption }))
         }
         guard expecting == position else { return try appendedBefore(commits, expecting: expecting, end: position) }
-        try checkOrder(commits, after: position, time: time ?? .min)
+        try commits[...].checkOrder(after: position, time: time ?? .min, path: paths.log)
         let room = SequencedEntry.count(of: commits, fittingIn: sequencer.maximumEntryBytes)
         // A commit that is too long for an entry goes in parts.
         let flight = flight(.commits(Array(commits.prefix(max(1, room)))), after: previous, position)
@@ -127,22 +127,6 @@ extension ReplicatedLog {
         }
         if known.isEmpty { throw .conflict(end) }
         return Appended(positions: known)
-    }
-
-    private func checkOrder(_ commits: [NewCommit], after end: Position, time: Int64) throws(AppendFailure) {
-        var time = time
-        for commit in commits {
-            guard commit.time >= time else {
-                throw .notWritten(
-                    StrataError(
-                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
-                        .init(path: paths.log, expected: "\(time) or later", found: "\(commit.time)")))
-            }
-            time = commit.time
-        }
-        guard end.offset + UInt64(commits.count) <= Version.maximumOffset else {
-            throw .notWritten(StrataError(.outOfRange, "The log has no more offsets.", .init(offset: end.offset)))
-        }
     }
 
     // MARK: The outcome

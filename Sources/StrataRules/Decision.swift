@@ -42,13 +42,12 @@ package struct Decision: Sendable {
     }
 
     /// Creates the decision to append a commit.
-    init(_ commit: CommitBuilder, _ header: EnvelopeHeader, _ result: RequestResult, trace: Trace? = nil) {
+    init(
+        _ commit: CommitBuilder, _ header: EnvelopeHeader, _ result: RequestResult, naming names: [InternedName],
+        trace: Trace? = nil
+    ) {
         self.init(.nothing, result, trace: trace)
-        take(commit, header)
-    }
-
-    /// Takes the payload of a commit, and what it touches.
-    mutating func take(_ commit: CommitBuilder, _ header: EnvelopeHeader) {
+        self.names = names
         let payload = commit.payload(header)
         outcome = .commit(payload)
         touches = commit.touches(of: payload)

@@ -64,8 +64,7 @@ extension RecordsWriter {
         shape.shareChanges = acceptedShareChanges
         if let left = leftOut { shape.leaveOut(left.items, request: left.request) }
         let header = try judge.judging.context.header(.modifyRecords, user: user, device: device, shape)
-        var decision = Decision(commit, header, result, trace: trace)
-        decision.names = names.new
+        var decision = Decision(commit, header, result, naming: names.new, trace: trace)
         decision.found = found
         decision.changedTypes = newBindings.map { types[$0.type].ordinal }
         decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }
@@ -141,18 +140,7 @@ struct LeftOutRecords {
     }
 
     private mutating func place(_ value: FieldValue) -> FieldValue {
-        switch value {
-        case .reference(let reference):
-            return .reference(
-                .init(
-                    RecordKey(zone: place(reference.target.zone), name: reference.target.name),
-                    action: reference.action))
-        case .list(let list) where list.kind.element == .reference:
-            var elements: [FieldValue] = []
-            for element in list.elements { elements.append(place(element)) }
-            return (try? FieldList(elements)).map { .list($0) } ?? value
-        default: return value
-        }
+        (try? value.mappingTargets { place($0) }) ?? value
     }
 }
 

@@ -21,8 +21,7 @@ extension Rules {
         }
         try commit.append(audit)
         let header = try context.header(kind, user: user, device: device, nil)
-        var decision = Decision(commit, header, RequestResult())
-        decision.names = names.new
+        var decision = Decision(commit, header, RequestResult(), naming: names.new)
         decision.keepsZones = true
         decision.usage = .none
         return try recordingStore(decision, view)

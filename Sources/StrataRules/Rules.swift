@@ -65,10 +65,7 @@ package struct Rules: Sendable {
         if events.isEmpty { return decision }
         var envelope = try Envelope(decoding: payload[...])
         let count = envelope.events.count + events.count
-        guard count <= Envelope.maximumEventCount else {
-            throw StrataError.tooLarge(
-                "the events of a commit", limit: Int(Envelope.maximumEventCount), found: count)
-        }
+        try StrataError.check("the events of a commit", count: count, atMost: Int(Envelope.maximumEventCount))
         // An audit stays the last event of its commit, and all others keep their places.
         let place = envelope.events.last?.kind.isAudit == true ? envelope.events.count - 1 : envelope.events.count
         envelope.events.insert(contentsOf: events, at: place)

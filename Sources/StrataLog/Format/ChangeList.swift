@@ -110,13 +110,7 @@ struct ChangeList: Sendable {
 
     /// Returns the last chunk such that it and the later ones have all entries after `offset`.
     private func chunk(for offset: UInt64) -> Int {
-        var low = 0
-        var high = chunks.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if chunks[middle].offsetBefore <= offset { low = middle } else { high = middle }
-        }
-        return low
+        max(0, chunks.endOfPrefix { $0.offsetBefore <= offset } - 1)
     }
 
     /// Returns nil for an entry that is not of the wanted record.

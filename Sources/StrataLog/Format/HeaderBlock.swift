@@ -177,17 +177,12 @@ extension HeaderBlock {
 
     func number<Number: FixedWidthInteger>(_ tag: UInt16, as _: Number.Type, path: String) throws -> Number {
         let size = MemoryLayout<Number>.size
-        return try value(tag, bytes: size...size, path: path).withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return try reader.read(Number.self, "a header field")
-        }
+        let bytes = try value(tag, bytes: size...size, path: path)
+        return try bytes[...].reading { try $0.read(Number.self, "a header field") }
     }
 
     func identifier(_ tag: UInt16, path: String) throws -> Identifier {
-        try value(tag, bytes: 16...16, path: path).withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return try reader.readIdentifier("a header field")
-        }
+        try value(tag, bytes: 16...16, path: path)[...].reading { try $0.readIdentifier("a header field") }
     }
 }
 

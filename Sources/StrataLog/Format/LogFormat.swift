@@ -1,3 +1,5 @@
+import StrataModel
+
 /// The constants of the format (docs/format.md). A test compares the page with them.
 package enum LogFormat {
     package static let version: UInt16 = 1
@@ -30,10 +32,7 @@ package enum LogFormat {
 
     static func padded(_ count: Int) -> Int { (count + frameAlignment - 1) & ~(frameAlignment - 1) }
 
-    static func segmentName(_ firstOffset: UInt64) -> String {
-        let digits = String(firstOffset)
-        return String(repeating: "0", count: 20 - digits.count) + digits + ".seg"
-    }
+    static func segmentName(_ firstOffset: UInt64) -> String { paddedDecimal(firstOffset) + ".seg" }
 
     static func baseName(_ horizon: UInt64) -> String { segmentName(horizon).dropLast(4) + ".base" }
 

@@ -121,13 +121,7 @@ package final class LogCatalog: Sendable {
 
     /// Returns the index of the segment that has the offset, if any has it.
     static func index(of offset: UInt64, in segments: [SegmentFile]) -> Int {
-        var low = 0
-        var high = segments.count
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if segments[middle].firstOffset <= offset { low = middle } else { high = middle }
-        }
-        return low
+        max(0, segments.endOfPrefix { $0.firstOffset <= offset } - 1)
     }
 
     /// Runs `body` with a segment's index: the growing one under the lock, closed ones from the cache or the file.

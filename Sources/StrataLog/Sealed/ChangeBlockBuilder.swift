@@ -26,8 +26,7 @@ struct ChangeBlockBuilder {
         header.count += 1
         writer.appendVarint(zone)
         writer.appendVarint(offsetBefore)
-        writer.appendVarint(UInt64(entries.count))
-        writer.append(bytes: entries)
+        writer.append(counted: entries)
         return finished
     }
 

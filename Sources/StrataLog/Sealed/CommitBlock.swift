@@ -88,13 +88,9 @@ final class CommitBlock: Sendable {
 
     /// Returns the original payload of a commit from which data was erased; nil for any other commit.
     func original(at index: Int) -> OriginalPayload? {
-        var (low, high) = (0, erasureCount)
-        while low < high {
-            let middle = (low + high) / 2
-            if erasedIndex(middle) < index { low = middle + 1 } else { high = middle }
-        }
-        guard low < erasureCount, erasedIndex(low) == index else { return nil }
-        let place = erasures + 4 + low * Self.erasureBytes
+        let found = (0..<erasureCount).endOfPrefix { erasedIndex($0) < index }
+        guard found < erasureCount, erasedIndex(found) == index else { return nil }
+        let place = erasures + 4 + found * Self.erasureBytes
         return OriginalPayload(
             byteCount: number(place + 4, 8), checksum: UInt32(truncatingIfNeeded: number(place + 12, 4)))
     }
@@ -223,12 +219,7 @@ final class CommitBlock: Sendable {
 
     /// Returns the index of the first commit that is not older; `count` if all are older.
     func firstIndex(notBefore time: Int64) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self.time(at: middle) < time { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (0..<count).endOfPrefix { self.time(at: $0) < time }
     }
 }
 

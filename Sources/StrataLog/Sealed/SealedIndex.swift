@@ -61,7 +61,7 @@ struct SealedIndex: Sendable, Equatable {
             let next = index + 1 < commits.count ? commits[index + 1].firstOffset : lastOffset + 1
             writer.appendVarint(next - block.firstOffset)
             let delta = block.time &- time
-            writer.appendVarint(index == 0 ? Self.zigzag(delta) : UInt64(bitPattern: delta))
+            writer.appendVarint(index == 0 ? zigzag(delta) : UInt64(bitPattern: delta))
             time = block.time
         }
         writer.appendVarint(UInt64(changes.count))
@@ -91,8 +91,6 @@ struct SealedIndex: Sendable, Equatable {
         for number in [payloadBytes, touchCount, recordNameCount] { writer.appendVarint(number) }
         return writer.bytes
     }
-
-    private static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 
     // MARK: Decoding
 
@@ -147,12 +145,7 @@ struct SealedIndex: Sendable, Equatable {
 
     /// Returns the last index for which `isBefore` is true, or 0; such indexes must come first.
     private func lastIndex(in count: Int, where isBefore: (Int) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if isBefore(middle) { low = middle } else { high = middle }
-        }
-        return low
+        max(0, (0..<count).endOfPrefix(where: isBefore) - 1)
     }
 }
 
@@ -200,7 +193,7 @@ private struct IndexReader {
             let commits = try reader.readVarint("the commits of a block", atMost: lastOffset + 1 - offset)
             let delta = try reader.readVarint("the time of a block")
             if number == 0 {
-                time = Int64(bitPattern: delta >> 1) ^ -Int64(bitPattern: delta & 1)
+                time = unzigzag(delta)
             } else {
                 let (next, isOver) = time.addingReportingOverflow(Int64(bitPattern: delta))
                 guard !isOver, next >= time else {

@@ -184,8 +184,7 @@ struct SegmentSealer: ~Copyable {
         var header = BlockHeader(kind: .names)
         for (place, name) in names.enumerated() {
             let event = name.event
-            body.appendVarint(UInt64(event.body.count))
-            body.append(bytes: event.body)
+            body.append(counted: event.body)
             header.count += 1
             guard body.bytes.count >= CommitBlock.targetBytes || place == names.count - 1 else { continue }
             let start = writer.position

@@ -114,6 +114,29 @@ package enum AppendFailure: Error, Sendable {
     case tooLarge(limit: Int)
 }
 
+extension ArraySlice<NewCommit> {
+    /// Checks that the commits can follow a position.
+    ///
+    /// - Parameters:
+    ///   - time: the time of the commit at that position.
+    ///   - path: the path of the log, for errors; nil if it has none.
+    package func checkOrder(after end: Position, time: Int64, path: String? = nil) throws(AppendFailure) {
+        var time = time
+        for commit in self {
+            guard commit.time >= time else {
+                throw .notWritten(
+                    StrataError(
+                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
+                        .init(path: path, expected: "\(time) or later", found: "\(commit.time)")))
+            }
+            time = commit.time
+        }
+        guard end.offset + UInt64(count) <= Version.maximumOffset else {
+            throw .notWritten(StrataError(.outOfRange, "The log has no more offsets.", .init(offset: end.offset)))
+        }
+    }
+}
+
 extension AppendFailure: CustomStringConvertible {
     package var description: String {
         switch self {

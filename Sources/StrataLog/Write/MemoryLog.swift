@@ -77,22 +77,10 @@ package final class MemoryLog: EventLog {
     ) -> Result<Appended, AppendFailure> {
         if state.isClosed { return .failure(.notWritten(Self.closedError)) }
         if expecting != state.end { return appendAfterKnown(commits, touches, expecting: expecting, to: &state) }
-        if let failure = orderFailure(commits, state) { return .failure(failure) }
-        return .success(Appended(positions: zip(commits, touches).map { insert($0, $1, &state) }))
-    }
-
-    private func orderFailure(_ commits: [NewCommit], _ state: State) -> AppendFailure? {
-        var time = state.endTime ?? Int64.min
-        for commit in commits {
-            guard commit.time >= time else {
-                return .notWritten(
-                    StrataError(
-                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
-                        .init(expected: "\(time) or later", found: "\(commit.time)")))
-            }
-            time = commit.time
+        do throws(AppendFailure) { try commits[...].checkOrder(after: state.end, time: state.endTime ?? .min) } catch {
+            return .failure(error)
         }
-        return nil
+        return .success(Appended(positions: zip(commits, touches).map { insert($0, $1, &state) }))
     }
 
     private func appendAfterKnown(
@@ -167,13 +155,7 @@ package final class MemoryLog: EventLog {
 
     /// Returns the index of the first commit at or after an offset.
     private static func index(of offset: UInt64, in commits: [Commit]) -> Int {
-        var low = 0
-        var high = commits.count
-        while low < high {
-            let middle = (low + high) / 2
-            if commits[middle].offset < offset { low = middle + 1 } else { high = middle }
-        }
-        return low
+        commits.endOfPrefix { $0.offset < offset }
     }
 
     private func readable<Result: Sendable>(
@@ -223,13 +205,8 @@ package final class MemoryLog: EventLog {
     package func firstOffset(notBefore time: Int64) throws -> UInt64? {
         try state.withLock { state in
             if state.isClosed { throw Self.closedError }
-            var low = 0
-            var high = state.commits.count
-            while low < high {
-                let middle = (low + high) / 2
-                if state.commits[middle].time < time { low = middle + 1 } else { high = middle }
-            }
-            return low < state.commits.count ? state.commits[low].offset : nil
+            let index = state.commits.endOfPrefix { $0.time < time }
+            return index < state.commits.count ? state.commits[index].offset : nil
         }
     }
 

@@ -8,7 +8,6 @@ final class Sealer: Sendable {
         var isStopping = false
         /// True if a segment was closed since the thread last looked.
         var hasWork = true
-        var thread: WorkerThread?
         var failure: StrataError?
     }
 
@@ -16,6 +15,7 @@ final class Sealer: Sendable {
     /// Held while a segment is sealed. It counts them, because a lock needs a state that has a size.
     private let working = Lock(0)
     private let appendedBytes = Atomic(0)
+    private let worker = WorkerHandle()
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
     var failure: StrataError? { state.withLock { $0.failure } }
@@ -42,7 +42,7 @@ final class Sealer: Sendable {
         _ pace: SealingPace, waitingCount: @escaping @Sendable () -> Int,
         _ sealNext: @escaping @Sendable (UInt64) throws -> UInt64?
     ) throws {
-        let thread = try WorkerThread(name: "strata-seal") { [self] in
+        try worker.start(name: "strata-seal") { [self] in
             WorkerThread.lowerPriority()
             while true {
                 let goesOn = state.wait { state -> Bool? in
@@ -55,7 +55,6 @@ final class Sealer: Sendable {
                 sealAll(pace, waitingCount, sealNext)
             }
         }
-        state.withLock { $0.thread = thread }
     }
 
     /// Waits until a segment is due, or none waits; returns false once sealing ends.
@@ -96,13 +95,9 @@ final class Sealer: Sendable {
     }
 
     func stop() {
-        let thread = state.withLock { state in
-            state.isStopping = true
-            defer { state.thread = nil }
-            return state.thread
-        }
+        state.withLock { $0.isStopping = true }
         state.notifyAll()
-        thread?.join()
+        worker.join()
     }
 }
 

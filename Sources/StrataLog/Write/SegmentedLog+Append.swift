@@ -74,28 +74,11 @@ extension SegmentedLog {
         } catch .unknown(let error) { throw .unknown(error) } catch { return Appended(positions: known) }
     }
 
-    private func checkOrder(_ commits: ArraySlice<NewCommit>, _ writer: borrowing SegmentWriter) throws(AppendFailure) {
-        var time = writer.time
-        for commit in commits {
-            guard commit.time >= time else {
-                throw .notWritten(
-                    StrataError(
-                        .invalidArgument, "A commit's time must not be before that of the previous commit.",
-                        .init(path: catalog.paths.log, expected: "\(time) or later", found: "\(commit.time)")))
-            }
-            time = commit.time
-        }
-        guard writer.end.offset + UInt64(commits.count) <= Version.maximumOffset else {
-            throw .notWritten(
-                StrataError(.outOfRange, "The log has no more offsets.", .init(offset: writer.end.offset)))
-        }
-    }
-
     /// Fills segment after segment, until all commits are appended or one fails; commits appended by then stay.
     private func append(
         _ commits: ArraySlice<NewCommit>, isDurable: Bool, to writer: inout SegmentWriter
     ) throws(AppendFailure) -> Appended {
-        try checkOrder(commits, writer)
+        try commits.checkOrder(after: writer.end, time: writer.time, path: catalog.paths.log)
         var positions: [Position] = []
         positions.reserveCapacity(commits.count)
         var next = commits.startIndex

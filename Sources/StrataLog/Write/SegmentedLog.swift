@@ -216,28 +216,17 @@ final class ClosedFile: File {
 
 /// Calls a function at intervals, on a thread of its own, until it is stopped.
 final class IntervalSyncer: Sendable {
-    private struct State {
-        var isStopping = false
-        var thread: WorkerThread?
-    }
-
-    private let state = Monitor(State())
+    private let signal = WorkSignal(hasWork: false)
+    private let worker = WorkerHandle()
 
     func start(milliseconds: Int, _ body: @escaping @Sendable () -> Void) throws {
-        let state = self.state
-        let thread = try WorkerThread(name: "strata-sync") {
-            while state.wait(milliseconds: milliseconds, { $0.isStopping ? true : nil }) == nil { body() }
+        try worker.start(name: "strata-sync") { [signal] in
+            while signal.wait(milliseconds: milliseconds) { body() }
         }
-        state.withLock { $0.thread = thread }
     }
 
     func stop() {
-        let thread = state.withLock { state in
-            state.isStopping = true
-            defer { state.thread = nil }
-            return state.thread
-        }
-        state.notifyAll()
-        thread?.join()
+        signal.end()
+        worker.join()
     }
 }

@@ -136,6 +136,16 @@ package struct ByteReader {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// Calls `body` with a reader of the bytes.
+    package func reading<Result>(_ body: (inout ByteReader) throws -> Result) rethrows -> Result {
+        try withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return try body(&reader)
+        }
+    }
+}
+
 extension ByteReader {
     /// Creates a reader of a part of the bytes. Its positions count from the start of all bytes, for errors.
     init(_ bytes: UnsafeRawBufferPointer, in range: Range<Int>) {

@@ -38,6 +38,13 @@ package struct ByteWriter: Sendable {
         written.append(UInt8(rest))
     }
 
+    /// Appends the number of bytes, then the bytes.
+    @inlinable
+    package mutating func append(counted more: some Collection<UInt8>) {
+        appendVarint(UInt64(more.count))
+        append(bytes: more)
+    }
+
     @inlinable
     package mutating func appendString(_ text: String) {
         appendVarint(UInt64(text.utf8.count))

@@ -14,6 +14,12 @@ public struct Identifier: Hashable, Sendable, CustomStringConvertible {
     public var description: String { hexadecimal(high) + hexadecimal(low) }
 }
 
+/// Returns a number in decimal, with leading zeros up to 20 digits, so that names sort like their numbers.
+package func paddedDecimal(_ number: UInt64) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: 20 - digits.count) + digits
+}
+
 /// Returns a number in lowercase hexadecimal, with leading zeros.
 package func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16)

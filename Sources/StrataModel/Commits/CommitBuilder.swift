@@ -99,8 +99,7 @@ package struct CommitBuilder: Sendable {
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + events.bytes.count + 16)
         writer.append(Envelope.version)
-        writer.appendVarint(UInt64(fields.count))
-        writer.append(bytes: fields)
+        writer.append(counted: fields)
         writer.appendVarint(UInt64(count))
         events.bytes.withUnsafeBytes { writer.append(raw: $0) }
         return writer.bytes

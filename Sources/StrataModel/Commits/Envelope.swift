@@ -24,13 +24,11 @@ package struct Envelope: Sendable, Equatable {
         let fields = header.encodedFields()
         var writer = ByteWriter(reserving: fields.count + 16 + events.reduce(0) { $0 + $1.body.count + 4 })
         writer.append(Self.version)
-        writer.appendVarint(UInt64(fields.count))
-        writer.append(bytes: fields)
+        writer.append(counted: fields)
         writer.appendVarint(UInt64(events.count))
         for event in events {
             writer.appendVarint(event.kind.rawValue)
-            writer.appendVarint(UInt64(event.body.count))
-            writer.append(bytes: event.body)
+            writer.append(counted: event.body)
         }
         return writer.bytes
     }

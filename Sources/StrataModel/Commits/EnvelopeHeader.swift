@@ -112,8 +112,7 @@ package struct EnvelopeHeader: Sendable, Equatable {
         func put(_ field: Field, _ value: some Collection<UInt8>) {
             guard !value.isEmpty else { return }
             writer.appendVarint(field.key)
-            writer.appendVarint(UInt64(value.count))
-            writer.append(bytes: value)
+            writer.append(counted: value)
         }
         func put(_ field: Field, number: UInt64?) {
             guard let number else { return }

@@ -99,8 +99,7 @@ public struct InternedName: Hashable, Sendable {
 
     /// - Throws: ``StrataError`` if the body does not encode a *name interned* event.
     public init(decoding body: ArraySlice<UInt8>) throws {
-        self = try body.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
+        self = try body.reading { reader in
             let number = try reader.read(UInt8.self, "the namespace")
             guard let namespace = Namespace(rawValue: number) else {
                 throw reader.malformed("the namespace", expected: "1 to 6", found: "\(number)")

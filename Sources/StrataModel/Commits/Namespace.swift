@@ -19,13 +19,6 @@ package enum Namespace: UInt8, Sendable, CaseIterable {
 
     /// The word for the namespace in errors and reports.
     package var noun: String {
-        switch self {
-        case .user: "user"
-        case .device: "device"
-        case .database: "database"
-        case .zone: "zone"
-        case .recordType: "record type"
-        case .field: "field"
-        }
+        self == .recordType ? "record type" : key.description
     }
 }

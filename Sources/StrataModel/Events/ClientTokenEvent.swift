@@ -26,13 +26,10 @@ package struct ClientTokenEvent: StatedEvent {
     }
 
     package func encode(into writer: inout ByteWriter) throws {
-        guard token.count <= Self.maximumBytes else {
-            throw StrataError.tooLarge("a client token's bytes", limit: Self.maximumBytes, found: token.count)
-        }
+        try StrataError.check("a client token's bytes", count: token.count, atMost: Self.maximumBytes)
         writer.appendVarint(zone)
         writer.appendVarint(device)
-        writer.appendVarint(UInt64(token.count))
-        writer.append(bytes: token)
+        writer.append(counted: token)
         writer.appendMeasured { writer in
             writer.appendField(CommonField.original, original?.packed ?? 0)
             writer.appendField(Self.items, items)

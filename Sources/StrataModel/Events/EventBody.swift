@@ -53,9 +53,7 @@ extension ByteReader {
     mutating func readOriginal() throws -> Version? {
         var original: Version?
         var fields = try KeyedFields(from: &self, "the fields of an event")
-        while var field = try fields.next() {
-            if field.key == CommonField.original { original = try field.version() } else { try field.skip() }
-        }
+        try fields.read(only: CommonField.original) { original = try $0.version() }
         return original
     }
 }

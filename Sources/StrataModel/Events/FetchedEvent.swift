@@ -136,10 +136,7 @@ package struct FetchedEvent: EventBody {
     }
 
     package init(from reader: inout ByteReader) throws {
-        let number = try reader.read(UInt8.self, "the kind of a fetch")
-        guard let question = Question(rawValue: number) else {
-            throw StrataError.newer("the kind of a fetch", number, reader)
-        }
+        let question: Question = try reader.readNumbered("the kind of a fetch")
         let database = try reader.readDatabaseID()
         let offset = try reader.readVarint("an offset", atMost: Version.maximumOffset)
         self.init(question, in: database, at: offset, resultCount: 0)

@@ -71,6 +71,11 @@ struct KeyedFields {
         return Field(key: key, position: start, value: try reader.readReader(count: length, "a field"))
     }
 
+    /// Reads the one field that this release knows, if it is there, and skips all others.
+    mutating func read(only key: UInt64, _ body: (inout Field) throws -> Void) throws {
+        while var field = try next() { if field.key == key { try body(&field) } else { try field.skip() } }
+    }
+
     /// Skips all fields, none of which this release knows.
     mutating func skipAll() throws {
         while let field = try next() { try field.skip() }
@@ -102,8 +107,7 @@ extension ByteWriter {
     mutating func appendField(_ key: UInt64, bytes: [UInt8]?) {
         guard let bytes else { return }
         appendVarint(key)
-        appendVarint(UInt64(bytes.count))
-        append(bytes: bytes)
+        append(counted: bytes)
     }
 
     mutating func appendField(_ key: UInt64, raw bytes: UnsafeRawBufferPointer) {
@@ -119,8 +123,8 @@ extension ByteWriter {
 }
 
 /// Zigzag encoding: numbers near 0, of either sign, become small unsigned numbers.
-func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
-func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
+package func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
+package func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1) }
 
 /// Returns true if two strings have the same UTF-8 bytes. Names and values are always compared this way, since Swift's
 /// `==` treats composed and decomposed letters as equal.
@@ -158,9 +162,12 @@ extension StrataError {
             .init(expected: "\(what) to be at most \(limit)", found: "\(found)"))
     }
 
+    /// Throws the error for a value that is too large, if it is.
+    package static func check(_ what: StaticString, count: Int, atMost limit: Int) throws {
+        guard count <= limit else { throw tooLarge(what, limit: limit, found: count) }
+    }
+
     static func checkName(_ name: String, _ what: StaticString) throws {
-        guard name.utf8.count <= Envelope.maximumNameBytes else {
-            throw tooLarge(what, limit: Envelope.maximumNameBytes, found: name.utf8.count)
-        }
+        try check(what, count: name.utf8.count, atMost: Envelope.maximumNameBytes)
     }
 }

@@ -36,13 +36,7 @@ package struct RecordDeletedEvent: EventBody {
         (record, type, previous) = try reader.readRecordEnd()
         isCascade = false
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")
-        while var field = try fields.next() {
-            guard field.key == Self.cascade else {
-                try field.skip()
-                continue
-            }
-            isCascade = try field.number("the cascade mark", atMost: 1) == 1
-        }
+        try fields.read(only: Self.cascade) { isCascade = try $0.number("the cascade mark", atMost: 1) == 1 }
     }
 }
 

@@ -27,9 +27,7 @@ package struct RecordErasedEvent: EventBody {
     private static let reason: UInt64 = 5
 
     package func encode(into writer: inout ByteWriter) throws {
-        guard reason.utf8.count <= Self.maximumReasonBytes else {
-            throw StrataError.tooLarge("a reason's bytes", limit: Self.maximumReasonBytes, found: reason.utf8.count)
-        }
+        try StrataError.check("a reason's bytes", count: reason.utf8.count, atMost: Self.maximumReasonBytes)
         try writer.appendRecordEnd(record, type: type, previous: previous)
         writer.appendMeasured { $0.appendField(Self.reason, text: reason.isEmpty ? nil : reason) }
     }
@@ -38,11 +36,7 @@ package struct RecordErasedEvent: EventBody {
         (record, type, previous) = try reader.readRecordEnd()
         reason = ""
         var fields = try KeyedFields(from: &reader, "the fields of an erasure")
-        while var field = try fields.next() {
-            guard field.key == Self.reason else {
-                try field.skip()
-                continue
-            }
+        try fields.read(only: Self.reason) { field in
             reason = try field.text("a reason", atMost: Self.maximumReasonBytes)
             guard !reason.isEmpty else { throw field.value.malformed("a reason", expected: "left out when empty") }
         }

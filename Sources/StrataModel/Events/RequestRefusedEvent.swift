@@ -69,10 +69,7 @@ package struct RequestRefusedEvent: RequestNote {
     private static let culprits: UInt64 = 11
 
     package func encode(into writer: inout ByteWriter) throws {
-        if let message, message.utf8.count > Self.maximumMessageBytes {
-            throw StrataError.tooLarge(
-                "a message's bytes", limit: Self.maximumMessageBytes, found: message.utf8.count)
-        }
+        try StrataError.check("a message's bytes", count: message?.utf8.count ?? 0, atMost: Self.maximumMessageBytes)
         writer.appendVarint(code)
         writer.appendMeasured { writer in
             writer.appendField(Self.message, text: message)

@@ -47,12 +47,7 @@ package struct UserChangedEvent: StatedEvent {
         while var field = try fields.next() {
             switch field.key {
             case CommonField.original: original = try field.version()
-            case Self.status:
-                let number = try field.number("an account's status")
-                guard let status = UInt8(exactly: number).flatMap(AccountStatus.init) else {
-                    throw StrataError.newer("an account's status", number, field.value)
-                }
-                self.status = status
+            case Self.status: status = try field.numbered("an account's status")
             case Self.quota: quota = try field.number("a quota")
             case Self.person:
                 person = try Person(from: field.value)

@@ -39,11 +39,7 @@ package struct ZoneDeletedEvent: StatedEvent {
         zone = try reader.readEventZone()
         database = try reader.readVarint("a zone's database")
         incarnation = try reader.readVersion("a zone's incarnation")
-        let number = try reader.read(UInt8.self, "the reason for deleting a zone")
-        guard let reason = Reason(rawValue: number) else {
-            throw StrataError.newer("the reason for deleting a zone", number, reader)
-        }
-        self.reason = reason
+        reason = try reader.readNumbered("the reason for deleting a zone")
         original = try reader.readOriginal()
     }
 }

@@ -67,9 +67,7 @@ package struct Person: Sendable {
         }
         for (number, path, limit) in Self.lists where !self[keyPath: path].isEmpty {
             let list = self[keyPath: path]
-            guard list.count <= Self.maximumListCount else {
-                throw StrataError.tooLarge("the texts of a person", limit: Self.maximumListCount, found: list.count)
-            }
+            try StrataError.check("the texts of a person", count: list.count, atMost: Self.maximumListCount)
             try writer.appendField(number * 2) { writer in
                 try writer.appendList(list) { text, writer in
                     try Self.check(text, atMost: limit)
@@ -81,8 +79,7 @@ package struct Person: Sendable {
     }
 
     private static func check(_ text: String, atMost limit: Int) throws {
-        guard text.utf8.count > limit else { return }
-        throw StrataError.tooLarge("a text of a person", limit: limit, found: text.utf8.count)
+        try StrataError.check("a text of a person", count: text.utf8.count, atMost: limit)
     }
 
     /// Reads the fields up to the end of the reader.
@@ -102,11 +99,7 @@ package struct Person: Sendable {
                 try field.value.expectEnd("the texts of a person")
                 self[keyPath: list.path] = texts
             } else if field.key == Self.discoverabilityKey {
-                let number = try field.number("a person's discoverability")
-                guard let known = UInt8(exactly: number).flatMap(Discoverability.init) else {
-                    throw StrataError.newer("a person's discoverability", number, field.value)
-                }
-                discoverability = known
+                discoverability = try field.numbered("a person's discoverability")
             } else {
                 try field.skip()
             }

@@ -57,10 +57,8 @@ package enum AdministerRequest: Sendable, Hashable {
         case .eraseRecords(let records, let reason):
             begin(.eraseRecords)
             try writer.appendList(records) { try $0.encode(into: &$1) }
-            guard reason.utf8.count <= RecordErasedEvent.maximumReasonBytes else {
-                throw StrataError.tooLarge(
-                    "a reason's bytes", limit: RecordErasedEvent.maximumReasonBytes, found: reason.utf8.count)
-            }
+            let limit = RecordErasedEvent.maximumReasonBytes
+            try StrataError.check("a reason's bytes", count: reason.utf8.count, atMost: limit)
             writer.appendString(reason)
         case .setPerson(let person, let user, let recordName):
             begin(.setPerson)
@@ -95,11 +93,7 @@ package enum AdministerRequest: Sendable, Hashable {
         case .resetEncryptedData: self = .resetEncryptedData
         case .setAccountStatus:
             let user = try reader.readName("a user")
-            let status = try reader.read(UInt8.self, "an account's status")
-            guard let status = AccountStatus(rawValue: status) else {
-                throw StrataError.newer("an account's status", status, reader)
-            }
-            self = .setAccountStatus(status, user: user)
+            self = .setAccountStatus(try reader.readNumbered("an account's status"), user: user)
         case .setQuota:
             let user = try reader.readName("a user")
             self = .setQuota(bytes: try reader.readVarint("a quota"), user: user)
@@ -119,12 +113,8 @@ package enum AdministerRequest: Sendable, Hashable {
             let person = try Person(from: try reader.readReader(count: length, "a person"))
             var fields = try KeyedFields(from: &reader, "the fields of a request")
             var recordName: String?
-            while var field = try fields.next() {
-                guard field.key == Self.recordName else {
-                    try field.skip()
-                    continue
-                }
-                recordName = try field.text("the name of a user's record", atMost: Envelope.maximumNameBytes)
+            try fields.read(only: Self.recordName) {
+                recordName = try $0.text("the name of a user's record", atMost: Envelope.maximumNameBytes)
             }
             self = .setPerson(person, user: user, recordName: recordName)
             return
@@ -136,11 +126,7 @@ package enum AdministerRequest: Sendable, Hashable {
             self = .setRole(role, users: try reader.readList("the number of users") { try $0.readName("a user") })
         case .setDiscoverability:
             let user = try reader.readName("a user")
-            let number = try reader.read(UInt8.self, "a person's discoverability")
-            guard let discoverability = Person.Discoverability(rawValue: number) else {
-                throw StrataError.newer("a person's discoverability", number, reader)
-            }
-            self = .setDiscoverability(discoverability, user: user)
+            self = .setDiscoverability(try reader.readNumbered("a person's discoverability"), user: user)
         case .drawSecret:
             let from = try reader.readVarint("a share")
             self = .drawSecret(from: from, before: try reader.readVarint("a share"))
@@ -221,10 +207,7 @@ package struct ConsoleNote: Sendable, Hashable {
     func encode(into writer: inout ByteWriter) throws {
         try writer.append(name: user)
         try writer.append(name: device)
-        guard text.utf8.count <= Self.maximumTextBytes else {
-            throw StrataError.tooLarge(
-                "a note's bytes", limit: Self.maximumTextBytes, found: text.utf8.count)
-        }
+        try StrataError.check("a note's bytes", count: text.utf8.count, atMost: Self.maximumTextBytes)
         writer.appendString(text)
     }
 

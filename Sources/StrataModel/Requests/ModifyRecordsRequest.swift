@@ -55,10 +55,8 @@ package struct ModifyRecordsRequest: Sendable, Hashable {
             writer.appendVarint(record.zone)
             try writer.append(name: record.name)
         }
-        if let clientToken, clientToken.count > ClientTokenEvent.maximumBytes {
-            throw StrataError.tooLarge(
-                "a client token's bytes", limit: ClientTokenEvent.maximumBytes, found: clientToken.count)
-        }
+        let limit = ClientTokenEvent.maximumBytes
+        try StrataError.check("a client token's bytes", count: clientToken?.count ?? 0, atMost: limit)
         writer.appendField(Self.clientToken, bytes: clientToken)
     }
 
@@ -77,12 +75,8 @@ package struct ModifyRecordsRequest: Sendable, Hashable {
             return RecordKey(zone: zone, name: try reader.readName("a record name"))
         }
         var fields = KeyedFields(restOf: &reader)
-        while var field = try fields.next() {
-            guard field.key == Self.clientToken else {
-                try field.skip()
-                continue
-            }
-            clientToken = try field.bytes("a client token", atMost: ClientTokenEvent.maximumBytes)
+        try fields.read(only: Self.clientToken) {
+            clientToken = try $0.bytes("a client token", atMost: ClientTokenEvent.maximumBytes)
         }
     }
 }

@@ -29,11 +29,7 @@ package struct ModifyZonesRequest: Sendable, Hashable {
     init(from reader: inout ByteReader) throws {
         saves = try reader.readList("the number of saves") { reader in
             let zone = try reader.readVarint("a zone")
-            let number = try reader.read(UInt8.self, "an encryption scope")
-            guard let scope = EncryptionScope(rawValue: number) else {
-                throw StrataError.newer("an encryption scope", number, reader)
-            }
-            return Save(zone, encryptionScope: scope)
+            return Save(zone, encryptionScope: try reader.readNumbered("an encryption scope"))
         }
         deletes = try reader.readList("the number of deletes") { try $0.readVarint("a zone") }
         var fields = KeyedFields(restOf: &reader)

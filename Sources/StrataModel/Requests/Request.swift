@@ -16,6 +16,23 @@ public struct Request: Sendable, Hashable {
         case declareSchema(DeclareSchemaRequest)
         case notify(NotifyRequest)
         case joinShares(JoinSharesRequest)
+
+        package var kind: Kind {
+            switch self {
+            case .modifyRecords: .modifyRecords
+            case .modifyZones: .modifyZones
+            case .modifySubscriptions: .modifySubscriptions
+            case .administer: .administer
+            case .declareSchema: .declareSchema
+            case .notify: .notify
+            case .joinShares: .joinShares
+            }
+        }
+    }
+
+    /// The kind of a request. The numbers are on disk.
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify, joinShares
     }
 
     public var database: DatabaseID
@@ -36,15 +53,7 @@ public struct Request: Sendable, Hashable {
 
     package func encode(into writer: inout ByteWriter) throws {
         writer.append(Self.version)
-        switch content {
-        case .modifyRecords: writer.append(1 as UInt8)
-        case .modifyZones: writer.append(2 as UInt8)
-        case .modifySubscriptions: writer.append(3 as UInt8)
-        case .administer: writer.append(4 as UInt8)
-        case .declareSchema: writer.append(5 as UInt8)
-        case .notify: writer.append(6 as UInt8)
-        case .joinShares: writer.append(7 as UInt8)
-        }
+        writer.append(content.kind.rawValue)
         try StrataError.checkName(database.owner, "a name's bytes")
         writer.append(database)
         try names.encode(into: &writer)
@@ -60,8 +69,7 @@ public struct Request: Sendable, Hashable {
     }
 
     public init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
+        self = try bytes.reading { reader in
             let request = try Request(from: &reader)
             try reader.expectEnd("a request")
             return request
@@ -74,15 +82,15 @@ public struct Request: Sendable, Hashable {
         let kind = try reader.read(UInt8.self, "a request's kind")
         database = try reader.readDatabaseID()
         names = try RequestNames(from: &reader)
-        switch kind {
-        case 1: content = .modifyRecords(try ModifyRecordsRequest(from: &reader))
-        case 2: content = .modifyZones(try ModifyZonesRequest(from: &reader))
-        case 3: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
-        case 4: content = .administer(try AdministerRequest(from: &reader))
-        case 5: content = .declareSchema(try DeclareSchemaRequest(from: &reader))
-        case 6: content = .notify(try NotifyRequest(from: &reader))
-        case 7: content = .joinShares(try JoinSharesRequest(from: &reader))
-        default: throw StrataError.newer("a request's kind", kind, reader)
+        switch Kind(rawValue: kind) {
+        case .modifyRecords: content = .modifyRecords(try ModifyRecordsRequest(from: &reader))
+        case .modifyZones: content = .modifyZones(try ModifyZonesRequest(from: &reader))
+        case .modifySubscriptions: content = .modifySubscriptions(try ModifySubscriptionsRequest(from: &reader))
+        case .administer: content = .administer(try AdministerRequest(from: &reader))
+        case .declareSchema: content = .declareSchema(try DeclareSchemaRequest(from: &reader))
+        case .notify: content = .notify(try NotifyRequest(from: &reader))
+        case .joinShares: content = .joinShares(try JoinSharesRequest(from: &reader))
+        case nil: throw StrataError.newer("a request's kind", kind, reader)
         }
     }
 }
@@ -184,9 +192,7 @@ extension ByteWriter {
 
     /// Appends the number of items, then each item.
     mutating func appendList<Item>(_ items: [Item], _ body: (Item, inout ByteWriter) throws -> Void) throws {
-        guard items.count <= Int(Request.maximumCount) else {
-            throw StrataError.tooLarge("the items of a list", limit: Int(Request.maximumCount), found: items.count)
-        }
+        try StrataError.check("the items of a list", count: items.count, atMost: Int(Request.maximumCount))
         appendVarint(UInt64(items.count))
         for item in items { try body(item, &self) }
     }

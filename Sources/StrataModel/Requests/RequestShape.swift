@@ -5,9 +5,7 @@
 package struct RequestShape: Sendable, Hashable {
     package static let version: UInt8 = 1
 
-    package enum Kind: UInt8, Sendable, CaseIterable {
-        case modifyRecords = 1, modifyZones, modifySubscriptions, administer, declareSchema, notify, joinShares
-    }
+    package typealias Kind = Request.Kind
 
     package enum List: UInt8, Sendable, CaseIterable {
         case saves, deletes
@@ -94,16 +92,9 @@ package struct RequestShape: Sendable, Hashable {
 
     /// Returns true if the shape can be that of a request.
     package func fits(_ request: Request) -> Bool {
-        switch request.content {
-        case .modifyRecords(let body):
-            kind == .modifyRecords && saveCount == body.saves.count && deleteCount == body.deletes.count
-        case .modifyZones: kind == .modifyZones
-        case .modifySubscriptions: kind == .modifySubscriptions
-        case .administer: kind == .administer
-        case .declareSchema: kind == .declareSchema
-        case .notify: kind == .notify
-        case .joinShares: kind == .joinShares
-        }
+        guard kind == request.content.kind else { return false }
+        guard case .modifyRecords(let body) = request.content else { return true }
+        return saveCount == body.saves.count && deleteCount == body.deletes.count
     }
 
     /// Replaces the items that were left out by others in the same number and order.
@@ -141,17 +132,13 @@ package struct RequestShape: Sendable, Hashable {
     }
 
     package init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return try RequestShape(from: &reader)
-        }
+        self = try bytes.reading { try RequestShape(from: &$0) }
     }
 
     private init(from reader: inout ByteReader) throws {
         let version = try reader.read(UInt8.self, "a shape's version")
         guard version == Self.version else { throw StrataError.newer("a shape's version", version, reader) }
-        let number = try reader.read(UInt8.self, "a shape's kind")
-        guard let kind = Kind(rawValue: number) else { throw StrataError.newer("a shape's kind", number, reader) }
+        let kind: Kind = try reader.readNumbered("a shape's kind")
         let flags = try reader.read(UInt8.self, "a shape's flags")
         guard flags < (kind == .modifyRecords ? 16 : 48), let policy = SavePolicy(rawValue: flags & 3) else {
             throw StrataError.newer("a shape's flags", flags, reader)

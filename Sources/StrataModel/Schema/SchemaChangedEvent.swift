@@ -50,9 +50,7 @@ package struct SchemaChangedEvent: StatedEvent {
     }
 
     package func encode(into writer: inout ByteWriter) throws {
-        guard fields.count <= FieldTable.maximumCount else {
-            throw StrataError.tooLarge("the number of fields", limit: FieldTable.maximumCount, found: fields.count)
-        }
+        try StrataError.check("the number of fields", count: fields.count, atMost: FieldTable.maximumCount)
         writer.appendVarint(type)
         writer.appendVarint(UInt64(fields.count))
         for field in fields {

@@ -47,9 +47,7 @@ public struct SchemaGrant: Sendable, Hashable {
 extension ByteWriter {
     /// Appends the number of grants, then each grant.
     mutating func append(grants: [SchemaGrant]) throws {
-        guard grants.count <= FieldTable.maximumCount else {
-            throw StrataError.tooLarge("the number of grants", limit: FieldTable.maximumCount, found: grants.count)
-        }
+        try StrataError.check("the number of grants", count: grants.count, atMost: FieldTable.maximumCount)
         appendVarint(UInt64(grants.count))
         for grant in grants {
             append(grant.permissions.rawValue)

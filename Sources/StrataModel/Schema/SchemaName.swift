@@ -54,23 +54,16 @@ extension FieldKind {
     /// True if a field can be declared with this kind.
     public var isDeclarable: Bool { element.isScalar }
 
+    private static let schemaNames = [
+        "", "STRING", "INT64", "DOUBLE", "TIMESTAMP", "BYTES", "LOCATION", "REFERENCE", "ASSET",
+    ]
     static let scalars: [FieldKind] = [.string, .int64, .double, .date, .data, .location, .reference, .asset]
 
     /// The name of the kind in the schema language.
     public var schemaName: String {
-        let scalar =
-            switch element {
-            case .string: "STRING"
-            case .int64: "INT64"
-            case .double: "DOUBLE"
-            case .date: "TIMESTAMP"
-            case .data: "BYTES"
-            case .location: "LOCATION"
-            case .reference: "REFERENCE"
-            case .asset: "ASSET"
-            default: "\(self)"
-            }
-        return isList && element.isScalar ? "LIST<\(scalar)>" : scalar
+        guard element.isScalar else { return "\(self)" }
+        let scalar = Self.schemaNames[Int(element.rawValue)]
+        return isList ? "LIST<\(scalar)>" : scalar
     }
 
     /// Returns the indexes that a field of this kind can have. References, bytes and lists have no order, only text can

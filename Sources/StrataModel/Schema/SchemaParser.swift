@@ -244,10 +244,7 @@ extension SchemaDefinition {
     /// - Throws: ``StrataError`` whose context has the line and the column of a mistake, with the expected and the
     ///   found token.
     public init(reading text: String) throws {
-        guard text.utf8.count <= Self.maximumTextBytes else {
-            throw StrataError.tooLarge(
-                "the bytes of a schema", limit: Self.maximumTextBytes, found: text.utf8.count)
-        }
+        try StrataError.check("the bytes of a schema", count: text.utf8.count, atMost: Self.maximumTextBytes)
         var parser = try SchemaParser(text)
         self = try parser.parse()
     }

@@ -93,3 +93,14 @@ extension ByteReader {
         return value
     }
 }
+
+extension KeyedFields.Field {
+    /// Reads a number that stands for a case, and is not 0.
+    mutating func numbered<Value: RawRepresentable<UInt8>>(_ what: StaticString) throws -> Value {
+        let number = try number(what)
+        guard let value = UInt8(exactly: number).flatMap({ Value(rawValue: $0) }) else {
+            throw StrataError.newer(what, number, self.value)
+        }
+        return value
+    }
+}

@@ -117,10 +117,7 @@ package struct ShareSavedEvent: StatedEvent {
 extension KeyedFields.Field {
     /// Reads a permission other than the default, which is never encoded.
     mutating func permission(default standard: SharePermission) throws -> SharePermission {
-        let number = try number("a permission")
-        guard let permission = UInt8(exactly: number).flatMap(SharePermission.init) else {
-            throw StrataError.newer("a permission", number, value)
-        }
+        let permission: SharePermission = try numbered("a permission")
         guard permission != standard else { throw value.malformed("a permission", expected: "left out") }
         return permission
     }

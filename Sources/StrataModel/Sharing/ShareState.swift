@@ -61,10 +61,7 @@ package struct ShareState: Sendable, Hashable {
     }
 
     package init(decoding bytes: ArraySlice<UInt8>) throws {
-        self = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            return try ShareState(from: &reader)
-        }
+        self = try bytes.reading { try ShareState(from: &$0) }
     }
 
     private init(from reader: inout ByteReader) throws {

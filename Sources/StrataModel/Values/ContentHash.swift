@@ -11,8 +11,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``StrataError`` unless there are 32 bytes.
     public init(bytes: [UInt8]) throws {
-        let (first, second) = try bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
+        let (first, second) = try bytes[...].reading { reader in
             let halves = (
                 try reader.read(UInt128.self, "a content hash"), try reader.read(UInt128.self, "a content hash")
             )

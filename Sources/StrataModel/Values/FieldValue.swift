@@ -141,9 +141,7 @@ public struct FieldList: Sendable, Hashable {
 
     /// - Throws: ``StrataError`` if the elements differ in kind, are lists or encrypted, or are too many.
     public init(_ elements: [FieldValue]) throws {
-        guard elements.count <= Self.maximumCount else {
-            throw StrataError.tooLarge("a list's count", limit: Self.maximumCount, found: elements.count)
-        }
+        try StrataError.check("a list's count", count: elements.count, atMost: Self.maximumCount)
         if let kind = elements.first?.kind {
             guard kind.isScalar, elements.allSatisfy({ $0.kind == kind }) else {
                 throw StrataError(

@@ -54,9 +54,7 @@ public struct NotificationInfo: Sendable, Hashable {
         }
         for (number, path) in Self.lists {
             guard let list = self[keyPath: path] else { continue }
-            guard list.count <= Self.maximumListCount else {
-                throw StrataError.tooLarge("a notification's texts", limit: Self.maximumListCount, found: list.count)
-            }
+            try StrataError.check("a notification's texts", count: list.count, atMost: Self.maximumListCount)
             try writer.appendField(number * 2 + 1) { writer in
                 writer.appendVarint(UInt64(list.count))
                 for text in list {
@@ -69,8 +67,7 @@ public struct NotificationInfo: Sendable, Hashable {
     }
 
     private static func check(_ text: String?) throws {
-        guard let text, text.utf8.count > maximumTextBytes else { return }
-        throw StrataError.tooLarge("a notification's text", limit: maximumTextBytes, found: text.utf8.count)
+        try StrataError.check("a notification's text", count: text?.utf8.count ?? 0, atMost: maximumTextBytes)
     }
 
     init(from reader: ByteReader) throws {

@@ -65,10 +65,8 @@ public struct Subscription: Sendable, Hashable {
 
     func encode(into writer: inout ByteWriter, original: Version? = nil) throws {
         try StrataError.checkName(id, "a subscription id's bytes")
-        guard predicate.utf8.count <= Self.maximumPredicateBytes else {
-            throw StrataError.tooLarge(
-                "a predicate's bytes", limit: Self.maximumPredicateBytes, found: predicate.utf8.count)
-        }
+        let limit = Self.maximumPredicateBytes
+        try StrataError.check("a predicate's bytes", count: predicate.utf8.count, atMost: limit)
         writer.appendString(id)
         writer.append(kind.rawValue)
         writer.appendField(CommonField.original, original?.packed ?? 0)
@@ -84,11 +82,7 @@ public struct Subscription: Sendable, Hashable {
     /// Reads to the end of the reader.
     static func read(from reader: inout ByteReader) throws -> (subscription: Subscription, original: Version?) {
         let id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
-        let number = try reader.read(UInt8.self, "a subscription's kind")
-        guard let kind = Kind(rawValue: number) else {
-            throw StrataError.newer("a subscription's kind", number, reader)
-        }
-        var subscription = Subscription(id, kind)
+        var subscription = Subscription(id, try reader.readNumbered("a subscription's kind"))
         var original: Version?
         var fields = KeyedFields(restOf: &reader)
         while var field = try fields.next() {
@@ -201,12 +195,6 @@ package struct SubscriptionDeletedEvent: EventBody {
         user = try reader.readVarint("a subscription's user")
         id = try reader.readString("a subscription's id", atMost: Envelope.maximumNameBytes)
         var fields = try KeyedFields(from: &reader, "the fields of a deletion")
-        while var field = try fields.next() {
-            guard field.key == Self.firedBy else {
-                try field.skip()
-                continue
-            }
-            firedBy = try field.version()
-        }
+        try fields.read(only: Self.firedBy) { firedBy = try $0.version() }
     }
 }

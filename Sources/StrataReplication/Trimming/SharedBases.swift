@@ -13,7 +13,6 @@ struct SharedBases {
 
     private static let markSuffix = ".mark"
     private static let draftSuffix = ".new"
-    private static let digits = 20
     private static let pieceBytes = 1 << 20
     /// More than a mark has with the longest options and container identifier.
     private static let maximumMarkBytes = 16 << 10
@@ -29,8 +28,7 @@ struct SharedBases {
     }
 
     private static func name(_ number: UInt64, _ base: Identifier) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: digits - text.count) + text + "-\(base)"
+        "\(paddedDecimal(number))-\(base)"
     }
 
     func path(of mark: BaseMark) -> String { directory + "/" + Self.name(mark.number, mark.base) }

@@ -127,9 +127,6 @@ struct AdministerJudge: RequestJudge {
         var shape = RequestShape(.administer, firstItemEvent: firstItemEvent, saveCount: 0, deleteCount: 0)
         try shape.keep(judging.request)
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
-        var decision = nothing
-        decision.take(commit, header)
-        decision.names = names.new
-        return decision
+        return Decision(commit, header, RequestResult(), naming: names.new, trace: judging.newTrace)
     }
 }

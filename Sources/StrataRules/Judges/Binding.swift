@@ -50,14 +50,3 @@ struct Binding: Hashable {
         }
     }
 }
-
-extension FieldValue {
-    /// The references in the value, including those in a list.
-    var references: [Reference] {
-        switch self {
-        case .reference(let reference): [reference]
-        case .list(let list) where list.kind.element == .reference: list.elements.flatMap(\.references)
-        default: []
-        }
-    }
-}

@@ -134,8 +134,7 @@ struct JoinSharesJudge: RequestJudge {
             .joinShares, firstItemEvent: firstItemEvent, saveCount: body.tokens.count, deleteCount: 0)
         try shape.keep(judging.request, leavingOut: result.saves.enumerated().map { .init(joining: $1, index: $0) })
         let header = try judging.context.header(.acceptShares, user: first.user, device: first.device, shape)
-        var decision = Decision(commit, header, result, trace: trace)
-        decision.names = names.new
+        var decision = Decision(commit, header, result, naming: names.new, trace: trace)
         decision.keepsZones = !names.new.contains { [.database, .zone].contains($0.name.namespace) }
         return decision
     }

@@ -49,9 +49,7 @@ struct NotifyJudge: RequestJudge {
         for event in delivered { try commit.append(event) }
         for event in deleted { try commit.append(event) }
         let header = try judging.context.header(.console, user: 0, device: 0, shape)
-        var decision = Decision(commit, header, RequestResult(), trace: trace)
-        decision.names = names.new
-        return decision
+        return Decision(commit, header, RequestResult(), naming: names.new, trace: trace)
     }
 
     /// The deletions of fired subscriptions that still exist, unchanged since they fired.

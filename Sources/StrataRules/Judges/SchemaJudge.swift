@@ -200,8 +200,7 @@ struct SchemaJudge: RequestJudge {
         try shape.keep(request)
         for event in events { try commit.append(event) }
         let header = try judging.context.header(.schema, user: 0, device: 0, shape)
-        var decision = Decision(commit, header, RequestResult(), trace: trace)
-        decision.names = names.new
+        var decision = Decision(commit, header, RequestResult(), naming: names.new, trace: trace)
         decision.changedTypes = events.map(\.type)
         return decision
     }

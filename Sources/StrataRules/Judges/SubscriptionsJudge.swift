@@ -312,8 +312,6 @@ struct SubscriptionsJudge: RequestJudge {
         }
         try shape.keep(request, leavingOut: leftOut)
         let header = try judging.context.header(.modifySubscriptions, user: first.user, device: first.device, shape)
-        var decision = Decision(commit, header, result, trace: trace)
-        decision.names = names.new
-        return decision
+        return Decision(commit, header, result, naming: names.new, trace: trace)
     }
 }

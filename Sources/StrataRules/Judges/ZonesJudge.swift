@@ -157,9 +157,7 @@ struct ZonesJudge: RequestJudge {
         _ shape: RequestShape
     ) throws -> Decision {
         let header = try judging.context.header(kind, user: user, device: device, shape)
-        var decision = Decision(commit, header, result, trace: trace)
-        decision.names = names.new
-        return decision
+        return Decision(commit, header, result, naming: names.new, trace: trace)
     }
 
     // MARK: The service

@@ -14,19 +14,28 @@ extension AssetStore {
             for hash in state.withLock({ Array($0.unnamed.keys) }) where try collect(hash) { count += 1 }
         case .directory(let paths), .cluster(let paths, _, _):
             guard try files.exists(paths.directory) else { return 0 }
-            for name in try files.list(paths.directory) {
-                let path = paths.directory + "/" + name
-                if AssetPaths.isDraft(name) {
-                    if try removeDraft(path) { count += 1 }
-                } else if name.utf8.count == 2 {
-                    for name in try files.list(path) {
-                        // A file with another name is not an asset.
-                        guard let hash = ContentHash(name) else { continue }
-                        if try collect(hash) { count += 1 }
-                    }
-                }
-                if state.withLock({ $0.pipeline == nil }) { break }
+            return try collectFiles(in: paths, draft: removeDraft) { name in
+                try ContentHash(name).map { try collect($0) } ?? false
             }
+        }
+        return count
+    }
+
+    /// Calls `draft` with the path of each draft, and `file` with the name of each other file in the folders of assets,
+    /// until the store is closed; returns the number of times that these returned true. A file may have a name that is
+    /// not one of an asset.
+    func collectFiles(
+        in paths: AssetPaths, draft: (_ path: String) throws -> Bool, file: (_ name: String) throws -> Bool
+    ) throws -> Int {
+        var count = 0
+        for name in try files.list(paths.directory) {
+            let path = paths.directory + "/" + name
+            if AssetPaths.isDraft(name) {
+                if try draft(path) { count += 1 }
+            } else if name.utf8.count == 2 {
+                for name in try files.list(path) where try file(name) { count += 1 }
+            }
+            if state.withLock({ $0.pipeline == nil }) { break }
         }
         return count
     }

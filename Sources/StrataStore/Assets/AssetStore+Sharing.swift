@@ -98,18 +98,10 @@ extension AssetStore {
         // Other copies may have the history that this one has removed, and name its files.
         guard pipeline.log.floor.offset == 0 else { return 0 }
         state.withLock { $0.hasYoung = false }
-        var count = 0
-        for name in try files.list(paths.directory) {
-            let path = paths.directory + "/" + name
-            if AssetPaths.isDraft(name) {
-                if try removeOldDraft(path) { count += 1 }
-            } else if name.utf8.count == 2 {
-                for case let (hash, isAside)? in try files.list(path).map(AssetPaths.hash)
-                where try collect(hash, isAside: isAside, paths) { count += 1 }
-            }
-            if state.withLock({ $0.pipeline == nil }) { break }
+        return try collectFiles(in: paths, draft: removeOldDraft) { name in
+            guard let (hash, isAside) = AssetPaths.hash(of: name) else { return false }
+            return try collect(hash, isAside: isAside, paths)
         }
-        return count
     }
 
     private func removeOldDraft(_ path: String) throws -> Bool {

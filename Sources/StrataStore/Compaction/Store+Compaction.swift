@@ -128,13 +128,9 @@ extension StoreEngine {
     }
 
     private func changeCount(of zone: UInt64, through horizon: UInt64) throws -> Int {
-        var (count, after) = (0, log.floor.offset)
-        while after < horizon {
-            let page = try log.touches(zone: zone, after: after, limit: ZoneFeed.maximumEntriesRead)
-            count += page.touches.prefix { $0.offset <= horizon }.count
-            guard page.moreComing else { break }
-            after = page.readThrough
-        }
+        var commits = TouchedCommits(.zones([zone]), of: log, after: log.floor.offset, through: horizon)
+        var count = 0
+        while let commit = try commits.next() { count += commit.count }
         return count
     }
 }

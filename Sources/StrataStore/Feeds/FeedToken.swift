@@ -46,21 +46,9 @@ public struct FeedToken: Sendable, Hashable {
     public var database: DatabaseID
     public var feed: Feed
     public var position: Position
-    public var progress: Progress
+    public var progress: Progress = .whole
     /// The positions in the shares that the reader of a shared zone knows, in the order of their numbers; else empty.
-    package var cursors: [ShareCursor]
-
-    init(
-        store: Identifier, database: DatabaseID, feed: Feed, position: Position, progress: Progress = .whole,
-        cursors: [ShareCursor] = []
-    ) {
-        self.cursors = cursors
-        self.store = store
-        self.database = database
-        self.feed = feed
-        self.position = position
-        self.progress = progress
-    }
+    package var cursors: [ShareCursor] = []
 }
 
 extension FeedToken: SealedValue {
@@ -91,8 +79,7 @@ extension FeedToken: SealedValue {
             writer.appendVarint(zone)
         case .scanningRecords(let name):
             writer.append(2 as UInt8)
-            writer.appendVarint(UInt64(name.count))
-            writer.append(bytes: name)
+            writer.append(counted: name)
         case .shares(let since):
             writer.append(3 as UInt8)
             writer.appendVarint(since)

@@ -177,13 +177,6 @@ extension Refusal.Code {
     }
 }
 
-extension ByteWriter {
-    fileprivate mutating func append(counted bytes: [UInt8]) {
-        appendVarint(UInt64(bytes.count))
-        append(bytes: bytes)
-    }
-}
-
 extension ByteReader {
     fileprivate mutating func readText(_ what: StaticString) throws -> String {
         try readString(what, atMost: 1 << 16)

@@ -24,8 +24,7 @@ struct ForwardedRequests {
         let operation = submission.operation
         for name in [operation.id, operation.groupID, operation.groupName] { writer.appendString(name) }
         writer.append(operation.qualityOfService.rawValue)
-        writer.appendVarint(UInt64(request.count))
-        writer.append(bytes: request)
+        writer.append(counted: request)
         return writer.bytes
     }
 

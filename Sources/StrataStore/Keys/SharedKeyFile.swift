@@ -34,10 +34,7 @@ final class SharedKeyFile: KeyStorage {
         self.draftSeconds = draftSeconds
     }
 
-    private func path(of number: UInt64) -> String {
-        let digits = String(number)
-        return directory + "/" + String(repeating: "0", count: 20 - digits.count) + digits
-    }
+    private func path(of number: UInt64) -> String { directory + "/" + paddedDecimal(number) }
 
     private static func number(of name: String) -> UInt64? {
         guard name.utf8.count == 20, let number = UInt64(name), number < UInt64(Int64.max) else { return nil }

@@ -8,7 +8,6 @@ import StrataViews
 struct MissedPushes {
     /// The maximum number of commits examined; if there are more, the device is notified of the latest (B188).
     private static let maximumCommits = 20_000
-    private static let touchesTogether = 4_096
 
     /// The number on the device's badge when it last listened.
     let badge: UInt64
@@ -63,7 +62,10 @@ struct MissedPushes {
         }
         let fired = try firedSince()
         var offsets = Set(fired.keys)
-        for zone in zones { offsets.formUnion(try self.offsets(of: zone, through: end)) }
+        for zone in zones {
+            var touched = TouchedCommits(.zones([zone]), of: log, after: start, through: end)
+            while let commit = try touched.next() { offsets.insert(commit.offset) }
+        }
         for offset in offsets.sorted().suffix(Self.maximumCommits) {
             guard let commit = try log.commit(at: offset) else { continue }
             for happening in try SubscriptionTrigger.all(in: commit) where happening.zone != 0 {
@@ -94,16 +96,5 @@ struct MissedPushes {
             return true
         }
         return fired
-    }
-
-    private func offsets(of zone: UInt64, through end: UInt64) throws -> Set<UInt64> {
-        var offsets: Set<UInt64> = []
-        var after = start
-        while true {
-            let page = try log.touches(zone: zone, after: after, limit: Self.touchesTogether)
-            offsets.formUnion(page.touches.lazy.map(\.offset).filter { $0 <= end })
-            guard page.moreComing else { return offsets }
-            after = page.readThrough
-        }
     }
 }

@@ -157,13 +157,9 @@ private struct SubscriptionCandidates {
 
 extension SubscriptionEvaluation {
     fileprivate init(_ one: SubscriptionCandidates.One, _ findings: [Finding], _ names: SnapshotNames) throws {
-        let said = one.event.subscription
         user = try names.text(.user, one.event.user)
         database = try names.requiredDatabase(one.event.database)
-        subscription = NamedSubscription(
-            said.id, said.kind, zone: said.zone == 0 ? nil : ZoneID(try names.text(.zone, said.zone)),
-            recordType: said.recordType == 0 ? nil : try names.text(.recordType, said.recordType),
-            predicate: said.predicate, options: said.options, notification: said.notification)
+        subscription = try NamedSubscription(one.event.subscription, names)
         saved = one.entry.version.offset == 0 ? nil : one.entry.version
         firedBy = one.firedBy
         self.findings = findings

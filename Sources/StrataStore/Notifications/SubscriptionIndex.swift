@@ -95,13 +95,7 @@ struct QueryGroup {
 
         /// Returns the first index whose bound is at least a number, or above it if `orEqual` is true.
         func place(of number: Double, orEqual: Bool) -> Int {
-            var (low, high) = (0, items.count)
-            while low < high {
-                let middle = (low + high) / 2
-                let isBefore = orEqual ? items[middle].bound <= number : items[middle].bound < number
-                if isBefore { low = middle + 1 } else { high = middle }
-            }
-            return low
+            items.endOfPrefix { orEqual ? $0.bound <= number : $0.bound < number }
         }
 
         mutating func insert(_ bound: Double, _ entry: Entry) {

@@ -130,8 +130,7 @@ final class AuditQueue: Sendable {
     }
 
     private func millisecondsLeft(_ state: State) -> Int {
-        let (seconds, attoseconds) = state.since.duration(to: .now).components
-        return policy.delayMilliseconds - Int(seconds) * 1_000 - Int(attoseconds / 1_000_000_000_000_000)
+        policy.delayMilliseconds - Int(state.since.duration(to: .now) / .milliseconds(1))
     }
 
     /// Takes no more audits, and waits for the thread to end.

@@ -16,23 +16,19 @@ extension Pipeline {
 
     /// Notes a fetch. A reader that is faster than the notes can be written waits.
     func noteFetch(_ event: FetchedEvent, _ kind: EnvelopeHeader.OperationKind, by actor: Actor) {
-        guard let event = try? event.event() else { return }
-        keep([
-            Audit(
-                actor: actor, operation: OperationInfo(), kind: kind, time: platform.time.nowMicroseconds(),
-                event: event)
-        ])
+        keep(try? event.event(), kind, by: actor)
         if audits.isFull, acceptsWrites { audits.awaitRoom() }
     }
 
     /// Notes a fault that a client met and that never reached the store as a request.
     func noteFault(_ note: ConsoleNote) {
-        guard let event = try? ConsoleActedEvent(note).event() else { return }
-        keep([
-            Audit(
-                actor: .service, operation: OperationInfo(), kind: .console,
-                time: platform.time.nowMicroseconds(), event: event)
-        ])
+        keep(try? ConsoleActedEvent(note).event(), .console, by: .service)
+    }
+
+    private func keep(_ event: Event?, _ kind: EnvelopeHeader.OperationKind, by actor: Actor) {
+        guard let event else { return }
+        let time = platform.time.nowMicroseconds()
+        keep([Audit(actor: actor, operation: OperationInfo(), kind: kind, time: time, event: event)])
     }
 
     private func keep(_ audits: [Audit]) {

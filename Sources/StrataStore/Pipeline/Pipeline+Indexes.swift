@@ -76,9 +76,7 @@ extension Pipeline {
     /// Does a slice while no requests come. The caller has both turns, and this gives them up.
     func catchUpIndexes() {
         _ = advancePublished(limit: IndexState.idleSliceRecords)
-        releaseDeciding()
-        releaseAppending()
-        state.notifyAll()
+        returnTurns()
     }
 
     // MARK: Reading

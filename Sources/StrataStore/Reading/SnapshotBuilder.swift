@@ -9,11 +9,6 @@ struct SnapshotBuilder: Sendable {
     /// The state is held, so it must be replaced when the next one is published.
     private let newest = Lock<(trees: Snapshot, zones: ZoneTable)?>(nil)
 
-    init(context: SnapshotContext, gate: StoreGate) {
-        self.context = context
-        self.gate = gate
-    }
-
     func make(_ trees: Snapshot) -> StoreSnapshot {
         let zones = newest.withLock { $0?.trees === trees ? $0?.zones : nil } ?? ZoneTable()
         return StoreSnapshot(trees: trees, context: context, gate: gate, zoneTable: zones)

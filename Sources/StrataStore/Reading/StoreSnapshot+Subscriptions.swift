@@ -13,7 +13,7 @@ extension StoreSnapshot {
             var found: [NamedSubscription] = []
             guard let owner = try subscriber(database, actor, trees) else { return found }
             try trees.forEachSubscription(of: owner.database, user: owner.user) { row in
-                found.append(try NamedSubscription(row.subscription, names, trees))
+                found.append(try NamedSubscription(row.subscription, names.resolver(in: trees)))
                 return true
             }
             return found
@@ -34,7 +34,7 @@ extension StoreSnapshot {
                     return .failure(
                         Refusal(.unknownItem, "Subscription '\(id)' does not exist.", rule: .existingSubscription))
                 }
-                return .success(try NamedSubscription(row.subscription, names, trees))
+                return .success(try NamedSubscription(row.subscription, names.resolver(in: trees)))
             }
         }
     }
@@ -65,12 +65,11 @@ extension Store {
 }
 
 extension NamedSubscription {
-    fileprivate init(_ subscription: Subscription, _ names: Directory, _ trees: Snapshot) throws {
+    init(_ subscription: Subscription, _ names: SnapshotNames) throws {
         self.init(
             subscription.id, subscription.kind,
-            zone: subscription.zone == 0 ? nil : ZoneID(try names.text(.zone, subscription.zone, in: trees)),
-            recordType: subscription.recordType == 0
-                ? nil : try names.text(.recordType, subscription.recordType, in: trees),
+            zone: subscription.zone == 0 ? nil : ZoneID(try names.text(.zone, subscription.zone)),
+            recordType: subscription.recordType == 0 ? nil : try names.text(.recordType, subscription.recordType),
             predicate: subscription.predicate, options: subscription.options, notification: subscription.notification)
     }
 }

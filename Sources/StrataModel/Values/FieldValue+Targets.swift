@@ -1,5 +1,3 @@
-import StrataModel
-
 extension FieldValue {
     /// The references that the value is or contains.
     package var references: [Reference] {
@@ -22,7 +20,7 @@ extension FieldValue {
     }
 
     /// Returns the value with its references mapped.
-    func mappingReferences(_ map: (Reference) -> Reference) throws -> FieldValue {
+    package func mappingReferences(_ map: (Reference) -> Reference) throws -> FieldValue {
         switch self {
         case .reference(let reference): return .reference(map(reference))
         case .list(let list) where list.kind.element == .reference:

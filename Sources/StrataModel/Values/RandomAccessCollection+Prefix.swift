@@ -1,6 +1,7 @@
 extension RandomAccessCollection where Index == Int {
     /// Returns the index after the elements that meet a condition, which come before all others.
-    func endOfPrefix(where isInPrefix: (Element) -> Bool) -> Int {
+    @inlinable
+    package func endOfPrefix(where isInPrefix: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = low + (high - low) / 2
