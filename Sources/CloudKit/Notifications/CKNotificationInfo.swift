@@ -67,7 +67,6 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKNotificationInfo)?.model == model }
     public override var hash: Int { model.alertBody.hashValue ^ model.title.hashValue }
     public override var description: String { "<CKNotificationInfo: \(model)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

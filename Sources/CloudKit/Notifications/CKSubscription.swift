@@ -101,7 +101,6 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 
     public override var hash: Int { subscriptionID.hashValue }
     public override var description: String { "<\(type(of: self)): \(subscriptionID)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -40,7 +40,6 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
 
     public override var hash: Int { Array(sortKey.utf8).hashValue }
     public override var description: String { "(distance of \(sortKey) from \(relativeLocation))" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding
 

@@ -82,7 +82,6 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
         let order = (sortDescriptors ?? []).map(\.description).joined(separator: ", ")
         return "<CKQuery: \(recordType) where \(question)\(order.isEmpty ? "" : " sorted by \(order)")>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

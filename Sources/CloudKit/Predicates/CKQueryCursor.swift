@@ -20,7 +20,6 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, CVarArg, 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKQueryCursor)?.bytes == bytes }
     public override var hash: Int { bytes.hashValue }
     public override var description: String { "<CKQueryCursor: \(Data(bytes).base64EncodedString())>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -33,7 +33,6 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
 
     override var predicateFormat: String { tree.map(PredicateWriter.text) ?? format }
     override var description: String { text }
-    override var debugDescription: String { text }
 
     private var text: String { tree.map(PredicateWriter.text) ?? format }
 

@@ -28,7 +28,6 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 
     override var hash: Int { Array(sortKey.utf8).hashValue }
     override var description: String { "(\(sortKey), \(ascending ? "ascending" : "descending"))" }
-    override var debugDescription: String { description }
 
     // MARK: NSSecureCoding
 

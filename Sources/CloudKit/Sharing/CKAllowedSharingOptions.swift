@@ -63,7 +63,6 @@ public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying,
         return "<CKAllowedSharingOptions: permissions \(choices.permission.rawValue), access \(choices.access.rawValue)"
             + ", invite others \(choices.invitesOthers), access requests \(choices.requests)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -29,7 +29,6 @@ public final class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, 
     }
     public override var hash: Int { userIdentity.hash }
     public override var description: String { "<CKShareAccessRequester: \(userIdentity)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
@@ -63,7 +62,6 @@ public final class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, 
     }
     public override var hash: Int { userIdentity.hash }
     public override var description: String { "<CKShareBlockedIdentity: \(userIdentity)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

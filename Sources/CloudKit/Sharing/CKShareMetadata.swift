@@ -72,7 +72,6 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
     public override var description: String {
         "<CKShareMetadata: \(share.recordID), \(participantRole), \(participantStatus), \(participantPermission)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -91,7 +91,6 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, CVar
         let values = values
         return "<CKShareParticipant: \(values.identity), \(values.role), \(values.permission), \(values.status)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

@@ -49,8 +49,6 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, CVarArg,
         return "<CKUserIdentity: \(name.isEmpty ? "no name" : name), \(userRecordID?.recordName ?? "no account")>"
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding, NSCopying
 
     public static var supportsSecureCoding: Bool { true }

@@ -73,8 +73,6 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
         "<CKUserIdentityLookupInfo: \(emailAddress ?? phoneNumber ?? userRecordID?.recordName ?? "nothing")>"
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding, NSCopying
 
     public static var supportsSecureCoding: Bool { true }

@@ -59,8 +59,6 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
         }
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding
 
     public static var supportsSecureCoding: Bool { true }

@@ -147,5 +147,4 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     /// The type, name, zone, tag and fields, on one line.
     public override var description: String { oneLine }
-    public override var debugDescription: String { oneLine }
 }

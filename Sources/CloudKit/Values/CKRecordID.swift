@@ -63,7 +63,6 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     public override var description: String {
         "<CKRecordID: \(recordName):(\(zoneID.zoneName):\(zoneID.ownerName))>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

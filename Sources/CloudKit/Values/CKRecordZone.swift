@@ -84,7 +84,6 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
     public override var description: String {
         "<CKRecordZone: \(zoneID.zoneName):\(zoneID.ownerName), capabilities \(capabilities.rawValue)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

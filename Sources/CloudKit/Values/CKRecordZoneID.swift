@@ -54,7 +54,6 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }
     public override var hash: Int { model.hashValue }
     public override var description: String { "<CKRecordZoneID: \(zoneName):\(ownerName)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 

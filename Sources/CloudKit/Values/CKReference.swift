@@ -40,7 +40,6 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
     public override var description: String {
         "<CKReference: \(recordID)\(action == .deleteSelf ? "; deletes self" : "")>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
