@@ -30,7 +30,6 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
 
     /// The same descriptor: the order cannot be reversed.
     public override var reversedSortDescriptor: Any { self }
-    public override func copy() -> Any { self }
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
     public override func isEqual(_ object: Any?) -> Bool {

@@ -18,7 +18,6 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     }
 
     override var reversedSortDescriptor: Any { KeySortDescriptor(key: sortKey, ascending: !ascending) }
-    override func copy() -> Any { self }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 
     override func isEqual(_ object: Any?) -> Bool {
