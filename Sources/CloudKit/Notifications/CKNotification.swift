@@ -123,9 +123,6 @@ public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, CVarAr
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let key = "NotificationID"
 
     public func encode(with coder: NSCoder) { coder.encode(NSString(string: name), forKey: Self.key) }

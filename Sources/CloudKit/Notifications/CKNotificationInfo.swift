@@ -70,7 +70,6 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKNotificationInfo(model) }
 
     private static var texts: [(key: String, path: WritableKeyPath<NotificationInfo, String?>)] {

@@ -104,7 +104,6 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 
     // MARK: NSSecureCoding, NSCopying
 
-    public class var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private enum Key {

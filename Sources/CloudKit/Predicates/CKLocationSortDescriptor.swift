@@ -42,8 +42,6 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
 
     // MARK: NSSecureCoding
 
-    public static var supportsSecureCoding: Bool { true }
-
     private enum Key {
         static let key = "NSKey"
         static let location = "RelativeLocation"

@@ -85,7 +85,6 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKQuery(recordType, question, sortDescriptors) }
 
     private enum Key {

@@ -23,9 +23,6 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, CVarArg, 
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let key = "CursorData"
 
     public func encode(with coder: NSCoder) { coder.encode(NSData(data: Data(bytes)), forKey: Self.key) }

@@ -6,7 +6,7 @@ import StrataQuery
 ///
 /// The predicate for a malformed format keeps the mistake. It matches nothing, and a query with it fails with
 /// `invalidArguments` (B270).
-final class FormatPredicate: NSPredicate, NSSecureCoding {
+final class FormatPredicate: NSPredicate, SecurelyCoded {
     /// The parsed format, or its mistake.
     let content: Result<PredicateTree, StrataError>
     /// The original text, used if it could not be parsed.
@@ -56,8 +56,6 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
     override var hash: Int { Array(predicateFormat.utf8).hashValue }
 
     // MARK: NSSecureCoding
-
-    static var supportsSecureCoding: Bool { true }
 
     private enum Key {
         static let format = "NSPredicateFormat"

@@ -2,7 +2,7 @@ import Foundation
 import StrataQuery
 
 /// The sort descriptor that `NSSortDescriptor(key:ascending:)` creates on Linux, with its key. Immutable.
-final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
+final class KeySortDescriptor: NSSortDescriptor, SecurelyCoded {
     let sortKey: String
 
     init(key: String, ascending: Bool) {
@@ -29,8 +29,6 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     override var description: String { "(\(sortKey), \(ascending ? "ascending" : "descending"))" }
 
     // MARK: NSSecureCoding
-
-    static var supportsSecureCoding: Bool { true }
 
     private enum Key {
         static let key = "NSKey"

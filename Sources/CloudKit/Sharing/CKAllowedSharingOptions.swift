@@ -66,7 +66,6 @@ public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying,
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKAllowedSharingOptions(choices.withLock { $0 }) }
 
     private static let block = "CKAllowedSharingOptions"

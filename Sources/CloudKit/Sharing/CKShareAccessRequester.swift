@@ -32,9 +32,6 @@ public final class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, 
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKShareAccessRequester"
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(userIdentity) } }
@@ -64,9 +61,6 @@ public final class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, 
     public override var description: String { "<CKShareBlockedIdentity: \(userIdentity)>" }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKShareBlockedIdentity"
 

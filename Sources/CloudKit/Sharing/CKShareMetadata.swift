@@ -75,9 +75,6 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKShareMetadata"
     private static let shareKey = "Share"
     private static let rootKey = "RootRecord"

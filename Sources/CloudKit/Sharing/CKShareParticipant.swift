@@ -94,7 +94,6 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, CVar
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
 
     private static let block = "CKShareParticipant"

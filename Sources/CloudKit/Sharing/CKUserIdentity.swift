@@ -51,9 +51,6 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, CVarArg,
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKUserIdentity"
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }

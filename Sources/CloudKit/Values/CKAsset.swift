@@ -61,8 +61,6 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
 
     // MARK: NSSecureCoding
 
-    public static var supportsSecureCoding: Bool { true }
-
     private static let fileKey = "AssetFileURL"
 
     /// Encodes the file's location, not its bytes and not the store's name for them.

@@ -104,8 +104,6 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     // MARK: NSSecureCoding, NSCopying
 
-    public class var supportsSecureCoding: Bool { true }
-
     public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, withFields { $0 }) }
 
     /// Encodes the whole record, including the changes since it was fetched (B18).

@@ -66,9 +66,6 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKRecordID"
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }

@@ -87,8 +87,6 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-
     public func copy(with zone: NSZone? = nil) -> Any {
         CKRecordZone(zoneID, capabilities: capabilities, share: share, scope: encryptionScope)
     }

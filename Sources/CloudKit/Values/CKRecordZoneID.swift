@@ -57,9 +57,6 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKRecordZoneID"
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }

@@ -43,9 +43,6 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKReference"
 
     public func encode(with coder: NSCoder) { ArchiveBlock.write(Self.block, to: coder) { $0.append(self) } }

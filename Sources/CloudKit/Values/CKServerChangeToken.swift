@@ -21,9 +21,6 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, CVa
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
-
     private static let block = "CKServerChangeToken"
 
     public func encode(with coder: NSCoder) {
