@@ -64,15 +64,7 @@ package struct JetStreamOptions: Sendable, Hashable {
             + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
     }
 
-    /// Reads the address of a stream: `nats://[user:password@]host[:port][,…]/stream[?option=value…]`.
-    ///
-    /// | option | |
-    /// |---|---|
-    /// | `assets` | `cluster` if the servers keep the store's assets too; `directory` by default |
-    /// | `credentials` | the file of the user's token and key |
-    /// | `authority` | the file of the certificates to trust |
-    /// | `replicas` | the least number of servers that keep the stream: 3 by default, 1 for development, or 5 |
-    /// | `plaintext` | 1 for connections to other machines without TLS |
+    /// Reads the address of a stream, as `LogPlace.jetStream(_:)` describes it.
     ///
     /// - Throws: `.invalidArgument` with the part that is wrong.
     package init(_ address: ServerAddress) throws {

@@ -42,10 +42,7 @@ package struct NATSLibrary: Sendable {
     let destroyConnection: Destroy
     let status: @Sendable @convention(c) (OpaquePointer) -> Int32
     let maximumPayload: @Sendable @convention(c) (OpaquePointer) -> Int64
-    let request:
-        @Sendable @convention(c) (
-            UnsafeMutablePointer<OpaquePointer?>, OpaquePointer, OpaquePointer, Int64
-        ) -> Int32
+    let request: @Sendable @convention(c) (Result, OpaquePointer, OpaquePointer, Int64) -> Int32
     let publishMessage: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
     let subscribe: @Sendable @convention(c) (Result, OpaquePointer, Text) -> Int32
     let statistics: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
