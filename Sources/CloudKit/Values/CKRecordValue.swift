@@ -91,16 +91,16 @@ extension IntegerValue {
     public var _fieldContent: _FieldContent { .init(.integer(self)) }
 }
 
-extension Int: IntegerValue {}
-extension Int8: IntegerValue {}
-extension Int16: IntegerValue {}
-extension Int32: IntegerValue {}
-extension Int64: IntegerValue {}
-extension UInt: IntegerValue {}
-extension UInt8: IntegerValue {}
-extension UInt16: IntegerValue {}
-extension UInt32: IntegerValue {}
-extension UInt64: IntegerValue {}
+extension Int: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int8: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int16: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int32: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int64: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt8: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt16: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt32: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt64: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
 
 extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {
     public var _fieldContent: _FieldContent { .init(.list(map(\._fieldContent.content))) }
