@@ -4,14 +4,14 @@ import StrataStore
 /// The classes of CloudKit that can be archived.
 public protocol _CKArchived: NSSecureCoding {}
 
-/// Supports secure coding, as all classes of CloudKit that can be archived do.
+/// A class that supports secure coding, as all classes of CloudKit that can be archived do.
 protocol SecurelyCoded: NSSecureCoding {}
 
 extension SecurelyCoded {
     public static var supportsSecureCoding: Bool { true }
 }
 
-/// Never changes, so that a copy of the object is the object itself.
+/// An object that never changes, so that a copy of it is the object itself.
 protocol ImmutableObject: NSCopying {}
 
 extension ImmutableObject {

@@ -4,7 +4,7 @@ import Foundation
 // conform explicitly, since programs write `NSPredicate(format: "creationDate > %@", date as CVarArg)`. A predicate
 // uses the value itself; the encoding is for `String(format:)`.
 
-/// Is passed to a format as a text that describes it.
+/// A format argument that is encoded as a text which describes it.
 private protocol DescribedArgument: CVarArg {}
 
 extension DescribedArgument {
