@@ -68,9 +68,12 @@ struct JetStreamAPI: Sendable {
         var action = "create"
     }
 
+    /// Asks to remove messages.
     struct PurgeRequest: Encodable {
-        /// The first number that is kept.
-        var seq: UInt64
+        /// The first number that is kept; nil for none.
+        var seq: UInt64?
+        /// The subjects whose messages are removed; nil for all.
+        var filter: String?
     }
 
     /// Asks for the last message of a subject.
@@ -102,11 +105,6 @@ struct JetStreamAPI: Sendable {
         /// The number of subjects on all pages.
         var total: Int?
         var state: State
-    }
-
-    /// Asks to remove the messages of some subjects.
-    struct SubjectsPurge: Encodable {
-        var filter: String
     }
 
     /// A request or an answer without content.

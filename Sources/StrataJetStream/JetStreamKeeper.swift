@@ -79,7 +79,7 @@ final class JetStreamKeeper: MessageKeeper {
         let _: JetStreamAPI.Nothing = try attempt { connection in
             try JetStreamSequencer.ask(
                 connection, "STREAM.PURGE.\(options.stream)",
-                JetStreamAPI.SubjectsPurge(filter: "\(options.objectsPrefix)\(words).>"), options)
+                JetStreamAPI.PurgeRequest(filter: "\(options.objectsPrefix)\(words).>"), options)
         }
     }
 }

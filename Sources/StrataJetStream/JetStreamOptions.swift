@@ -64,15 +64,7 @@ package struct JetStreamOptions: Sendable, Hashable {
             + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
     }
 
-    /// Reads the address of a stream: `nats://[user:password@]host[:port][,…]/stream[?option=value…]`.
-    ///
-    /// | option | |
-    /// |---|---|
-    /// | `assets` | `cluster` if the servers keep the store's assets too; `directory` by default |
-    /// | `credentials` | the file of the user's token and key |
-    /// | `authority` | the file of the certificates to trust |
-    /// | `replicas` | the least number of servers that keep the stream: 3 by default, 1 for development, or 5 |
-    /// | `plaintext` | 1 for connections to other machines without TLS |
+    /// Reads the address of a stream, as `LogPlace.jetStream(_:)` describes it.
     ///
     /// - Throws: `.invalidArgument` with the part that is wrong.
     package init(_ address: ServerAddress) throws {
@@ -85,8 +77,8 @@ package struct JetStreamOptions: Sendable, Hashable {
         try self.init(
             address, credentials: Self.credentials(address), authority: address.options["authority"],
             replicas: try Self.replicas(address.options["replicas"]),
-            allowsPlaintext: try Self.flag(address.options["plaintext"]))
-        hasAssets = try Self.hasAssets(address.options["assets"])
+            allowsPlaintext: try Self.option("plaintext", is: "1", or: "0", address))
+        hasAssets = try Self.option("assets", is: "cluster", or: "directory", address)
     }
 
     /// Creates the options from addresses such as `tls://n1:4222`.
@@ -158,19 +150,12 @@ package struct JetStreamOptions: Sendable, Hashable {
         return number
     }
 
-    private static func hasAssets(_ text: String?) throws -> Bool {
-        switch text {
-        case nil, "directory": false
-        case "cluster": true
-        case let text?: throw wrong("assets=cluster or assets=directory", text)
-        }
-    }
-
-    private static func flag(_ text: String?) throws -> Bool {
-        switch text {
-        case nil, "0": false
-        case "1": true
-        case let text?: throw wrong("plaintext=1 or plaintext=0", text)
-        }
+    /// Returns true if an option has a value, false if it has the other one or is missing.
+    private static func option(
+        _ name: String, is value: String, or other: String, _ address: ServerAddress
+    ) throws -> Bool {
+        let text = address.options[name] ?? other
+        guard [value, other].contains(text) else { throw wrong("\(name)=\(value) or \(name)=\(other)", text) }
+        return text == value
     }
 }

@@ -28,7 +28,7 @@ extension JetStreamSequencer: RequestCarrier {
         while !connection.isClosed {
             guard let message = try subscription.next(milliseconds: Self.answerMilliseconds) else { continue }
             guard let reply = message.reply else { continue }
-            body(message.bytes) { answer in try? connection.publish(answer, to: reply, reply: nil) }
+            body(message.bytes) { answer in try? connection.publish(answer, to: reply) }
         }
     }
 

@@ -74,13 +74,8 @@ package final class NATSConnection: @unchecked Sendable {
         return NATSMessage(library, owning: answer).bytes
     }
 
-    /// Sends an empty message for which there is no answer.
-    func publish(to subject: String) throws(NATSFailure) {
-        try library.check(handle.withPointer { library.publish($0, subject, nil, 0) })
-    }
-
     /// Sends a message, with the subject for answers if there may be any.
-    func publish(_ bytes: [UInt8], to subject: String, reply: String?) throws(NATSFailure) {
+    func publish(_ bytes: [UInt8] = [], to subject: String, reply: String? = nil) throws(NATSFailure) {
         let message = try NATSMessage(library, to: subject, bytes, reply: reply)
         try library.check(
             handle.withPointer { connection in message.handle.withPointer { library.publishMessage(connection, $0) } })

@@ -1,3 +1,5 @@
+import StrataConnections
+
 /// The options of a connection, in the library's form.
 final class NATSConnectionOptions {
     private let library: NATSLibrary
@@ -15,7 +17,9 @@ final class NATSConnectionOptions {
         self.library = library
         let pointer = try library.make { library.createOptions($0) }
         handle = NATSHandle(owning: pointer, library.destroyOptions)
-        try setUrls(options.urls, of: pointer)
+        let urls = options.urls
+        // The library copies the texts.
+        try library.check(CStrings(urls).withPointers { library.setServers(pointer, $0, Int32(urls.count)) })
         try library.check(library.setSendAsap(pointer, true))
         try library.check(library.setFailRequests(pointer, true))
         // Other servers of the cluster may have addresses that are not this machine's.
@@ -34,19 +38,6 @@ final class NATSConnectionOptions {
         }
         if options.isSecure { try library.check(library.setSecure(pointer, true)) }
         if let authority = options.authority { try library.check(library.setAuthority(pointer, authority)) }
-    }
-
-    private func setUrls(_ urls: [String], of pointer: OpaquePointer) throws(NATSFailure) {
-        // The texts and the list of their addresses live until the library has copied them.
-        let texts = urls.map { text in
-            let bytes = text.utf8CString
-            let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)
-            _ = copy.initialize(from: bytes)
-            return copy
-        }
-        defer { for text in texts { text.deallocate() } }
-        var addresses = texts.map { $0.baseAddress.map { UnsafePointer($0) } }
-        try library.check(library.setServers(pointer, &addresses, Int32(addresses.count)))
     }
 
     /// The delay after no server could be reached; it doubles up to 2 seconds.

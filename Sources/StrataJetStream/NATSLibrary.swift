@@ -22,7 +22,7 @@ package struct NATSLibrary: Sendable {
 
     let createOptions: @Sendable @convention(c) (Result) -> Int32
     let destroyOptions: Destroy
-    let setServers: @Sendable @convention(c) (OpaquePointer, UnsafeMutablePointer<Text?>, Int32) -> Int32
+    let setServers: @Sendable @convention(c) (OpaquePointer, UnsafePointer<Text?>, Int32) -> Int32
     let setAccount: SetTwoTexts
     let setCredentials: SetTwoTexts
     let setSecure: SetFlag
@@ -42,11 +42,7 @@ package struct NATSLibrary: Sendable {
     let destroyConnection: Destroy
     let status: @Sendable @convention(c) (OpaquePointer) -> Int32
     let maximumPayload: @Sendable @convention(c) (OpaquePointer) -> Int64
-    let request:
-        @Sendable @convention(c) (
-            UnsafeMutablePointer<OpaquePointer?>, OpaquePointer, OpaquePointer, Int64
-        ) -> Int32
-    let publish: @Sendable @convention(c) (OpaquePointer, Text, Bytes?, Int32) -> Int32
+    let request: @Sendable @convention(c) (Result, OpaquePointer, OpaquePointer, Int64) -> Int32
     let publishMessage: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
     let subscribe: @Sendable @convention(c) (Result, OpaquePointer, Text) -> Int32
     let statistics: @Sendable @convention(c) (OpaquePointer, OpaquePointer) -> Int32
@@ -114,7 +110,6 @@ package struct NATSLibrary: Sendable {
         status = try library.function("natsConnection_Status")
         maximumPayload = try library.function("natsConnection_GetMaxPayload")
         request = try library.function("natsConnection_RequestMsg")
-        publish = try library.function("natsConnection_Publish")
         publishMessage = try library.function("natsConnection_PublishMsg")
         subscribe = try library.function("natsConnection_SubscribeSync")
         statistics = try library.function("natsConnection_GetStats")

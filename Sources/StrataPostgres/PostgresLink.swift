@@ -4,20 +4,6 @@ import StrataModel
 /// A connection to the primary of a store's servers, which is opened again when it is lost. One thread at a time uses
 /// it, and one statement is on its way.
 final class PostgresLink {
-    /// The use of a link.
-    enum Purpose: Sendable, Equatable {
-        /// Statements on the tables of a store.
-        case statements
-        /// Making the tables.
-        case creating
-    }
-
-    enum Reply {
-        case answer(PQAnswer)
-        /// None came in time, or the link was closed; the answer may still come.
-        case none
-    }
-
     private struct Session {
         let connection: PQConnection
         let server: ServerAddress.Server
@@ -35,21 +21,23 @@ final class PostgresLink {
     private let tables: PostgresTables
     private let library: PQLibrary
     private let closing: SocketSignal
-    private let purpose: Purpose
+    private let createsTables: Bool
     private let channels: [String]
     private var session: Session?
     /// When the statement was sent whose answer is still to come.
     private var sent: ContinuousClock.Instant?
 
-    /// - Parameter channels: those whose notifications come over the link.
+    /// - Parameters:
+    ///   - createsTables: true for a link that makes the tables of a store, false for statements on them.
+    ///   - channels: those whose notifications come over the link.
     init(
-        _ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal, for purpose: Purpose,
+        _ options: PostgresOptions, _ library: PQLibrary, closing: SocketSignal, createsTables: Bool = false,
         listeningOn channels: [String] = []
     ) {
         self.options = options
         self.library = library
         self.closing = closing
-        self.purpose = purpose
+        self.createsTables = createsTables
         self.channels = channels
         tables = PostgresTables(store: options.store)
     }
@@ -125,7 +113,7 @@ final class PostgresLink {
             throw error.located(path: options.description)
         }
         let session = Session(connection: connection, server: server, identity: identity)
-        if purpose == .creating { return session }
+        if createsTables { return session }
         guard try ask(tables.existence).text(0, 0) == "t" else {
             throw StrataError(
                 .notFound, "The database has no such store; create it with `strata create`.",
@@ -194,7 +182,7 @@ final class PostgresLink {
     }
 
     /// Waits for the answer to what was sent. A connection that was lost is dropped.
-    func receive(until deadline: ContinuousClock.Instant) -> Reply {
+    func receive(until deadline: ContinuousClock.Instant) -> PQConnection.Reception {
         guard let session, sent != nil else {
             return .answer(PQAnswer(failure: PQFailure(severity: nil, state: nil, message: "no connection")))
         }

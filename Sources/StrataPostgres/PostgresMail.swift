@@ -64,8 +64,8 @@ final class PostgresMail: Sendable {
         change = try SocketSignal()
         random = Platform().random
         own = random.nextIdentifier()
-        sending = Lock(PostgresLink(options, library, closing: closing, for: .statements))
-        signing = Lock(PostgresLink(options, library, closing: closing, for: .statements))
+        sending = Lock(PostgresLink(options, library, closing: closing))
+        signing = Lock(PostgresLink(options, library, closing: closing))
         state = Monitor(State(channels: [PostgresMessage.channel(of: own)]))
     }
 
@@ -107,7 +107,7 @@ final class PostgresMail: Sendable {
             change.clear()
             let (channels, heard) = state.withLock { ($0.channels, $0.heard) }
             if channels != heard || link == nil {
-                link = PostgresLink(options, library, closing: closing, for: .statements, listeningOn: channels)
+                link = PostgresLink(options, library, closing: closing, listeningOn: channels)
             }
             guard let link else { continue }
             do { try link.connect(until: .now + Self.answerTime) } catch {

@@ -79,12 +79,11 @@ package final class PostgresSequencer: RequestCarrier {
         self.closing = closing
         news = try SocketSignal()
         tables = PostgresTables(store: options.store)
-        appending = Lock(Appending(link: PostgresLink(options, library, closing: closing, for: .statements)))
+        appending = Lock(Appending(link: PostgresLink(options, library, closing: closing)))
         following = Lock(
             Following(
-                link: PostgresLink(
-                    options, library, closing: closing, for: .statements, listeningOn: [tables.channel])))
-        asking = Lock(PostgresLink(options, library, closing: closing, for: .statements))
+                link: PostgresLink(options, library, closing: closing, listeningOn: [tables.channel])))
+        asking = Lock(PostgresLink(options, library, closing: closing))
         mail = try PostgresMail(options, library, closing: closing)
         try asking.withLock { try $0.connect(until: .now + .milliseconds(openMilliseconds)) }
     }
@@ -95,7 +94,7 @@ package final class PostgresSequencer: RequestCarrier {
     package static func create(_ address: ServerAddress) throws {
         let options = try PostgresOptions(address)
         let tables = PostgresTables(store: options.store)
-        let link = PostgresLink(options, try PQLibrary.load(), closing: try SocketSignal(), for: .creating)
+        let link = PostgresLink(options, try PQLibrary.load(), closing: try SocketSignal(), createsTables: true)
         let deadline = ContinuousClock.now + workTime
         guard try link.ask(tables.existence, until: deadline).text(0, 0) != "t" else {
             throw StrataError(

@@ -4,28 +4,43 @@ import StrataStore
 /// The classes of CloudKit that can be archived.
 public protocol _CKArchived: NSSecureCoding {}
 
-extension CKRecord: _CKArchived {}
-extension CKAsset: _CKArchived {}
+/// A class that supports secure coding, as all classes of CloudKit that can be archived do.
+protocol SecurelyCoded: NSSecureCoding {}
+
+extension SecurelyCoded {
+    public static var supportsSecureCoding: Bool { true }
+}
+
+/// An object that never changes, so that a copy of it is the object itself.
+protocol ImmutableObject: NSCopying {}
+
+extension ImmutableObject {
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension CKRecord: _CKArchived, SecurelyCoded {}
+extension CKAsset: _CKArchived, SecurelyCoded {}
 extension CLLocation: _CKArchived {}
-extension CKRecordID: _CKArchived {}
-extension CKReference: _CKArchived {}
-extension CKRecordZone: _CKArchived {}
-extension CKRecordZoneID: _CKArchived {}
-extension CKServerChangeToken: _CKArchived {}
-extension CKQuery: _CKArchived {}
-extension CKQueryCursor: _CKArchived {}
-extension CKSubscription: _CKArchived {}
-extension CKNotificationInfo: _CKArchived {}
-extension CKNotificationID: _CKArchived {}
-extension CKOperationGroup: _CKArchived {}
-extension CKFetchRecordZoneChangesConfiguration: _CKArchived {}
-extension CKUserIdentity: _CKArchived {}
-extension CKUserIdentityLookupInfo: _CKArchived {}
-extension CKAllowedSharingOptions: _CKArchived {}
-extension CKShareParticipant: _CKArchived {}
-extension CKShareMetadata: _CKArchived {}
-extension CKShareAccessRequester: _CKArchived {}
-extension CKShareBlockedIdentity: _CKArchived {}
+extension CKRecordID: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKReference: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKRecordZone: _CKArchived, SecurelyCoded {}
+extension CKRecordZoneID: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKServerChangeToken: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKQuery: _CKArchived, SecurelyCoded {}
+extension CKQueryCursor: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKSubscription: _CKArchived, SecurelyCoded {}
+extension CKNotificationInfo: _CKArchived, SecurelyCoded {}
+extension CKNotificationID: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKOperationGroup: _CKArchived, SecurelyCoded {}
+extension CKFetchRecordZoneChangesConfiguration: _CKArchived, SecurelyCoded {}
+extension CKLocationSortDescriptor: SecurelyCoded {}
+extension CKUserIdentity: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKUserIdentityLookupInfo: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKAllowedSharingOptions: _CKArchived, SecurelyCoded {}
+extension CKShareParticipant: _CKArchived, SecurelyCoded {}
+extension CKShareMetadata: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKShareAccessRequester: _CKArchived, SecurelyCoded, ImmutableObject {}
+extension CKShareBlockedIdentity: _CKArchived, SecurelyCoded, ImmutableObject {}
 
 extension NSKeyedUnarchiver {
     /// Decodes an object of CloudKit. If the archive contains an object of another class, Foundation's method, which

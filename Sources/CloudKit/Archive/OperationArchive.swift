@@ -2,28 +2,10 @@ import Foundation
 
 /// The properties of an operation, keyed by name.
 struct OperationArchive {
-    private enum Key {
-        static let records = "records"
-        static let recordIDs = "recordIDs"
-        static let zones = "zones"
-        static let zoneIDs = "zoneIDs"
-        static let desiredKeys = "desiredKeys"
-        static let policy = "policy"
-        static let isAtomic = "isAtomic"
-        static let clientToken = "clientToken"
-        static let fetchesSpecial = "fetchesSpecial"
-        static let subscriptions = "subscriptions"
-        static let subscriptionIDs = "subscriptionIDs"
-        static let query = "query"
-        static let cursor = "cursor"
-        static let token = "token"
-        static let resultsLimit = "resultsLimit"
-        static let fetchesAll = "fetchesAll"
-        static let configuredZoneIDs = "configuredZoneIDs"
-        static let configurations = "configurations"
-        static let scope = "scope"
-        static let quality = "quality"
-        static let group = "group"
+    private enum Key: String {
+        case records, recordIDs, zones, zoneIDs, desiredKeys, policy, isAtomic, clientToken, fetchesSpecial
+        case subscriptions, subscriptionIDs, query, cursor, token, resultsLimit, fetchesAll
+        case configuredZoneIDs, configurations, scope, quality, group
     }
 
     var records: [CKRecord]?
@@ -57,30 +39,30 @@ struct OperationArchive {
         func encode(_ objects: [NSObject]?, _ key: String) {
             if let objects { archiver.encode(NSArray(array: objects), forKey: key) }
         }
-        encode(records, Key.records)
-        encode(recordIDs, Key.recordIDs)
-        encode(zones, Key.zones)
-        encode(zoneIDs, Key.zoneIDs)
-        encode(subscriptions, Key.subscriptions)
-        encode(subscriptionIDs?.map { NSString(string: $0) }, Key.subscriptionIDs)
-        encode(desiredKeys?.map { NSString(string: $0) }, Key.desiredKeys)
-        if let query { archiver.encode(query, forKey: Key.query) }
-        if let cursor { archiver.encode(cursor, forKey: Key.cursor) }
-        if let token { archiver.encode(token, forKey: Key.token) }
-        archiver.encode(Int64(resultsLimit), forKey: Key.resultsLimit)
-        archiver.encode(fetchesAll, forKey: Key.fetchesAll)
+        encode(records, Key.records.rawValue)
+        encode(recordIDs, Key.recordIDs.rawValue)
+        encode(zones, Key.zones.rawValue)
+        encode(zoneIDs, Key.zoneIDs.rawValue)
+        encode(subscriptions, Key.subscriptions.rawValue)
+        encode(subscriptionIDs?.map { NSString(string: $0) }, Key.subscriptionIDs.rawValue)
+        encode(desiredKeys?.map { NSString(string: $0) }, Key.desiredKeys.rawValue)
+        if let query { archiver.encode(query, forKey: Key.query.rawValue) }
+        if let cursor { archiver.encode(cursor, forKey: Key.cursor.rawValue) }
+        if let token { archiver.encode(token, forKey: Key.token.rawValue) }
+        archiver.encode(Int64(resultsLimit), forKey: Key.resultsLimit.rawValue)
+        archiver.encode(fetchesAll, forKey: Key.fetchesAll.rawValue)
         if let configurations {
             let zones = Array(configurations.keys)
-            encode(zones, Key.configuredZoneIDs)
-            encode(zones.compactMap { configurations[$0] }, Key.configurations)
+            encode(zones, Key.configuredZoneIDs.rawValue)
+            encode(zones.compactMap { configurations[$0] }, Key.configurations.rawValue)
         }
-        archiver.encode(Int64(policy.rawValue), forKey: Key.policy)
-        archiver.encode(isAtomic, forKey: Key.isAtomic)
-        if let clientToken { archiver.encode(NSData(data: clientToken), forKey: Key.clientToken) }
-        archiver.encode(fetchesSpecial, forKey: Key.fetchesSpecial)
-        archiver.encode(Int64(scope.rawValue), forKey: Key.scope)
-        archiver.encode(Int64(quality.rawValue), forKey: Key.quality)
-        if let group { archiver.encode(group, forKey: Key.group) }
+        archiver.encode(Int64(policy.rawValue), forKey: Key.policy.rawValue)
+        archiver.encode(isAtomic, forKey: Key.isAtomic.rawValue)
+        if let clientToken { archiver.encode(NSData(data: clientToken), forKey: Key.clientToken.rawValue) }
+        archiver.encode(fetchesSpecial, forKey: Key.fetchesSpecial.rawValue)
+        archiver.encode(Int64(scope.rawValue), forKey: Key.scope.rawValue)
+        archiver.encode(Int64(quality.rawValue), forKey: Key.quality.rawValue)
+        if let group { archiver.encode(group, forKey: Key.group.rawValue) }
         archiver.finishEncoding()
         if let error = archiver.error { throw error }
         let bytes = [UInt8](archiver.encodedData)
@@ -100,30 +82,30 @@ struct OperationArchive {
         // Properties that were nil are absent, and requesting an absent key from Foundation is an error.
         let archive = ArchiveReader(unarchiver)
         func integer(_ key: String) -> Int? { archive.integer(key).flatMap { Int(exactly: $0) } }
-        records = archive.list(of: CKRecord.self, Key.records)
-        recordIDs = archive.list(of: CKRecordID.self, Key.recordIDs)
-        zones = archive.list(of: CKRecordZone.self, Key.zones)
-        zoneIDs = archive.list(of: CKRecordZoneID.self, Key.zoneIDs)
-        subscriptions = archive.list(of: CKSubscription.self, Key.subscriptions)
-        subscriptionIDs = archive.strings(Key.subscriptionIDs)
-        desiredKeys = archive.strings(Key.desiredKeys)
-        query = archive.object(CKQuery.self, Key.query)
-        cursor = archive.object(CKQueryCursor.self, Key.cursor)
-        token = archive.object(CKServerChangeToken.self, Key.token)
-        resultsLimit = integer(Key.resultsLimit) ?? resultsLimit
-        fetchesAll = archive.bool(Key.fetchesAll) ?? fetchesAll
-        if let zones = archive.list(of: CKRecordZoneID.self, Key.configuredZoneIDs),
-            let values = archive.list(of: CKFetchRecordZoneChangesConfiguration.self, Key.configurations)
+        records = archive.list(of: CKRecord.self, Key.records.rawValue)
+        recordIDs = archive.list(of: CKRecordID.self, Key.recordIDs.rawValue)
+        zones = archive.list(of: CKRecordZone.self, Key.zones.rawValue)
+        zoneIDs = archive.list(of: CKRecordZoneID.self, Key.zoneIDs.rawValue)
+        subscriptions = archive.list(of: CKSubscription.self, Key.subscriptions.rawValue)
+        subscriptionIDs = archive.strings(Key.subscriptionIDs.rawValue)
+        desiredKeys = archive.strings(Key.desiredKeys.rawValue)
+        query = archive.object(CKQuery.self, Key.query.rawValue)
+        cursor = archive.object(CKQueryCursor.self, Key.cursor.rawValue)
+        token = archive.object(CKServerChangeToken.self, Key.token.rawValue)
+        resultsLimit = integer(Key.resultsLimit.rawValue) ?? resultsLimit
+        fetchesAll = archive.bool(Key.fetchesAll.rawValue) ?? fetchesAll
+        if let zones = archive.list(of: CKRecordZoneID.self, Key.configuredZoneIDs.rawValue),
+            let values = archive.list(of: CKFetchRecordZoneChangesConfiguration.self, Key.configurations.rawValue)
         {
             configurations = Dictionary(zip(zones, values)) { first, _ in first }
         }
-        policy = integer(Key.policy).flatMap { .init(rawValue: $0) } ?? policy
-        isAtomic = archive.bool(Key.isAtomic) ?? isAtomic
-        clientToken = archive.data(Key.clientToken).map { Data($0) }
-        fetchesSpecial = archive.bool(Key.fetchesSpecial) ?? fetchesSpecial
-        scope = integer(Key.scope).flatMap { .init(rawValue: $0) } ?? scope
-        quality = integer(Key.quality).flatMap { .init(rawValue: $0) } ?? quality
-        group = archive.object(CKOperationGroup.self, Key.group)
+        policy = integer(Key.policy.rawValue).flatMap { .init(rawValue: $0) } ?? policy
+        isAtomic = archive.bool(Key.isAtomic.rawValue) ?? isAtomic
+        clientToken = archive.data(Key.clientToken.rawValue).map { Data($0) }
+        fetchesSpecial = archive.bool(Key.fetchesSpecial.rawValue) ?? fetchesSpecial
+        scope = integer(Key.scope.rawValue).flatMap { .init(rawValue: $0) } ?? scope
+        quality = integer(Key.quality.rawValue).flatMap { .init(rawValue: $0) } ?? quality
+        group = archive.object(CKOperationGroup.self, Key.group.rawValue)
         if let error = unarchiver.error { throw error }
     }
 }

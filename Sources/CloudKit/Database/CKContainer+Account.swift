@@ -20,40 +20,17 @@ extension CKContainer {
     }
 }
 
-extension Client {
-    /// Passes the result of the work to a handler, never on the main thread.
-    func answer<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value,
-        with handler: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) {
-        Task {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            callbacks.async { handler(result) }
-        }
-    }
-
-    /// The same as the other form, for handlers that take a value and an error.
-    func answer<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value?,
-        with handler: @escaping @Sendable (Value?, (any Error)?) -> Void
-    ) {
-        answer(work) { (result: Result<Value?, any Error>) in
-            switch result {
-            case .success(let value): handler(value, nil)
-            case .failure(let error): handler(nil, error)
-            }
-        }
-    }
-}
-
 extension DatabaseCall {
     /// Passes what the work makes of this call to a handler, never on the main thread.
     func answer<Value: Sendable>(
         _ handler: @escaping @Sendable (Result<Value, any Error>) -> Void,
         with work: @escaping @Sendable (DatabaseCall) async throws -> Value
     ) {
-        client.answer({ try await work(self) }, with: handler)
+        Task {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work(self)) } catch { result = .failure(error) }
+            client.callbacks.async { handler(result) }
+        }
     }
 
     /// The same as the other form, for handlers that take a value and an error.
@@ -61,7 +38,13 @@ extension DatabaseCall {
         _ handler: @escaping @Sendable (Value?, (any Error)?) -> Void,
         with work: @escaping @Sendable (DatabaseCall) async throws -> Value?
     ) {
-        client.answer({ try await work(self) }, with: handler)
+        answer(
+            { (result: Result<Value?, any Error>) in
+                switch result {
+                case .success(let value): handler(value, nil)
+                case .failure(let error): handler(nil, error)
+                }
+            }, with: work)
     }
 }
 
@@ -69,16 +52,15 @@ extension SendableHandlers where Self: CKContainer {
     /// The same as the asynchronous form. The handler is called on a queue of the container.
     @preconcurrency
     public func accountStatus(completionHandler: @escaping @Sendable (CKAccountStatus, Error?) -> Void) {
-        client.answer {
-            try await self.accountStatus()
-        } with: { (status: CKAccountStatus?, error) in
-            completionHandler(status ?? .couldNotDetermine, error)
-        }
+        privateCloudDatabase.call.answer(
+            { (status: CKAccountStatus?, error) in
+                completionHandler(status ?? .couldNotDetermine, error)
+            }, with: { _ in try await self.accountStatus() })
     }
 
     /// The same as the asynchronous form. The handler is called on a queue of the container.
     @preconcurrency
     public func fetchUserRecordID(completionHandler: @escaping @Sendable (CKRecord.ID?, Error?) -> Void) {
-        client.answer({ try await self.userRecordID() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { _ in try await self.userRecordID() }
     }
 }

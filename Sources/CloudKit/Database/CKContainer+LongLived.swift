@@ -78,7 +78,7 @@ extension SendableHandlers where Self: CKContainer {
     public func fetchAllLongLivedOperationIDs(
         completionHandler: @escaping @Sendable ([CKOperation.ID]?, Error?) -> Void
     ) {
-        client.answer({ try await self.allLongLivedOperationIDs() }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { _ in try await self.allLongLivedOperationIDs() }
     }
 
     /// The same as ``CKContainer/longLivedOperation(for:)``, with a completion handler.
@@ -86,6 +86,6 @@ extension SendableHandlers where Self: CKContainer {
     public func fetchLongLivedOperation(
         withID operationID: CKOperation.ID, completionHandler: @escaping @Sendable (CKOperation?, Error?) -> Void
     ) {
-        client.answer({ try await self.longLivedOperation(for: operationID) }, with: completionHandler)
+        privateCloudDatabase.call.answer(completionHandler) { _ in try await self.longLivedOperation(for: operationID) }
     }
 }

@@ -93,6 +93,4 @@ public final class CKContainer: NSObject, NamedContainer, SendableHandlers, CVar
         let user = client.actor.user.isEmpty ? "nobody" : client.actor.user
         return "<CKContainer \(client.containerIdentifier): \(user) on \(client.actor.device)>"
     }
-
-    public override var debugDescription: String { description }
 }

@@ -19,8 +19,7 @@ extension CKDatabase {
         for query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults, carryingOut: Bool = false
     ) async throws -> CloudStore.QueryPlan {
-        let request = DatabaseCall.PageRequest(
-            query: query.copy() as? CKQuery, zoneID: zoneID, desiredKeys: [], limit: resultsLimit)
+        let request = request(query, in: zoneID, desiredKeys: [], limit: resultsLimit)
         return carryingOut ? try await call.carriedOutPlan(request) : try await call.plan(request)
     }
 }

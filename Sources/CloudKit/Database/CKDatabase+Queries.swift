@@ -16,7 +16,7 @@ extension CKDatabase {
     }
 
     /// Returns a request for the first page of a query in its present state.
-    fileprivate func request(
+    func request(
         _ query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [CKRecord.FieldKey]? = nil,
         limit: Int = CKQueryOperation.maximumResults
     ) -> DatabaseCall.PageRequest {

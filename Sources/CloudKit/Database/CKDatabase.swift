@@ -85,6 +85,4 @@ public final class CKDatabase: NSObject, SendableHandlers, CVarArg, Sendable {
     }
 
     public override var description: String { "<CKDatabase \(databaseScope) of \(container)>" }
-
-    public override var debugDescription: String { description }
 }

@@ -68,19 +68,15 @@ extension DatabaseCall {
             as: client.actor)
         let zone = client.canonical(zone)
         return ZoneChangesPage(
-            changed: page.changed.map { result(of: $0, in: zone, desiredKeys) },
+            changed: page.changed.map { record in
+                let id = CKRecord.ID(recordName: record.id.name, zoneID: zone)
+                return (id, result(of: record, id, desiredKeys))
+            },
             deletions: page.deleted.map {
                 .init(recordID: CKRecord.ID(recordName: $0.id.name, zoneID: zone), recordType: $0.type)
             },
             token: CKServerChangeToken(bytes: try store.bytes(of: page.token)),
             clientToken: page.clientToken.map { Data($0) }, moreComing: page.moreComing)
-    }
-
-    private func result(
-        of record: Record, in zone: CKRecordZone.ID, _ desiredKeys: [CKRecord.FieldKey]?
-    ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
-        let id = CKRecord.ID(recordName: record.id.name, zoneID: zone)
-        return (id, result(of: record, id, desiredKeys))
     }
 }
 

@@ -47,7 +47,10 @@ extension DatabaseCall {
             } catch QueryError.cancelled {
                 throw CKError.cancelled
             }
-            var matches = page.matches.map { result(of: $0, request.desiredKeys) }
+            var matches = page.matches.map { record in
+                let id = CKRecord.ID(record.id)
+                return (id: id, result: result(of: record, id, request.desiredKeys))
+            }
             for (index, error) in itemErrors(matches.count, .query, opened) {
                 matches[index].result = .failure(error.of(.fetch, matches[index].id))
             }
@@ -94,14 +97,6 @@ extension DatabaseCall {
         }
         if let cursor = request.cursor { return .continued(try opened.store.cursor(from: cursor.bytes)) }
         return .new(try query(request, opened.options))
-    }
-
-    /// Returns the result for a record; a failure if the record cannot be created (B145).
-    private func result(
-        of record: Record, _ desiredKeys: [CKRecord.FieldKey]?
-    ) -> (id: CKRecord.ID, result: Result<CKRecord, CKError>) {
-        let id = CKRecord.ID(record.id)
-        return (id, result(of: record, id, desiredKeys))
     }
 
     private func query(_ request: PageRequest, _ options: CloudStore.Options) throws -> Query {

@@ -45,7 +45,6 @@ public class CKNotification: NSObject, CVarArg, @unchecked Sendable {
     public override var description: String {
         "<\(type(of: self)): \(payload.id ?? "without ID") of \(payload.subscription ?? "no subscription")>"
     }
-    public override var debugDescription: String { description }
 }
 
 /// Lets ``CKNotification`` have an initializer that returns a subclass.
@@ -121,12 +120,8 @@ public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, CVarAr
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKNotificationID)?.name == name }
     public override var hash: Int { name.hashValue }
     public override var description: String { "<CKNotificationID: \(name)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let key = "NotificationID"
 

@@ -67,11 +67,9 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, CVar
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKNotificationInfo)?.model == model }
     public override var hash: Int { model.alertBody.hashValue ^ model.title.hashValue }
     public override var description: String { "<CKNotificationInfo: \(model)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKNotificationInfo(model) }
 
     private static var texts: [(key: String, path: WritableKeyPath<NotificationInfo, String?>)] {

@@ -101,11 +101,9 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, CVarArg, @unch
 
     public override var hash: Int { subscriptionID.hashValue }
     public override var description: String { "<\(type(of: self)): \(subscriptionID)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
-    public class var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private enum Key {

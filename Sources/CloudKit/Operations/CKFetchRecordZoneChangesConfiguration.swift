@@ -50,8 +50,6 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
-
     public func copy(with zone: NSZone? = nil) -> Any {
         CKFetchRecordZoneChangesConfiguration(values.withLock { $0 })
     }

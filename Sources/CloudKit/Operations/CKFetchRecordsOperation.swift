@@ -24,26 +24,22 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     /// Called once, at the end. Errors of single records do not fail the operation.
     public var fetchRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
-    struct OldBlocks {
-        var perRecord: ((CKRecord?, CKRecord.ID?, Error?) -> Void)?
-        var completion: (([CKRecord.ID: CKRecord]?, Error?) -> Void)?
-    }
-
-    var oldBlocks = OldBlocks()
+    private var oldItem: ((CKRecord?, CKRecord.ID?, Error?) -> Void)?
+    private var completion: (([CKRecord.ID: CKRecord]?, Error?) -> Void)?
     private var fetchesCurrentUser = false
 
     /// Called once for each record, unless `perRecordResultBlock` is set.
     @available(*, deprecated, message: "Use perRecordResultBlock.")
     public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, Error?) -> Void)? {
-        get { oldBlocks.perRecord }
-        set { oldBlocks.perRecord = newValue }
+        get { oldItem }
+        set { oldItem = newValue }
     }
 
     /// Called once, at the end, unless `fetchRecordsResultBlock` is set; with `partialFailure` if a record failed.
     @available(*, deprecated, message: "Use fetchRecordsResultBlock.")
     public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, Error?) -> Void)? {
-        get { oldBlocks.completion }
-        set { oldBlocks.completion = newValue }
+        get { completion }
+        set { completion = newValue }
     }
 
     /// Creates an operation that does nothing until it has IDs.
@@ -80,7 +76,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     override func makeRun() -> (any OperationRun)? {
         let (call, desiredKeys) = (call, desiredKeys)
         let progress = perRecordProgressBlock
-        let old = perRecordResultBlock == nil ? oldBlocks.perRecord : nil
+        let old = perRecordResultBlock == nil ? oldItem : nil
         return FetchRun(
             settings: call.settings, ids: fetchesCurrentUser ? nil : recordIDs ?? [],
             failureMessage: "Failed to fetch some records",
@@ -96,7 +92,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
                     old?(record, id, nil)
                 case .failure(let error): old?(nil, id, error)
                 }
-            }, item: perRecordResultBlock, result: fetchRecordsResultBlock, completion: oldBlocks.completion)
+            }, item: perRecordResultBlock, result: fetchRecordsResultBlock, completion: completion)
     }
 }
 

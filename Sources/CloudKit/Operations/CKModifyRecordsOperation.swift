@@ -48,25 +48,21 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Called once, at the end. Errors of single records do not fail the operation.
     public var modifyRecordsResultBlock: ((_ operationResult: Result<Void, Error>) -> Void)?
 
-    struct OldBlocks {
-        var perRecord: ((CKRecord, Error?) -> Void)?
-        var completion: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)?
-    }
-
-    var oldBlocks = OldBlocks()
+    private var oldItem: ((CKRecord, Error?) -> Void)?
+    private var completion: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)?
 
     /// Called once for each record to save, unless `perRecordSaveBlock` is set.
     @available(*, deprecated, message: "Use perRecordSaveBlock.")
     public var perRecordCompletionBlock: ((CKRecord, Error?) -> Void)? {
-        get { oldBlocks.perRecord }
-        set { oldBlocks.perRecord = newValue }
+        get { oldItem }
+        set { oldItem = newValue }
     }
 
     /// Called once, at the end, unless `modifyRecordsResultBlock` is set; with `partialFailure` if an item failed.
     @available(*, deprecated, message: "Use modifyRecordsResultBlock.")
     public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, Error?) -> Void)? {
-        get { oldBlocks.completion }
-        set { oldBlocks.completion = newValue }
+        get { completion }
+        set { completion = newValue }
     }
 
     /// Creates an operation that does nothing until it has records.
@@ -109,7 +105,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
             clientToken: clientChangeTokenData)
         let progress = perRecordProgressBlock
         let begun = Lock<Set<Int>>([])
-        let old = perRecordSaveBlock == nil ? oldBlocks.perRecord : nil
+        let old = perRecordSaveBlock == nil ? oldItem : nil
         return ModifyRun(
             settings: call.settings, saveIDs: modification.saves.map(\.recordID), deleteIDs: modification.deletes,
             modify: { try await call.modify(modification, progress: $0) },
@@ -130,6 +126,6 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
                     old?(modification.saves[index], error)
                 }
             }, save: perRecordSaveBlock, delete: perRecordDeleteBlock, result: modifyRecordsResultBlock,
-            completion: oldBlocks.completion)
+            completion: completion)
     }
 }

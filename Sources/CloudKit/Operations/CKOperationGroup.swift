@@ -73,8 +73,6 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, CVarArg, Sendable
 
     // MARK: Archives
 
-    public static var supportsSecureCoding: Bool { true }
-
     private enum Key {
         static let id = "OperationGroupID"
         static let name = "Name"

@@ -30,7 +30,6 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
 
     /// The same descriptor: the order cannot be reversed.
     public override var reversedSortDescriptor: Any { self }
-    public override func copy() -> Any { self }
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
     public override func isEqual(_ object: Any?) -> Bool {
@@ -40,11 +39,8 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding, C
 
     public override var hash: Int { Array(sortKey.utf8).hashValue }
     public override var description: String { "(distance of \(sortKey) from \(relativeLocation))" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding
-
-    public static var supportsSecureCoding: Bool { true }
 
     private enum Key {
         static let key = "NSKey"

@@ -82,11 +82,9 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, CVarArg, @unche
         let order = (sortDescriptors ?? []).map(\.description).joined(separator: ", ")
         return "<CKQuery: \(recordType) where \(question)\(order.isEmpty ? "" : " sorted by \(order)")>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKQuery(recordType, question, sortDescriptors) }
 
     private enum Key {

@@ -20,12 +20,8 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, CVarArg, 
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKQueryCursor)?.bytes == bytes }
     public override var hash: Int { bytes.hashValue }
     public override var description: String { "<CKQueryCursor: \(Data(bytes).base64EncodedString())>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let key = "CursorData"
 

@@ -4,77 +4,31 @@ import Foundation
 // conform explicitly, since programs write `NSPredicate(format: "creationDate > %@", date as CVarArg)`. A predicate
 // uses the value itself; the encoding is for `String(format:)`.
 
-extension Date: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
+/// A format argument that is encoded as a text which describes it.
+private protocol DescribedArgument: CVarArg {}
+
+extension DescribedArgument {
+    /// The address of a text that describes the value. The text is never freed, since a format can be read at any time.
+    public var _cVarArgEncoding: [Int] {
+        let text = NSString(string: String(describing: self))
+        return [Int(bitPattern: Unmanaged.passRetained(text).toOpaque())]
+    }
 }
 
-extension Data: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension UUID: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension URL: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension Array: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension Dictionary: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension Set: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension Decimal: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSArray: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSDictionary: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSSet: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSNumber: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSDate: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSData: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSUUID: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSURL: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-extension NSNull: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { descriptionEncoding(of: self) }
-}
-
-/// Returns the address of a text that describes a value. The text is never freed, since a format can be read at any
-/// time.
-private func descriptionEncoding(of value: some Any) -> [Int] {
-    let text = NSString(string: String(describing: value))
-    return [Int(bitPattern: Unmanaged.passRetained(text).toOpaque())]
-}
+extension Date: @retroactive CVarArg, DescribedArgument {}
+extension Data: @retroactive CVarArg, DescribedArgument {}
+extension UUID: @retroactive CVarArg, DescribedArgument {}
+extension URL: @retroactive CVarArg, DescribedArgument {}
+extension Array: @retroactive CVarArg, DescribedArgument {}
+extension Dictionary: @retroactive CVarArg, DescribedArgument {}
+extension Set: @retroactive CVarArg, DescribedArgument {}
+extension Decimal: @retroactive CVarArg, DescribedArgument {}
+extension NSArray: @retroactive CVarArg, DescribedArgument {}
+extension NSDictionary: @retroactive CVarArg, DescribedArgument {}
+extension NSSet: @retroactive CVarArg, DescribedArgument {}
+extension NSNumber: @retroactive CVarArg, DescribedArgument {}
+extension NSDate: @retroactive CVarArg, DescribedArgument {}
+extension NSData: @retroactive CVarArg, DescribedArgument {}
+extension NSUUID: @retroactive CVarArg, DescribedArgument {}
+extension NSURL: @retroactive CVarArg, DescribedArgument {}
+extension NSNull: @retroactive CVarArg, DescribedArgument {}

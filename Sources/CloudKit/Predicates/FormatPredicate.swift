@@ -6,7 +6,7 @@ import StrataQuery
 ///
 /// The predicate for a malformed format keeps the mistake. It matches nothing, and a query with it fails with
 /// `invalidArguments` (B270).
-final class FormatPredicate: NSPredicate, NSSecureCoding {
+final class FormatPredicate: NSPredicate, SecurelyCoded {
     /// The parsed format, or its mistake.
     let content: Result<PredicateTree, StrataError>
     /// The original text, used if it could not be parsed.
@@ -32,10 +32,7 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
     }
 
     override var predicateFormat: String { tree.map(PredicateWriter.text) ?? format }
-    override var description: String { text }
-    override var debugDescription: String { text }
-
-    private var text: String { tree.map(PredicateWriter.text) ?? format }
+    override var description: String { predicateFormat }
 
     override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
 
@@ -47,20 +44,18 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
         return (try? PredicateEvaluator(subject: subject, variables: variables, now: now).holds(tree)) ?? false
     }
 
-    override func copy() -> Any { self }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 
     override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? FormatPredicate else { return false }
         // Texts that are equal in Swift may differ in their bytes, and so in what they match.
-        return other.text.utf8.elementsEqual(text.utf8) && other.mistake?.description == mistake?.description
+        return other.predicateFormat.utf8.elementsEqual(predicateFormat.utf8)
+            && other.mistake?.description == mistake?.description
     }
 
-    override var hash: Int { Array(text.utf8).hashValue }
+    override var hash: Int { Array(predicateFormat.utf8).hashValue }
 
     // MARK: NSSecureCoding
-
-    static var supportsSecureCoding: Bool { true }
 
     private enum Key {
         static let format = "NSPredicateFormat"
@@ -68,7 +63,7 @@ final class FormatPredicate: NSPredicate, NSSecureCoding {
     }
 
     func encode(with coder: NSCoder) {
-        coder.encode(NSString(string: text), forKey: Key.format)
+        coder.encode(NSString(string: predicateFormat), forKey: Key.format)
         coder.encode(mistake != nil, forKey: Key.mistake)
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import StrataQuery
 
 /// The sort descriptor that `NSSortDescriptor(key:ascending:)` creates on Linux, with its key. Immutable.
-final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
+final class KeySortDescriptor: NSSortDescriptor, SecurelyCoded {
     let sortKey: String
 
     init(key: String, ascending: Bool) {
@@ -18,7 +18,6 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
     }
 
     override var reversedSortDescriptor: Any { KeySortDescriptor(key: sortKey, ascending: !ascending) }
-    override func copy() -> Any { self }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 
     override func isEqual(_ object: Any?) -> Bool {
@@ -28,11 +27,8 @@ final class KeySortDescriptor: NSSortDescriptor, NSSecureCoding {
 
     override var hash: Int { Array(sortKey.utf8).hashValue }
     override var description: String { "(\(sortKey), \(ascending ? "ascending" : "descending"))" }
-    override var debugDescription: String { description }
 
     // MARK: NSSecureCoding
-
-    static var supportsSecureCoding: Bool { true }
 
     private enum Key {
         static let key = "NSKey"

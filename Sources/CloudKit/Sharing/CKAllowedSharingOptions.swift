@@ -63,11 +63,9 @@ public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying,
         return "<CKAllowedSharingOptions: permissions \(choices.permission.rawValue), access \(choices.access.rawValue)"
             + ", invite others \(choices.invitesOthers), access requests \(choices.requests)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKAllowedSharingOptions(choices.withLock { $0 }) }
 
     private static let block = "CKAllowedSharingOptions"

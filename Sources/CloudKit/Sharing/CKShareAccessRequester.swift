@@ -29,12 +29,8 @@ public final class CKShareAccessRequester: NSObject, NSSecureCoding, NSCopying, 
     }
     public override var hash: Int { userIdentity.hash }
     public override var description: String { "<CKShareAccessRequester: \(userIdentity)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKShareAccessRequester"
 
@@ -63,12 +59,8 @@ public final class CKShareBlockedIdentity: NSObject, NSSecureCoding, NSCopying, 
     }
     public override var hash: Int { userIdentity.hash }
     public override var description: String { "<CKShareBlockedIdentity: \(userIdentity)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKShareBlockedIdentity"
 

@@ -72,12 +72,8 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, CVarArg
     public override var description: String {
         "<CKShareMetadata: \(share.recordID), \(participantRole), \(participantStatus), \(participantPermission)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKShareMetadata"
     private static let shareKey = "Share"

@@ -91,11 +91,9 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, CVar
         let values = values
         return "<CKShareParticipant: \(values.identity), \(values.role), \(values.permission), \(values.status)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
 
-    public static var supportsSecureCoding: Bool { true }
     public func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(values) }
 
     private static let block = "CKShareParticipant"

@@ -20,15 +20,7 @@ public final class CKSystemSharingUIObserver: NSObject, @unchecked Sendable {
     public init(container: CKContainer) {
         self.container = container
         super.init()
-        (try? container.client.opened())?.sharingObservers.withLock { observers in
-            observers.removeAll { $0.observer == nil }
-            observers.append(Reference(observer: self))
-        }
-    }
-
-    /// A weak reference, since a store outlives its observers.
-    struct Reference {
-        weak var observer: CKSystemSharingUIObserver?
+        (try? container.client.opened())?.sharingObservers.withLock { $0.add(self) }
     }
 
     var user: String { container.client.actor.user }

@@ -49,12 +49,7 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, CVarArg,
         return "<CKUserIdentity: \(name.isEmpty ? "no name" : name), \(userRecordID?.recordName ?? "no account")>"
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKUserIdentity"
 

@@ -15,7 +15,7 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
     /// The ID of the user's own record; nil for a lookup by something else.
     public let userRecordID: CKRecord.ID?
 
-    private init(email: String?, phone: String?, recordID: CKRecord.ID?) {
+    fileprivate init(email: String?, phone: String?, recordID: CKRecord.ID?) {
         (emailAddress, phoneNumber, userRecordID) = (email, phone, recordID)
         super.init()
     }
@@ -73,12 +73,7 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
         "<CKUserIdentityLookupInfo: \(emailAddress ?? phoneNumber ?? userRecordID?.recordName ?? "nothing")>"
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKUserIdentityLookupInfo"
 
@@ -97,12 +92,6 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
             guard archive.isIntact else { return nil }
         }
     }
-
-    fileprivate convenience init(from reader: inout ByteReader) throws {
-        let email = try reader.readOptional { try $0.readText("an e-mail address") }
-        let phone = try reader.readOptional { try $0.readText("a phone number") }
-        self.init(email: email, phone: phone, recordID: try reader.readOptional { try $0.readRecordID() })
-    }
 }
 
 extension ByteWriter {
@@ -114,5 +103,10 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func readLookupInfo() throws -> CKUserIdentityLookupInfo { try CKUserIdentityLookupInfo(from: &self) }
+    mutating func readLookupInfo() throws -> CKUserIdentityLookupInfo {
+        let email = try readOptional { try $0.readText("an e-mail address") }
+        let phone = try readOptional { try $0.readText("a phone number") }
+        return CKUserIdentityLookupInfo(
+            email: email, phone: phone, recordID: try readOptional { try $0.readRecordID() })
+    }
 }

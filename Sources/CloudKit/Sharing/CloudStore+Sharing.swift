@@ -37,7 +37,7 @@ extension CloudStore.Console {
         }
 
         private func notify(_ body: (CKSystemSharingUIObserver) -> Void) throws {
-            let observers = try client.opened().sharingObservers.withLock { $0.compactMap(\.observer) }
+            let observers = try client.opened().sharingObservers.withLock { $0.objects }
             for observer in observers where isSameText(observer.user, client.actor.user) { body(observer) }
         }
 

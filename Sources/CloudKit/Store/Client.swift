@@ -18,7 +18,8 @@ final class Client: Sendable {
     /// Runs the operations that are added to a container or to its databases.
     let operations = OperationQueue()
     private let handedOut = Lock(HandedOut())
-    let syncEngines = Lock(SyncEngines())
+    /// Each engine is a device of its own to the others (B473), although the store counts them as one.
+    let syncEngines = Lock(WeakList<SyncCore>())
 
     init(_ opened: CloudStore, _ actor: Actor) {
         opening = .success(opened)

@@ -25,8 +25,8 @@ extension CloudStore {
         let opened: CloudStore
         var store: Store { opened.store }
 
-        func doing(_ body: () throws -> Void) throws {
-            do { try body() } catch { throw CKError(engine: error) }
+        func doing<Value>(_ body: () throws -> Value) throws -> Value {
+            do { return try body() } catch { throw CKError(engine: error) }
         }
 
         // MARK: Accounts and their data
@@ -71,7 +71,7 @@ extension CloudStore {
 
         /// Returns the number of bytes that the records and assets in a user's private database take.
         public func usedBytes(of user: String) throws -> Int {
-            do { return Int(clamping: try store.usage(of: user)) } catch { throw CKError(engine: error) }
+            try doing { Int(clamping: try store.usage(of: user)) }
         }
 
         /// Erases for good the values that records have or ever had: from the log, from the files of assets that no
@@ -137,11 +137,11 @@ extension CloudStore {
         ///   after the beginning of a long-lived operation that has not finished, and for a store in memory.
         @discardableResult
         public func compact(before offset: UInt64) throws -> Compaction {
-            do {
+            try doing {
                 let done = try store.compact(before: offset)
                 try store.noteConsole(ConsoleNote("compact the history before \(offset)"))
                 return Compaction(done)
-            } catch { throw CKError(engine: error) }
+            }
         }
 
         /// Returns what ``compact(before:)`` would do, without changing anything.
@@ -150,9 +150,7 @@ extension CloudStore {
         /// for zone in try store.console.compactionPlan(before: 1_000).zones { print(zone.zoneName, zone.changeCount) }
         /// ```
         public func compactionPlan(before offset: UInt64) throws -> CompactionPlan {
-            do { return CompactionPlan(try store.compactionPlan(before: offset)) } catch {
-                throw CKError(engine: error)
-            }
+            try doing { CompactionPlan(try store.compactionPlan(before: offset)) }
         }
 
         // MARK: Failures

@@ -23,7 +23,7 @@ public final class CloudStore: Sendable {
     let stagedAssets: StagedAssets
     /// The name of the container, which ``use(_:forContainer:user:device:)`` changes.
     let containerIdentifier: Lock<String>
-    let sharingObservers = Lock<[CKSystemSharingUIObserver.Reference]>([])
+    let sharingObservers = Lock(WeakList<CKSystemSharingUIObserver>())
     private let clients = ClientTable()
 
     /// Opens the store in a directory, or creates one.

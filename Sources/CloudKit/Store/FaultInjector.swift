@@ -92,28 +92,19 @@ final class FaultInjector: Sendable {
         func plan(of actor: Actor) -> CloudStore.FaultPlan? { plans.last { $0.target.includes(actor) }?.plan ?? nil }
     }
 
-    private struct KnownClient {
-        weak var client: Client?
-    }
-
     private let state = Lock(State())
     /// The clients of all handles of the store.
-    private let clients = Lock<[KnownClient]>([])
+    private let clients = Lock(WeakList<Client>())
     /// True if no faults are set, which is almost always so. Read for each request.
     private let isCalm = Atomic(true)
 
     // MARK: Clients
 
-    func join(_ client: Client) {
-        clients.withLock { clients in
-            clients.removeAll { $0.client == nil }
-            clients.append(KnownClient(client: client))
-        }
-    }
+    func join(_ client: Client) { clients.withLock { $0.add(client) } }
 
     /// Returns the clients of a user that are in use.
     func clients(of user: String) -> [Client] {
-        clients.withLock { $0.compactMap(\.client) }.filter { isSameText($0.actor.user, user) }
+        clients.withLock { $0.objects }.filter { isSameText($0.actor.user, user) }
     }
 
     // MARK: Setting
@@ -240,11 +231,6 @@ final class FaultInjector: Sendable {
 }
 
 extension FaultInjector.State {
-    fileprivate init(waiters: [CheckedContinuation<Void, Never>]) {
-        self.init()
-        self.waiters = waiters
-    }
-
     fileprivate mutating func takeFault(
         _ kind: CloudStore.RequestKind, _ actor: Actor, _ scope: CloudStore.FaultScope = .request
     ) -> CKError? {

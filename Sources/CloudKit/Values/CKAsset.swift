@@ -59,11 +59,7 @@ public final class CKAsset: NSObject, NSSecureCoding, CVarArg, @unchecked Sendab
         }
     }
 
-    public override var debugDescription: String { description }
-
     // MARK: NSSecureCoding
-
-    public static var supportsSecureCoding: Bool { true }
 
     private static let fileKey = "AssetFileURL"
 

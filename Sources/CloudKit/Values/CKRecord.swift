@@ -104,8 +104,6 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     // MARK: NSSecureCoding, NSCopying
 
-    public class var supportsSecureCoding: Bool { true }
-
     public func copy(with zone: NSZone? = nil) -> Any { CKRecord(recordType, recordID, withFields { $0 }) }
 
     /// Encodes the whole record, including the changes since it was fetched (B18).
@@ -147,5 +145,4 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, Sequence, CKRecordKe
 
     /// The type, name, zone, tag and fields, on one line.
     public override var description: String { oneLine }
-    public override var debugDescription: String { oneLine }
 }

@@ -63,12 +63,8 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, CVarArg, @un
     public override var description: String {
         "<CKRecordID: \(recordName):(\(zoneID.zoneName):\(zoneID.ownerName))>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKRecordID"
 

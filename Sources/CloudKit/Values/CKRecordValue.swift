@@ -84,45 +84,23 @@ extension Float: CKRecordValueProtocol, __CKRecordObjCValue {
     public var _fieldContent: _FieldContent { .init(.plain(.double(Double(self)))) }
 }
 
-extension Int: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
+/// An integer, which a record holds if it fits into 64 bits with a sign.
+protocol IntegerValue: BinaryInteger, RecordValue {}
 
-extension Int8: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension Int16: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension Int32: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension Int64: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(self))) }
-}
-
-extension UInt: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.integer(UInt64(self))) }
-}
-
-extension UInt8: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension UInt16: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension UInt32: CKRecordValueProtocol, __CKRecordObjCValue {
-    public var _fieldContent: _FieldContent { .init(.plain(.int64(Int64(self)))) }
-}
-
-extension UInt64: CKRecordValueProtocol, __CKRecordObjCValue {
+extension IntegerValue {
     public var _fieldContent: _FieldContent { .init(.integer(self)) }
 }
+
+extension Int: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int8: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int16: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int32: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension Int64: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt8: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt16: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt32: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
+extension UInt64: CKRecordValueProtocol, __CKRecordObjCValue, IntegerValue {}
 
 extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {
     public var _fieldContent: _FieldContent { .init(.list(map(\._fieldContent.content))) }

@@ -84,11 +84,8 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, CVarArg, @
     public override var description: String {
         "<CKRecordZone: \(zoneID.zoneName):\(zoneID.ownerName), capabilities \(capabilities.rawValue)>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
 
     public func copy(with zone: NSZone? = nil) -> Any {
         CKRecordZone(zoneID, capabilities: capabilities, share: share, scope: encryptionScope)

@@ -54,12 +54,8 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, CVarArg,
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKRecordZoneID)?.model == model }
     public override var hash: Int { model.hashValue }
     public override var description: String { "<CKRecordZoneID: \(zoneName):\(ownerName)>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKRecordZoneID"
 

@@ -40,12 +40,8 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, CVarArg, @u
     public override var description: String {
         "<CKReference: \(recordID)\(action == .deleteSelf ? "; deletes self" : "")>"
     }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKReference"
 

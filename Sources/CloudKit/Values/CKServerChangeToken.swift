@@ -18,12 +18,8 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, CVa
     public override func isEqual(_ object: Any?) -> Bool { (object as? CKServerChangeToken)?.bytes == bytes }
     public override var hash: Int { bytes.hashValue }
     public override var description: String { "<CKServerChangeToken: \(Data(bytes).base64EncodedString())>" }
-    public override var debugDescription: String { description }
 
     // MARK: NSSecureCoding, NSCopying
-
-    public static var supportsSecureCoding: Bool { true }
-    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private static let block = "CKServerChangeToken"
 

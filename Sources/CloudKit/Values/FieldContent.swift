@@ -19,7 +19,7 @@ enum FieldContent: Sendable {
         }
     }
 
-    static func integer(_ number: UInt64) -> FieldContent {
+    static func integer(_ number: some BinaryInteger) -> FieldContent {
         Int64(exactly: number).map { .plain(.int64($0)) }
             ?? .mistake("The number \(number) does not fit into a signed 64-bit integer.")
     }

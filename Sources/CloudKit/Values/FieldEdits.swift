@@ -29,8 +29,6 @@ struct FieldEdits: Sendable {
     /// The number of the last edit that is saved.
     private var savedThrough: UInt64 = 0
 
-    var isEmpty: Bool { edits.isEmpty }
-
     func isSaved(_ edit: Edit) -> Bool { isSaved(edit.number) }
     func isSaved(_ number: UInt64) -> Bool { number <= savedThrough }
 
