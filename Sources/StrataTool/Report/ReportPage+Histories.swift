@@ -1,13 +1,9 @@
 extension ReportPage {
-    func historyFront(_ histories: ReportHistories) -> ReportMarkup {
+    func browser(of histories: ReportHistories) -> ReportMarkup {
         let note = content.note(of: histories)
-        let front: ReportMarkup = "<section id=\"records\"><h2>Record histories</h2>"
-        guard !histories.told.isEmpty else {
-            return "\(front)<p>\(note ?? "No record has changed.")</p></section>\n"
-        }
+        if histories.told.isEmpty { return "<p>\(note ?? "No record has changed.")</p>" }
         let missing: ReportMarkup = note.map { "<p class=\"card notice\" id=\"missing\">\($0)</p>" } ?? ""
         return """
-            \(front)
             <p>Search by names of records, types, zones and users, and by values.\
             <span class="noprint"> <kbd>/</kbd> begins a search, <kbd>↑</kbd> and <kbd>↓</kbd> choose a record, \
             <kbd>Enter</kbd> shows its history.</span></p>
@@ -27,8 +23,6 @@ extension ReportPage {
             <article class="card history unchosen" id="history" tabindex="-1" aria-label="History of a record">\
             <p class="faint">Choose a record to see what each of its versions changed.</p></article>
             </div>
-            </section>
-
             """
     }
 }

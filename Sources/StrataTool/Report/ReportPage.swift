@@ -37,7 +37,7 @@ struct ReportPage {
         <main data-store="\(content.request.path)">
         \(notices)
         \(overview)
-        \(timelineSection)
+        \(section("timeline", "Timeline", timeline))
 
         """
     }
@@ -45,18 +45,19 @@ struct ReportPage {
     /// The sections after the histories.
     var rest: ReportMarkup {
         """
-        \(refusalsSection)
-        \(churnSection)
-        \(sharesSection)
-        \(sizesSection)
-        \(segmentsSection)
+        \(section("refusals", "Refusals and conflicts", refusals))
+        \(section("churn", "Records that changed most", churn))
+        \(section("shares", "Shares", shares))
+        \(section("sizes", "Sizes", sizes))
+        \(section("segments", "Segments", segments))
 
         """
     }
 
     func write(_ histories: ReportHistories, between front: ReportMarkup, and rest: ReportMarkup, to output: Output) {
         output.write(front.text)
-        output.write(historyFront(histories).text)
+        output.write(section("records", "Record histories", browser(of: histories)).text)
+        output.write(UInt8(ascii: "\n"))
         output.write(rest.text)
         if !histories.told.isEmpty {
             output.write("<script type=\"application/json\" id=\"histories\">" as StaticString)
@@ -134,25 +135,50 @@ struct ReportPage {
             """
     }
 
-    /// Returns the heading of a column of bars, or nothing if all bars would be full.
-    func meterHead(_ title: String, of parts: [UInt64]) -> ReportMarkup {
-        areCompared(parts) ? "<th scope=\"col\" class=\"meter\">\(title)</th>" : ""
+    /// Returns the headings of neighboring columns of one style, `n` for numbers.
+    func heads(_ titles: String..., style: String? = nil) -> ReportMarkup {
+        let style: ReportMarkup = style.map { " class=\"\($0)\"" } ?? ""
+        return "\(titles.map { "<th scope=\"col\"\(style)>\($0)</th>" as ReportMarkup })"
     }
 
-    /// Returns a bar for a value relative to the largest one. See ``meterHead(_:of:)``.
-    func meter(_ part: UInt64, of parts: [UInt64]) -> ReportMarkup {
-        areCompared(parts) ? meter(part, of: parts.max() ?? 0) : ""
+    /// Returns a table in a card. Bars in its last column show values relative to the largest one, unless all bars would
+    /// be full. A row without a value has none.
+    func card(
+        _ caption: String, head: ReportMarkup, rows: [(ReportMarkup, UInt64?)], bars title: String,
+        of values: [UInt64]
+    ) -> ReportMarkup {
+        let hasBars = Set(values).count > 1
+        let most = values.max() ?? 0
+        let last = hasBars ? heads(title, style: "meter") : ""
+        let rows = rows.map { cells, value -> ReportMarkup in
+            let bar: ReportMarkup = value.map { self.bar($0, of: most) } ?? ""
+            let cell: ReportMarkup = hasBars ? "<td class=\"meter\">\(bar)</td>" : ""
+            return "<tr>\(cells)\(cell)</tr>\n"
+        }
+        return "<div class=\"card\">\(table(caption, head: "\(head)\(last)", rows: rows))</div>"
     }
 
-    func areCompared(_ parts: [UInt64]) -> Bool { Set(parts).count > 1 }
-
-    private func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
+    private func bar(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
         // A thousandth of the whole stays visible.
         let width = part == 0 || whole == 0 ? 0 : max(4, Int((Double(part) / Double(whole) * 1_000).rounded()))
         return """
-            <td class="meter"><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
-            <rect width="1000" height="10"/><rect width="\(min(1_000, width))" height="10"/></svg></td>
+            <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
+            <rect width="1000" height="10"/><rect width="\(min(1_000, width))" height="10"/></svg>
             """
+    }
+
+    private func section(_ id: String, _ title: String, _ content: ReportMarkup) -> ReportMarkup {
+        """
+        <section id="\(id)">
+        <h2>\(title)</h2>
+        \(content)
+        </section>
+        """
+    }
+
+    /// Returns the name of a zone and its database.
+    func zone(_ ordinal: UInt64) -> ReportMarkup {
+        "\(content.names.shownZone(ordinal)) <small>\(content.names.shownDatabase(ofZone: ordinal))</small>"
     }
 
     /// Returns the name of a record, which the script turns into a link if its history is on the page.
