@@ -196,8 +196,6 @@ struct ReportHistories {
 extension ReportHistories {
     /// The histories on the page.
     var told: [History] { histories.filter { !$0.versions.isEmpty } }
-    /// The number of histories on the page that lack earlier versions.
-    var cutCount: Int { told.count { !$0.hasAll } }
 
     /// Writes the page's data: for each record its zone, the zone's name and database, its type, name, number of
     /// versions and the encoded versions (``ReportVersion``), oldest first.

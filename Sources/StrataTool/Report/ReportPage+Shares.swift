@@ -19,15 +19,13 @@ extension ReportPage {
             """
     }
 
-    /// The tile of the overview; nil if no share changed.
-    var sharesTile: (value: UInt64, note: String)? {
+    /// The note in the tile of the overview; nil if no share changed.
+    var sharesNote: ReportMarkup? {
         let shares = content.scan.shares
         if shares.told.isEmpty, shares.joinedCount == 0, shares.leftCount == 0 { return nil }
-        return (
-            shares.madeCount,
-            "\(ReportNumber.grouped(shares.endedCount)) ended; \(ReportNumber.grouped(shares.joinedCount)) joined, "
-                + "\(ReportNumber.grouped(shares.leftCount)) left"
-        )
+        return """
+            \(count: shares.endedCount) ended; \(count: shares.joinedCount) joined, \(count: shares.leftCount) left
+            """
     }
 
     private func row(_ share: ReportShares.Share) -> ReportMarkup {
