@@ -21,8 +21,7 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
         mutating func appendInterpolation(_ pieces: [ReportMarkup]) {
             for piece in pieces { text += piece.text }
         }
-        mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
-        mutating func appendInterpolation(_ number: UInt64) { text += "\(number)" }
+        mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
         /// Writes a number with its digits in groups: `48,210`.
         mutating func appendInterpolation(count: UInt64) { text += ReportNumber.grouped(count) }
         /// Writes a number of bytes: `1.25 MiB`.
@@ -30,6 +29,10 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
     }
 
     static func += (markup: inout ReportMarkup, more: ReportMarkup) { markup.text += more.text }
+
+    init(_ pieces: [ReportMarkup], separator: String = ", ") {
+        text = pieces.map(\.text).joined(separator: separator)
+    }
 
     /// Wraps the tool's own text, such as its style sheet; never text from a store.
     init(trusted text: String) { self.text = text }

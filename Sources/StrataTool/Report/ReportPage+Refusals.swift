@@ -86,9 +86,10 @@ extension ReportPage {
         let sent = fields.prefix(Self.mostFields).map { key, value -> ReportMarkup in
             "<code>\(key) = \(value.map { ReportExcerpt.text(ValueText.text(of: $0), atMost: 80) } ?? "none")</code>"
         }
-        if !sent.isEmpty { parts.append("sent \(joined(sent))\(fields.count > sent.count ? ", …" : "")") }
-        let notes: ReportMarkup = parts.isEmpty ? "" : "<br><span class=\"faint\">\(joined(parts, with: "; "))</span>"
-        return "\(item.act) \(name(of: item, refusal))\(notes)"
+        if !sent.isEmpty { parts.append("sent \(ReportMarkup(sent))\(fields.count > sent.count ? ", …" : "")") }
+        let list = ReportMarkup(parts, separator: "; ")
+        let notes: ReportMarkup = parts.isEmpty ? "" : "<br><span class=\"faint\">\(list)</span>"
+        return "\(item.list == .saves ? "save" : "delete") \(name(of: item, refusal))\(notes)"
     }
 
     private func name(of item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
@@ -99,14 +100,5 @@ extension ReportPage {
         guard let zone = target.zone else { return "<b>\(target.name)</b>" }
         let link = content.zone(of: target, in: refusal).map { record(target.name, zone: $0) }
         return "<b>\(link ?? "\(target.name)")</b> <small>in \(zone)</small>"
-    }
-
-    private func joined(_ pieces: [ReportMarkup], with separator: ReportMarkup = ", ") -> ReportMarkup {
-        var markup: ReportMarkup = ""
-        for (index, piece) in pieces.enumerated() {
-            if index > 0 { markup += separator }
-            markup += piece
-        }
-        return markup
     }
 }

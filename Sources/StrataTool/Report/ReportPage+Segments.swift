@@ -30,12 +30,10 @@ extension ReportPage {
     private var groups: [Group] {
         let segments = content.segments
         let size = (segments.count + Self.mostSegments - 1) / Self.mostSegments
-        if size <= 1 { return segments.indices.map { Group(segments: segments[$0...$0]) } }
         var groups: [Group] = []
         for index in segments.indices {
-            if var last = groups.last, last.segments.count < size, last.form == segments[index].form {
-                last.segments = segments[last.segments.startIndex...index]
-                groups[groups.count - 1] = last
+            if let last = groups.last, last.segments.count < size, last.form == segments[index].form {
+                groups[groups.count - 1].segments = segments[last.segments.startIndex...index]
             } else {
                 groups.append(Group(segments: segments[index...index]))
             }

@@ -7,12 +7,17 @@ struct ReportPage {
 
     init(_ content: ReportContent) { self.content = content }
 
+    /// The script, without which the page lacks only the search and the reading of the timeline, and the style. Both are
+    /// compiled into the program, and begin on a line of their own.
+    private static let script = "\n" + String(decoding: PackageResources.report_js, as: UTF8.self)
+    private static let style = "\n" + String(decoding: PackageResources.report_css, as: UTF8.self)
+
     /// Space for the markup around the data, and for a note.
     private static let frameBytes = 8 << 10
 
     /// Returns the space left for history data on a page of the given size.
     static func room(on maximumBytes: Int, beside pieces: ReportMarkup...) -> Int {
-        let fixed = pieces.reduce(ReportResources.script.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
+        let fixed = pieces.reduce(script.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
         return max(0, maximumBytes - fixed)
     }
 
@@ -28,7 +33,7 @@ struct ReportPage {
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
         <title>\(content.title) · Strata report</title>
-        <style>\(ReportMarkup(trusted: ReportResources.style))</style>
+        <style>\(ReportMarkup(trusted: Self.style))</style>
         </head>
         <body>
         <a class="skip" href="#overview">Skip to the content</a>
@@ -74,7 +79,7 @@ struct ReportPage {
         <p>Made by <code>strata report</code> \(Tool.version) from the store up to commit \
         \(count: content.end.offset). All times are in UTC. Encrypted values are not decrypted.</p>
         </footer>
-        <script>\(ReportMarkup(trusted: ReportResources.script))</script>
+        <script>\(ReportMarkup(trusted: Self.script))</script>
         </body>
         </html>
 
@@ -83,8 +88,8 @@ struct ReportPage {
 
     /// Forbids external resources, and any style or script but the page's own, whatever the page contains.
     private static let policy =
-        "default-src 'none'; style-src '\(source(ReportResources.style))'; "
-        + "script-src '\(source(ReportResources.script))'; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src '\(source(style))'; "
+        + "script-src '\(source(script))'; base-uri 'none'; form-action 'none'"
 
     /// Returns the hash with which a security policy allows an inline style or script.
     private static func source(_ text: String) -> String {

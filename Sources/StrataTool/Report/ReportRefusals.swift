@@ -43,20 +43,12 @@ struct ReportRefusals {
 struct ReportRefusal {
     /// An item that caused the refusal.
     struct Item {
-        let act: String
+        let list: RequestShape.List
         /// Nil if the request is not recorded.
         let target: Target?
         let code: UInt64
         /// The version in the store.
         let stored: Version?
-
-        fileprivate init(
-            _ list: RequestShape.List, _ index: Int, of request: Request?, code: UInt64, stored: Version?
-        ) {
-            act = list == .saves ? "save" : "delete"
-            target = request.flatMap { Target($0.item(list, index), of: $0) }
-            (self.code, self.stored) = (code, stored)
-        }
     }
 
     /// The record, zone or subscription of an item of a request.
@@ -72,8 +64,8 @@ struct ReportRefusal {
         /// The sent keys and values; nil removes a key.
         private(set) var fields: [(key: String, value: FieldValue?)] = []
 
-        fileprivate init?(_ item: RequestItem?, of request: Request) {
-            guard let item else { return nil }
+        fileprivate init?(_ list: RequestShape.List, _ index: Int, of request: Request?) {
+            guard let request, let item = request.item(list, index) else { return nil }
             let zone = item.zone.map { request.names.zone($0)?.name ?? "zone \($0)" }
             name = item.name ?? zone ?? ""
             guard case .modifyRecords(let body) = request.content else { return }
@@ -130,9 +122,9 @@ struct ReportRefusal {
             (code, message, bytesNotKept) = (event.code, event.message ?? "", event.kept.byteCount)
             let request = event.request.flatMap { try? Request(decoding: $0[...]) }
             items = event.culprits.map { culprit in
-                Item(
-                    culprit.list == .saves ? .saves : .deletes, Int(clamping: culprit.index), of: request,
-                    code: culprit.code, stored: culprit.version)
+                let list: RequestShape.List = culprit.list == .saves ? .saves : .deletes
+                let target = Target(list, Int(clamping: culprit.index), of: request)
+                return Item(list: list, target: target, code: culprit.code, stored: culprit.version)
             }
         }
     }
@@ -146,7 +138,7 @@ struct ReportRefusal {
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                item.list, index, of: shape.request, code: refusal.code.rawValue,
+                list: item.list, target: Target(item.list, index, of: shape.request), code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
         }
     }
