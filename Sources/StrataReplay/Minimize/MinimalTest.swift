@@ -55,9 +55,9 @@ struct MinimalTestWriter {
     /// The variables of the databases, zones and records declared so far.
     private var declared: [String: String] = [:]
     /// The saves that are made from each version.
-    private var holders: [Version: [(request: Int, save: Int)]] = [:]
+    private var holders: [Version: [SavePlace]] = [:]
     /// The variable of the record that was fetched for each save.
-    private var fetched: [SavePlace: String] = [:]
+    private(set) var fetched: [SavePlace: String] = [:]
     /// The participants that each share has, by their IDs, and by the variable of the share's ID.
     var participants: [String: [String: ShareChange.Participant.Subject]] = [:]
 
@@ -72,7 +72,7 @@ struct MinimalTestWriter {
         for (index, request) in history.requests.enumerated() {
             guard case .modifyRecords(let body) = request.request.content else { continue }
             for (place, save) in body.saves.enumerated() {
-                if let base = save.base { holders[base, default: []].append((index, place)) }
+                if let base = save.base { holders[base, default: []].append(SavePlace(request: index, save: place)) }
             }
         }
     }
@@ -179,9 +179,6 @@ struct MinimalTestWriter {
         call("\(attempt) \(database).modifyRecords", arguments)
     }
 
-    /// Returns the variable of the record that was fetched for a save; nil if none was.
-    func fetchedVariable(_ place: SavePlace) -> String? { fetched[place] }
-
     /// Writes the record of a save, and returns its variable.
     ///
     /// - Parameter shared: the records of the shares that the request saves.
@@ -236,12 +233,12 @@ struct MinimalTestWriter {
         guard let offset = request.newOffset else { return }
         let made = holders.keys.filter { $0.offset == offset }.sorted()
         for version in made {
-            for (index, place) in holders[version] ?? [] {
-                let later = history.requests[index]
+            for place in holders[version] ?? [] {
+                let later = history.requests[place.request]
                 guard case .modifyRecords(let body) = later.request.content,
                     let database = database(later.request.database, of: later.actor)
                 else { continue }
-                let save = body.saves[place]
+                let save = body.saves[place.save]
                 let id = record(save.record.name, in: later.request.names.zone(save.record.zone))
                 let variable = names.variable(save.record.name, "\(later.offset)")
                 if save.sharing != nil {
@@ -254,7 +251,7 @@ struct MinimalTestWriter {
                 } else {
                     call("let \(variable) = try await \(database).record", ["for: \(id)"])
                 }
-                fetched[SavePlace(request: index, save: place)] = variable
+                fetched[place] = variable
             }
         }
     }

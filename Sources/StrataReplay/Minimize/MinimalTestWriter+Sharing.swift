@@ -17,7 +17,7 @@ extension MinimalTestWriter {
         let names = request.request.names
         let id = record(save.record.name, in: names.zone(save.record.zone))
         let variable: String
-        if let held = fetchedVariable(place) {
+        if let held = fetched[place] {
             variable = held
         } else {
             variable = self.names.variable(save.record.name, "\(request.offset)")

@@ -95,8 +95,8 @@ final class MinimizationRun {
         if let base, try matcher.witness(in: base.snapshot().trees) != nil {
             return try history(of: [], MinimizationVersions(floor: store.log.floor.offset), isComplete: true)
         }
-        for attempt in [aboutRecord, touchingRequests, ofAll] {
-            guard let (source, zoneOffsets) = try attempt(witness), !isStopped() else { continue }
+        for takesWhole in [false, true, nil] {
+            guard let (source, zoneOffsets) = try field(about: witness, takesWhole), !isStopped() else { continue }
             report(source.offsets.count)
             guard let offsets = try shortEnd(of: source, zoneOffsets) else { continue }
             return try reduce(offsets, source)
@@ -121,37 +121,30 @@ final class MinimizationRun {
         while !isStopped() {
             let first = max(0, source.offsets.count - count)
             let offsets = source.offsets[..<first].filter { zoneOffsets.contains($0) } + source.offsets[first...]
-            if try holds(offsets, source) { return offsets }
+            if try holds(offsets, source, { try source.request(at: $0) }) { return offsets }
             if first == 0 { return nil }
             count *= 2
         }
         return nil
     }
 
-    private func aboutRecord(_ record: RecordKey) throws -> Field? {
-        try source(DependencyClosure(of: record, in: store, takesWhole: false), isPartial: true)
-    }
-
-    private func touchingRequests(_ record: RecordKey) throws -> Field? {
-        try source(DependencyClosure(of: record, in: store, takesWhole: true), isPartial: false)
-    }
-
-    private func source(_ closure: DependencyClosure, isPartial: Bool) throws -> Field? {
+    /// - Parameter takesWhole: false for only what the commits did to the record and what it refers to, true for all
+    ///   that these commits did, and nil for the whole log.
+    private func field(about record: RecordKey, _ takesWhole: Bool?) throws -> Field? {
+        guard let takesWhole else { return (try source(store.log.floor.offset + 1..<store.offset + 1), []) }
+        let closure = try DependencyClosure(of: record, in: store, takesWhole: takesWhole)
         if closure.isCut { return nil }
         let end = store.offset
-        let source = try MinimizationSource(
-            store, closure.offsets.filter { $0 <= end }.sorted(), about: isPartial ? closure.records : nil,
-            isStopped: isStopped
-        ) { report(requestCount, readThrough: $0) }
-        return (source, closure.zoneOffsets)
+        let offsets = closure.offsets.filter { $0 <= end }.sorted()
+        return (try source(offsets, about: takesWhole ? nil : closure.records), closure.zoneOffsets)
     }
 
-    private func ofAll(_: RecordKey) throws -> Field? {
-        let (floor, end) = (store.log.floor.offset, store.offset)
-        let source = try MinimizationSource(store, floor + 1..<end + 1, isStopped: isStopped) {
+    private func source(
+        _ offsets: some Sequence<UInt64>, about records: Set<RecordName>? = nil
+    ) throws -> MinimizationSource {
+        try MinimizationSource(store, offsets, about: records, isStopped: isStopped) {
             report(requestCount, readThrough: $0)
         }
-        return (source, [])
     }
 
     private func report(_ count: Int, readThrough: UInt64? = nil) {
@@ -163,7 +156,7 @@ final class MinimizationRun {
 
     private func reduce(_ all: [UInt64], _ source: MinimizationSource) throws -> MinimalHistory {
         let offsets = try DeltaDebugging.minimal(all, isStopped: isStopped) { offsets in
-            let holds = try holds(offsets, source)
+            let holds = try holds(offsets, source) { try source.request(at: $0) }
             if holds { report(offsets.count) }
             return holds
         }
@@ -173,7 +166,7 @@ final class MinimizationRun {
             let before = requests.map(\.asked.request)
             requests = try reduceParts(of: requests, source) { $0.itemParts }
             if search.reducesKeys { requests = try reduceParts(of: requests, source) { $0.fieldParts } }
-            requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) }
+            requests = try DeltaDebugging.minimal(requests, isStopped: isStopped) { try holds($0, source) { $0 } }
             report(requests.count)
             if requests.map(\.asked.request) == before { break }
         }
@@ -192,38 +185,24 @@ final class MinimizationRun {
         }
         let units = all.enumerated().flatMap { index, parts in parts.map { (request: index, part: $0) } }
         return keeping(
-            try DeltaDebugging.minimal(units, isStopped: isStopped) { try holds(keeping($0), source) })
+            try DeltaDebugging.minimal(units, isStopped: isStopped) { try holds(keeping($0), source) { $0 } })
     }
 
     // MARK: Trials
 
-    private func holds(_ requests: [MinimizationRequest], _ source: MinimizationSource) throws -> Bool {
-        try holds(source) { trial in
-            for request in requests { try trial.replay(request) }
-            return true
-        }
-    }
-
-    private func holds(_ offsets: [UInt64], _ source: MinimizationSource) throws -> Bool {
-        try holds(source) { trial in
-            for (index, offset) in offsets.enumerated() {
-                if index % 4_096 == 4_095 {
-                    report(requestCount)
-                    if isStopped() { return false }
-                }
-                if let request = try source.request(at: offset) { try trial.replay(request) }
-            }
-            return true
-        }
-    }
-
-    /// - Parameter body: judges the requests; returns false if it was stopped.
-    private func holds(
-        _ source: MinimizationSource, _ body: (TrialRerun) throws -> Bool
+    /// Returns true if requests lead to a match; false if the search was stopped.
+    private func holds<Item>(
+        _ items: [Item], _ source: MinimizationSource, _ request: (Item) throws -> MinimizationRequest?
     ) throws -> Bool {
         trialCount += 1
         let trial = try makeTrial(source.versions)
-        guard try body(trial) else { return false }
+        for (index, item) in items.enumerated() {
+            if index % 4_096 == 4_095 {
+                report(requestCount)
+                if isStopped() { return false }
+            }
+            if let request = try request(item) { try trial.replay(request) }
+        }
         return try matcher.holds(for: witness, in: trial.timeline)
             || matcher.holds(for: trial.records, in: trial.timeline)
     }

@@ -54,8 +54,7 @@ final class MinimizationMatcher {
 
     /// Returns true if one of these records matches the predicate in another timeline.
     func holds(for records: Set<RecordName>, in timeline: AlternateTimeline) throws -> Bool {
-        for record in records where try holds(for: record, in: timeline) { return true }
-        return false
+        try records.contains { try holds(for: $0, in: timeline) }
     }
 
     private func holds(for record: RecordName, in timeline: AlternateTimeline) throws -> Bool {
@@ -78,32 +77,29 @@ private struct TimelineNames {
     let new: Fork
 
     private func oldOrdinal(_ namespace: Namespace, _ ordinal: UInt64) throws -> UInt64? {
-        guard ordinal != 0, let name = try new.name(namespace, ordinal) else { return nil }
-        return switch name {
-        case .user, .recordType, .field: try old.ordinal(of: name)
-        case .device: nil
+        try Self.ordinal(namespace, ordinal, from: new, to: old)
+    }
+
+    func newZone(_ zone: UInt64) throws -> UInt64? { try Self.ordinal(.zone, zone, from: old, to: new) }
+
+    /// Returns the ordinal of a name in another timeline; nil if that does not have the name. 0 stands for no name.
+    private static func ordinal(
+        _ namespace: Namespace, _ ordinal: UInt64, from: Fork, to: Fork
+    ) throws -> UInt64? {
+        if ordinal == 0 { return 0 }
+        guard let name = try from.name(namespace, ordinal) else { return nil }
+        switch name {
+        case .user, .recordType, .field: return try to.ordinal(of: name)
+        case .device: return nil
         case .database(let scope, let owner):
-            try old.ordinal(of: .database(scope, owner: try oldOrdinal(.user, owner) ?? 0))
+            guard let owner = try Self.ordinal(.user, owner, from: from, to: to) else { return nil }
+            return try to.ordinal(of: .database(scope, owner: owner))
         case .zone(let database, let owner, let text):
-            try old.ordinal(
-                of: .zone(
-                    database: try oldOrdinal(.database, database) ?? 0, owner: try oldOrdinal(.user, owner) ?? 0, text))
+            guard let database = try Self.ordinal(.database, database, from: from, to: to),
+                let owner = try Self.ordinal(.user, owner, from: from, to: to)
+            else { return nil }
+            return try to.ordinal(of: .zone(database: database, owner: owner, text))
         }
-    }
-
-    func newZone(_ zone: UInt64) throws -> UInt64? {
-        guard case .zone(let database, let owner, let text)? = try old.name(.zone, zone),
-            case .database(let scope, let user)? = try old.name(.database, database)
-        else { return nil }
-        guard let newUser = try newOrdinal(ofUser: user), let newOwner = try newOrdinal(ofUser: owner),
-            let newDatabase = try new.ordinal(of: .database(scope, owner: newUser))
-        else { return nil }
-        return try new.ordinal(of: .zone(database: newDatabase, owner: newOwner, text))
-    }
-
-    private func newOrdinal(ofUser ordinal: UInt64) throws -> UInt64? {
-        guard ordinal != 0, let name = try old.name(.user, ordinal) else { return 0 }
-        return try new.ordinal(of: name)
     }
 
     /// Returns a record's state in the old ordinals; nil if the old timeline does not have its type.

@@ -15,12 +15,7 @@ struct ReportContent {
     let refusals: [ReportRefusal]
     /// The damage that keeps a part from being reported.
     let damage: StrataError?
-    private let zonePlaces: [ZonePlace: UInt64]
-
-    private struct ZonePlace: Hashable {
-        let name: ExactName
-        let database: DatabaseID
-    }
+    private let zones: [DatabaseID: [ExactName: UInt64]]
 
     init(_ request: ReportRequest) throws {
         self.request = request
@@ -40,12 +35,12 @@ struct ReportContent {
         let reader = scan.store.reader
         refusals = scan.refusals.told.compactMap { ReportRefusal($0, in: reader) }
         let names = scan.statistics.names
-        var places: [ZonePlace: UInt64] = [:]
+        var zones: [DatabaseID: [ExactName: UInt64]] = [:]
         for (ordinal, name) in names.zones {
             guard let database = names.databaseID(ofZone: ordinal) else { continue }
-            places[ZonePlace(name: ExactName(text: name), database: database)] = ordinal
+            zones[database, default: [:]][ExactName(text: name)] = ordinal
         }
-        zonePlaces = places
+        self.zones = zones
     }
 
     var names: KnownNames { scan.statistics.names }
@@ -53,8 +48,7 @@ struct ReportContent {
     /// Returns the ordinal of the zone of an item in a refused request; nil if it has none.
     func zone(of target: ReportRefusal.Target, in refusal: ReportRefusal) -> UInt64? {
         guard let zone = target.zone, let database = target.database else { return nil }
-        let owned = database.named(for: names.user(refusal.header.user) ?? "")
-        return zonePlaces[ZonePlace(name: ExactName(text: zone), database: owned)]
+        return zones[database.named(for: names.user(refusal.header.user) ?? "")]?[ExactName(text: zone)]
     }
 
     // MARK: Histories
@@ -77,14 +71,20 @@ struct ReportContent {
             ? "about " + ReportNumber.grouped(numbers.records.created) : "more than " + ReportNumber.grouped(least)
     }
 
-    /// Returns a note on the histories that were omitted; nil if none were.
-    func note(of histories: ReportHistories) -> String? { histories.note(of: recordCount(besides: histories)) }
-
-    /// Says how many of the records the page has, for a search that finds none; nil if it has all.
+    /// Returns how many of the records have their history on the page; nil if all have.
     func extent(of histories: ReportHistories) -> String? {
-        recordCount(besides: histories).map { count in
-            "It has \(ReportNumber.grouped(UInt64(histories.told.count))) of \(count) records."
-        }
+        recordCount(besides: histories).map { "\(ReportNumber.grouped(UInt64(histories.told.count))) of \($0) records" }
+    }
+
+    /// Returns a note on the histories that were omitted; nil if none were.
+    func note(of histories: ReportHistories) -> String? {
+        var parts: [String] = []
+        if let extent = extent(of: histories) { parts.append("\(extent) have their history on the page") }
+        let cut = UInt64(histories.told.count { !$0.hasAll })
+        if cut > 0 { parts.append("only the last versions of \(ReportNumber.counted(cut, "record")) are included") }
+        if parts.isEmpty { return nil }
+        return parts.joined(separator: "; ")
+            + ". Use --records and --size for more of them, and --record, --zone, --since and --until for others."
     }
 
     func histories(maximumBytes: Int) throws -> ReportHistories {

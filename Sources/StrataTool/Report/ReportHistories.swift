@@ -29,7 +29,6 @@ struct ReportHistories {
     }
 
     private(set) var histories: [History]
-    private(set) var damage: StrataError?
     private let places: [RecordKey: Int]
     private let names: KnownNames
     private let past: ChangeTimeline
@@ -89,7 +88,6 @@ struct ReportHistories {
             let found = events(of: commit)
             if !found.isEmpty { visit(&self, commit, found) }
         }
-        damage = damage ?? source.store.damage
     }
 
     private mutating func events(of commit: Commit) -> [Found] {
@@ -121,48 +119,37 @@ struct ReportHistories {
                 && !histories[place].isDropped
         }
         guard !wanted.isEmpty, let envelope = try? Envelope(decoding: commit.payload) else { return }
+        let header = envelope.header
         for (index, place, goneType) in wanted {
             if let goneType {
+                if histories[place].head.bytes.isEmpty { name(place, goneType) }
                 let version = Version(offset: commit.offset, eventIndex: UInt32(index))
-                addDeletionOfZone(version, goneType, of: place, commit, envelope.header)
-                continue
+                let origin = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
+                hold(.init(TimelineStep(.zoneDeleted, version, type: goneType), of: origin, by: header), of: place)
+            } else if let event = try? TimelineEvent(
+                envelope.events[index], at: index, in: (commit.offset, commit.time), by: header)
+            {
+                add(event, of: place, header)
             }
-            let event = try? TimelineEvent(
-                envelope.events[index], at: index, in: (commit.offset, commit.time), by: envelope.header)
-            if let event { add(event, of: place, envelope.header) }
         }
-    }
-
-    private mutating func addDeletionOfZone(
-        _ version: Version, _ type: UInt64, of place: Int, _ commit: Commit, _ header: EnvelopeHeader
-    ) {
-        if histories[place].head.bytes.isEmpty { name(place, type) }
-        let origin = EventPlace(version: version, time: commit.time, user: header.user, device: header.device)
-        let entry = RecordTimeline.Entry(TimelineStep(.zoneDeleted, version, type: type), of: origin, by: header)
-        hold(ReportVersion(entry, names).json, of: place)
     }
 
     private mutating func add(_ event: TimelineEvent, of place: Int, _ header: EnvelopeHeader) {
         if histories[place].head.bytes.isEmpty || histories[place].type != event.type { name(place, event.type) }
         if histories[place].passedCount == 1, let base = (try? past.base(of: event.record, before: event)) ?? nil {
-            hold(ReportVersion(.init(base.step, of: base.header), names).json, of: place)
+            hold(.init(base.step, of: base.header), of: place)
         }
-        let entry = RecordTimeline.Entry(past.step(of: event), of: event.place, by: header)
-        hold(ReportVersion(entry, names).json, of: place)
+        hold(.init(past.step(of: event), of: event.place, by: header), of: place)
     }
 
     /// Encodes the zone, its name and database, the type and the name.
     private mutating func name(_ place: Int, _ type: UInt64) {
         let record = histories[place].record
-        var head = ReportJSON()
-        head.append(record.zone)
-        for text in [
+        let texts = [
             names.shownZone(record.zone), names.shownDatabase(ofZone: record.zone), names.shownType(type),
             Printable.escaped(record.name),
-        ] {
-            head.append(raw: ",")
-            head.append(text)
-        }
+        ]
+        let head = ReportJSON.list([.number(record.zone)] + texts.map(ReportJSON.text))
         take(head.bytes.count - histories[place].head.bytes.count, of: place)
         if histories[place].head.bytes.isEmpty { take(Self.recordBytes, of: place) }
         (histories[place].type, histories[place].head) = (type, head)
@@ -174,7 +161,8 @@ struct ReportHistories {
     private static let joinBytes = 1
     private static let recordBytes = 32
 
-    private mutating func hold(_ version: ReportJSON, of place: Int) {
+    private mutating func hold(_ entry: RecordTimeline.Entry, of place: Int) {
+        let version = ReportVersion(entry, names).json
         histories[place].versions.append(version)
         take(version.bytes.count + Self.joinBytes, of: place)
         while byteCount > maximumBytes, makeRoom() {}
@@ -192,7 +180,9 @@ struct ReportHistories {
         let long = histories.indices.filter { histories[$0].versions.count > Self.leastVersions }
         if let largest = long.max(by: { histories[$0].byteCount < histories[$1].byteCount }) {
             let kept = max(Self.leastVersions, histories[largest].versions.count / 2)
-            drop(histories[largest].versions.count - kept, of: largest)
+            let dropped = histories[largest].versions.dropLast(kept)
+            take(-dropped.reduce(0) { $0 + $1.bytes.count + Self.joinBytes }, of: largest)
+            histories[largest].versions = Array(histories[largest].versions.suffix(kept))
             return true
         }
         guard let last = histories.lastIndex(where: { !$0.versions.isEmpty }) else { return false }
@@ -201,41 +191,22 @@ struct ReportHistories {
         take(-histories[last].byteCount, of: last)
         return true
     }
-
-    private mutating func drop(_ count: Int, of place: Int) {
-        let dropped = histories[place].versions.prefix(count).reduce(0) { $0 + $1.bytes.count + Self.joinBytes }
-        histories[place].versions.removeFirst(count)
-        take(-dropped, of: place)
-    }
 }
 
 extension ReportHistories {
     /// The histories on the page.
     var told: [History] { histories.filter { !$0.versions.isEmpty } }
-    /// The number of histories on the page that lack earlier versions.
-    var cutCount: Int { told.count { !$0.hasAll } }
 
     /// Writes the page's data: for each record its zone, the zone's name and database, its type, name, number of
     /// versions and the encoded versions (``ReportVersion``), oldest first.
     func write(to output: Output) {
         output.write("[" as StaticString)
         for (index, history) in told.enumerated() {
-            output.write((index == 0 ? "[" : ",[") as StaticString)
-            output.write(history.head)
-            output.write("," as StaticString)
-            output.write(decimal: UInt64(history.versionCount))
-            for (index, version) in history.versions.enumerated() {
-                output.write((index == 0 ? ",[" : ",") as StaticString)
-                output.write(version)
-            }
-            output.write("]]\n" as StaticString)
+            if index > 0 { output.write(UInt8(ascii: ",")) }
+            let row: ReportJSON = .array([history.head, .number(history.versionCount), .array(history.versions)])
+            row.bytes.withUnsafeBytes { output.write($0) }
+            output.write(UInt8(ascii: "\n"))
         }
         output.write("]" as StaticString)
-    }
-}
-
-extension Output {
-    fileprivate func write(_ json: ReportJSON) {
-        json.bytes.withUnsafeBytes { write($0) }
     }
 }

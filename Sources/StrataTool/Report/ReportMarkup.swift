@@ -21,13 +21,18 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
         mutating func appendInterpolation(_ pieces: [ReportMarkup]) {
             for piece in pieces { text += piece.text }
         }
-        mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
-        mutating func appendInterpolation(_ number: UInt64) { text += "\(number)" }
+        mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
         /// Writes a number with its digits in groups: `48,210`.
         mutating func appendInterpolation(count: UInt64) { text += ReportNumber.grouped(count) }
+        /// Writes a number of bytes: `1.25 MiB`.
+        mutating func appendInterpolation(bytes: UInt64) { text += ReportNumber.bytes(bytes) }
     }
 
     static func += (markup: inout ReportMarkup, more: ReportMarkup) { markup.text += more.text }
+
+    init(_ pieces: [ReportMarkup], separator: String = ", ") {
+        text = pieces.map(\.text).joined(separator: separator)
+    }
 
     /// Wraps the tool's own text, such as its style sheet; never text from a store.
     init(trusted text: String) { self.text = text }
@@ -53,13 +58,8 @@ struct ReportMarkup: ExpressibleByStringInterpolation, Sendable {
 /// Formats numbers for the page.
 enum ReportNumber {
     static func grouped(_ number: UInt64) -> String {
-        var digits = "\(number)"[...]
-        var groups: [Substring] = []
-        while digits.count > 3 {
-            groups.append(digits.suffix(3))
-            digits = digits.dropLast(3)
-        }
-        return ([digits] + groups.reversed()).joined(separator: ",")
+        guard number >= 1_000 else { return "\(number)" }
+        return grouped(number / 1_000) + "," + "\(number % 1_000)".leftPadded(to: 3, with: "0")
     }
 
     /// `1.25 MiB`; below one KiB the number of bytes.
@@ -71,10 +71,9 @@ enum ReportNumber {
             divisor *= 1_024
             unit += 1
         }
-        if unit == 0 { return count == 1 ? "1 byte" : "\(count) bytes" }
+        if unit == 0 { return count.counted("byte") }
         let hundredths = UInt64((Double(count) * 100 / Double(divisor)).rounded())
-        let digits = "\(hundredths % 100)"
-        return "\(hundredths / 100)." + (digits.count == 1 ? "0" : "") + digits + " " + units[unit]
+        return "\(hundredths / 100)." + "\(hundredths % 100)".leftPadded(to: 2, with: "0") + " " + units[unit]
     }
 
     static func counted(_ count: UInt64, _ one: String, _ many: String? = nil) -> String {

@@ -1,20 +1,18 @@
 extension ReportPage {
-    func historyFront(_ histories: ReportHistories) -> ReportMarkup {
+    func browser(of histories: ReportHistories) -> ReportMarkup {
         let note = content.note(of: histories)
-        let front: ReportMarkup = "<section id=\"records\"><h2>Record histories</h2>"
-        guard !histories.told.isEmpty else {
-            return "\(front)<p>\(note ?? "No record has changed.")</p></section>\n"
-        }
+        if histories.told.isEmpty { return "<p>\(note ?? "No record has changed.")</p>" }
         let missing: ReportMarkup = note.map { "<p class=\"card notice\" id=\"missing\">\($0)</p>" } ?? ""
+        // For a search that finds nothing.
+        let extent = content.extent(of: histories).map { "It has \($0)." } ?? ""
         return """
-            \(front)
             <p>Search by names of records, types, zones and users, and by values.\
             <span class="noprint"> <kbd>/</kbd> begins a search, <kbd>↑</kbd> and <kbd>↓</kbd> choose a record, \
             <kbd>Enter</kbd> shows its history.</span></p>
             \(missing)
             <noscript><p class="card notice">Search needs JavaScript; \
             <code>strata history STORE RECORD</code> prints the history of a record.</p></noscript>
-            <div class="browser" id="browser" data-extent="\(content.extent(of: histories) ?? "")" hidden>
+            <div class="browser" id="browser" data-extent="\(extent)" hidden>
             <div class="finder">
             <label for="search">Search histories</label>
             <input id="search" type="search" role="combobox" aria-expanded="true" aria-controls="results" \
@@ -27,27 +25,6 @@ extension ReportPage {
             <article class="card history unchosen" id="history" tabindex="-1" aria-label="History of a record">\
             <p class="faint">Choose a record to see what each of its versions changed.</p></article>
             </div>
-            </section>
-
             """
-    }
-}
-
-extension ReportHistories {
-    /// Returns a note on the histories that were omitted; nil if none were.
-    ///
-    /// - Parameter recordCount: the number of all records, in words; nil if all are on the page.
-    func note(of recordCount: String?) -> String? {
-        var parts: [String] = []
-        if let recordCount {
-            parts.append(
-                "\(ReportNumber.grouped(UInt64(told.count))) of \(recordCount) records have their history on the page")
-        }
-        if cutCount > 0 {
-            parts.append("only the last versions of \(ReportNumber.counted(UInt64(cutCount), "record")) are included")
-        }
-        guard !parts.isEmpty else { return nil }
-        return parts.joined(separator: "; ")
-            + ". Use --records and --size for more of them, and --record, --zone, --since and --until for others."
     }
 }

@@ -17,14 +17,14 @@ extension ReportPage {
                 </section>
                 """
         }
-        let points = leftOut
-        if points.isEmpty { return markup }
-        markup += """
-            <section class="card notice" id="left-out">
-            <h2>What this page leaves out</h2>
-            <ul>\(points.map { "<li>\($0)</li>" as ReportMarkup })</ul>
-            </section>
-            """
+        if !leftOut.isEmpty {
+            markup += """
+                <section class="card notice" id="left-out">
+                <h2>What this page leaves out</h2>
+                <ul>\(leftOut.map { "<li>\($0)</li>" as ReportMarkup })</ul>
+                </section>
+                """
+        }
         return markup
     }
 
@@ -65,41 +65,38 @@ extension ReportPage {
     // MARK: Tiles
 
     var overview: ReportMarkup {
-        let numbers = content.scan.statistics
-        let records = numbers.records
+        let (numbers, stored) = (content.scan.statistics, content.scan.stored)
+        let (commits, records) = (numbers.commits, numbers.records)
+        var offsets: ReportMarkup = "none in this range"
+        if let first = commits.firstOffset, let last = commits.lastOffset {
+            offsets = "\(count: first) to \(count: last)"
+        }
         var tiles = [
-            tile("Commits", ReportNumber.grouped(numbers.commits.count), offsetsText),
+            tile("Commits", "\(count: commits.count)", offsets),
+            tile("Events", "\(count: commits.events.count)", "\(bytes: commits.events.byteCount) of bodies"),
             tile(
-                "Events", ReportNumber.grouped(numbers.commits.events.count),
-                "\(ReportNumber.bytes(numbers.commits.events.byteCount)) of bodies"),
+                "Saves", "\(count: records.saves)",
+                "\(count: records.created) created, \(count: records.updated) updated, \(count: records.touched) touched"
+            ),
             tile(
-                "Saves", ReportNumber.grouped(records.saves),
-                "\(ReportNumber.grouped(records.created)) created, \(ReportNumber.grouped(records.updated)) updated, "
-                    + "\(ReportNumber.grouped(records.touched)) touched"),
-            tile(
-                "Deletions", ReportNumber.grouped(records.deleted),
-                "\(ReportNumber.grouped(records.cascaded)) with another record; "
-                    + "\(ReportNumber.grouped(records.erased)) erased"),
+                "Deletions", "\(count: records.deleted)",
+                "\(count: records.cascaded) with another record; \(count: records.erased) erased"),
         ]
         if numbers.zone == nil {
             let requests = numbers.refused.requests.values.reduce(0, +)
-            tiles += [
-                tile(
-                    "Refused", ReportNumber.grouped(requests),
-                    ReportNumber.counted(numbers.refused.conflicts, "conflict")),
-                tile("Users", ReportNumber.grouped(UInt64(userCount)), zonesText),
-            ]
+            let conflicts = ReportNumber.counted(numbers.refused.conflicts, "conflict")
+            let users = UInt64(numbers.users.tallies.keys.count { $0 != 0 })
+            let zones = ReportNumber.counted(UInt64(numbers.zones.tallies.count), "zone")
+            tiles.append(tile("Refused", "\(count: requests)", "\(conflicts)"))
+            tiles.append(tile("Users", "\(count: users)", "in \(zones)"))
         }
-        if let (value, note) = sharesTile { tiles.append(tile("Shares made", ReportNumber.grouped(value), note)) }
+        if let note = sharesNote { tiles.append(tile("Shares made", "\(count: content.scan.shares.madeCount)", note)) }
         if content.report.tellsStoredBytes {
-            let stored = content.scan.stored
-            tiles.append(
-                tile(
-                    "Size", ReportNumber.bytes(stored.storedBytes),
-                    "for \(ReportNumber.bytes(stored.payloadBytes)) of payloads: "
-                        + SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)))
+            let saved = SavedSpace.text(of: stored.payloadBytes, in: stored.storedBytes)
+            let note: ReportMarkup = "for \(bytes: stored.payloadBytes) of payloads: \(saved)"
+            tiles.append(tile("Size", "\(bytes: stored.storedBytes)", note))
         } else {
-            tiles.append(tile("Payloads", ReportNumber.bytes(numbers.commits.byteCount), "before compression"))
+            tiles.append(tile("Payloads", "\(bytes: commits.byteCount)", "before compression"))
         }
         return """
             <section id="overview" tabindex="-1">
@@ -109,21 +106,7 @@ extension ReportPage {
             """
     }
 
-    private func tile(_ name: String, _ value: String, _ note: String) -> ReportMarkup {
+    private func tile(_ name: String, _ value: ReportMarkup, _ note: ReportMarkup) -> ReportMarkup {
         "<div class=\"card\"><dt>\(name)</dt><dd>\(value)<small>\(note)</small></dd></div>\n"
-    }
-
-    private var offsetsText: String {
-        let numbers = content.scan.statistics
-        guard let first = numbers.commits.firstOffset, let last = numbers.commits.lastOffset else {
-            return "none in this range"
-        }
-        return "\(ReportNumber.grouped(first)) to \(ReportNumber.grouped(last))"
-    }
-
-    private var userCount: Int { content.scan.statistics.users.tallies.keys.count { $0 != 0 } }
-
-    private var zonesText: String {
-        "in \(ReportNumber.counted(UInt64(content.scan.statistics.zones.tallies.count), "zone"))"
     }
 }

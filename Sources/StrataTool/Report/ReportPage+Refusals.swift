@@ -4,14 +4,11 @@ extension ReportPage {
     private static let mostItems = 8
     private static let mostFields = 6
 
-    var refusalsSection: ReportMarkup {
+    var refusals: ReportMarkup {
         let refused = content.scan.statistics.refused
-        let front: ReportMarkup = "<section id=\"refusals\"><h2>Refusals and conflicts</h2>"
-        if content.scan.statistics.zone != nil {
-            return "\(front)<p>They are not counted for a single zone.</p></section>"
-        }
-        guard !refused.requests.isEmpty || !refused.items.isEmpty else {
-            return "\(front)<p>Nothing was refused, or this store does not keep refusals.</p></section>"
+        if content.scan.statistics.zone != nil { return "<p>They are not counted for a single zone.</p>" }
+        if refused.requests.isEmpty, refused.items.isEmpty {
+            return "<p>Nothing was refused, or this store does not keep refusals.</p>"
         }
         let older = content.scan.refusals.olderCount
         let limit =
@@ -21,7 +18,6 @@ extension ReportPage {
                 + "\(ReportNumber.grouped(UInt64(older))) before them are only counted."
         let requests = refused.requests.values.reduce(0, +)
         return """
-            \(front)
             <p>\(ReportNumber.counted(requests, "request was", "requests were")) refused; \
             \(ReportNumber.counted(refused.conflicts, "item", "items")) would have overwritten changes \
             that the client had not seen, which is a conflict. \(limit)</p>
@@ -30,32 +26,22 @@ extension ReportPage {
             \(card("Items that caused a refusal or were left out", refused.items))
             </div>
             <div class="card refused">\(told)</div>
-            </section>
             """
     }
 
     private func card(_ title: String, _ counts: [UInt64: UInt64]) -> ReportMarkup {
         if counts.isEmpty { return "" }
         let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
-        let times = sorted.map(\.value)
-        let rows = sorted.map { code, count -> ReportMarkup in
-            """
-            <tr><th scope="row">\("\(Refusal.Code(rawValue: code))") <small>code \(code)</small></th>\
-            <td class="n">\(count: count)</td>\(meter(count, of: times))</tr>
-
-            """
+        let rows = sorted.map { code, count -> (ReportMarkup, UInt64?) in
+            let name: ReportMarkup = "\("\(Refusal.Code(rawValue: code))") <small>code \(code)</small>"
+            return ("<th scope=\"row\">\(name)</th><td class=\"n\">\(count: count)</td>", count)
         }
-        let head: ReportMarkup = """
-            <th scope="col">Error</th><th scope="col" class="n">Times</th>\(meterHead("Compared", of: times))
-            """
-        return "<div class=\"card\">\(table(title, head: head, rows: rows))</div>"
+        return card(
+            title, head: "\(heads("Error"))\(heads("Times", style: "n"))", rows: rows, bars: "Compared",
+            of: sorted.map(\.value))
     }
 
     private var told: ReportMarkup {
-        let head: ReportMarkup = """
-            <th scope="col" class="n">Commit</th><th scope="col">When and who</th><th scope="col">Error</th>\
-            <th scope="col">Request</th>
-            """
         var known: Set<UInt64> = []
         let rows = content.refusals.map { refusal -> ReportMarkup in
             let offset = refusal.version.offset
@@ -74,6 +60,7 @@ extension ReportPage {
 
                 """
         }
+        let head: ReportMarkup = "\(heads("Commit", style: "n"))\(heads("When and who", "Error", "Request"))"
         return table("Refused requests and items, the last one first", head: head, rows: rows)
     }
 
@@ -99,9 +86,10 @@ extension ReportPage {
         let sent = fields.prefix(Self.mostFields).map { key, value -> ReportMarkup in
             "<code>\(key) = \(value.map { ReportExcerpt.text(ValueText.text(of: $0), atMost: 80) } ?? "none")</code>"
         }
-        if !sent.isEmpty { parts.append("sent \(joined(sent))\(fields.count > sent.count ? ", …" : "")") }
-        let notes: ReportMarkup = parts.isEmpty ? "" : "<br><span class=\"faint\">\(joined(parts, with: "; "))</span>"
-        return "\(item.act) \(name(of: item, refusal))\(notes)"
+        if !sent.isEmpty { parts.append("sent \(ReportMarkup(sent))\(fields.count > sent.count ? ", …" : "")") }
+        let list = ReportMarkup(parts, separator: "; ")
+        let notes: ReportMarkup = parts.isEmpty ? "" : "<br><span class=\"faint\">\(list)</span>"
+        return "\(item.list == .saves ? "save" : "delete") \(name(of: item, refusal))\(notes)"
     }
 
     private func name(of item: ReportRefusal.Item, _ refusal: ReportRefusal) -> ReportMarkup {
@@ -110,21 +98,7 @@ extension ReportPage {
             return bytes > 0 ? "<i>request of \(bytes) bytes not kept</i>" : "<i>request not recorded</i>"
         }
         guard let zone = target.zone else { return "<b>\(target.name)</b>" }
-        let record: ReportMarkup
-        if let ordinal = content.zone(of: target, in: refusal) {
-            record = self.record(target.name, zone: ordinal)
-        } else {
-            record = "\(target.name)"
-        }
-        return "<b>\(record)</b> <small>in \(zone)</small>"
-    }
-
-    private func joined(_ pieces: [ReportMarkup], with separator: ReportMarkup = ", ") -> ReportMarkup {
-        var markup: ReportMarkup = ""
-        for (index, piece) in pieces.enumerated() {
-            if index > 0 { markup += separator }
-            markup += piece
-        }
-        return markup
+        let link = content.zone(of: target, in: refusal).map { record(target.name, zone: $0) }
+        return "<b>\(link ?? "\(target.name)")</b> <small>in \(zone)</small>"
     }
 }

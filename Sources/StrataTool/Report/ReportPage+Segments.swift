@@ -22,25 +22,18 @@ extension ReportPage {
             guard let last = segments.compactMap(\.lastOffset).last else { return "from \(first), empty" }
             return "\(first) to \(ReportNumber.grouped(last))"
         }
+        var style: String { isDamaged ? "damaged" : form.rawValue }
         var stateText: String { isDamaged ? "damaged" : form == .base ? "base" : isClosed ? "closed" : "active" }
-        var formText: String {
-            switch form {
-            case .frames: "frames"
-            case .blocks: "sealed blocks"
-            case .base: "base"
-            }
-        }
+        var formText: String { form == .blocks ? "sealed blocks" : form.rawValue }
     }
 
     private var groups: [Group] {
         let segments = content.segments
         let size = (segments.count + Self.mostSegments - 1) / Self.mostSegments
-        if size <= 1 { return segments.indices.map { Group(segments: segments[$0...$0]) } }
         var groups: [Group] = []
         for index in segments.indices {
-            if var last = groups.last, last.segments.count < size, last.form == segments[index].form {
-                last.segments = segments[last.segments.startIndex...index]
-                groups[groups.count - 1] = last
+            if let last = groups.last, last.segments.count < size, last.form == segments[index].form {
+                groups[groups.count - 1].segments = segments[last.segments.startIndex...index]
             } else {
                 groups.append(Group(segments: segments[index...index]))
             }
@@ -48,29 +41,21 @@ extension ReportPage {
         return groups
     }
 
-    var segmentsSection: ReportMarkup {
+    var segments: ReportMarkup {
         let groups = groups
         let grouped = groups.count < content.segments.count ? " Neighboring files are grouped." : ""
         let bytes = groups.reduce(0) { $0 + $1.bytes }
+        let numbers = heads("Commits", "Bytes", "Payloads", "Saved", style: "n")
+        let head: ReportMarkup = "\(heads("Offsets", "Form", "State"))\(numbers)\(heads("From", "To"))"
         return """
-            <section id="segments">
-            <h2>Segments</h2>
             <p>\(ReportNumber.counted(UInt64(content.segments.count), "file")) of the log, \(count: bytes) bytes \
             including preallocated space; always those of the whole store.\(grouped)</p>
             <div class="card">
             \(map(groups, bytes))
-            \(table("Segments", head: Self.head, rows: groups.map(row)))
+            \(table("Segments", head: head, rows: groups.map(row)))
             </div>
-            </section>
             """
     }
-
-    private static let head: ReportMarkup = """
-        <th scope="col">Offsets</th><th scope="col">Form</th><th scope="col">State</th>\
-        <th scope="col" class="n">Commits</th><th scope="col" class="n">Bytes</th>\
-        <th scope="col" class="n">Payloads</th><th scope="col" class="n">Saved</th>\
-        <th scope="col">From</th><th scope="col">To</th>
-        """
 
     private func row(_ group: Group) -> ReportMarkup {
         func cell(_ time: Int64?) -> ReportMarkup { "<td class=\"nowrap\">\(time.map(self.time) ?? "–")</td>" }
@@ -101,11 +86,11 @@ extension ReportPage {
             let size = ReportNumber.bytes(group.bytes)
             let title = "\(group.offsetsText), \(group.formText), \(group.stateText), \(size)"
             return """
-                <rect class="\(group.isDamaged ? "damaged" : group.form.rawValue)" x="\(left)" \
-                width="\(max(1, right - left))" height="100"><title>\(title)</title></rect>
+                <rect class="\(group.style)" x="\(left)" width="\(max(1, right - left))" height="100">\
+                <title>\(title)</title></rect>
                 """
         }
-        let shown = Set(groups.map { $0.isDamaged ? "damaged" : $0.form.rawValue })
+        let shown = Set(groups.map(\.style))
         let legend = Self.kinds.filter { shown.contains($0.0) }.map { style, name -> ReportMarkup in
             """
             <li><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="\(style)" width="10" height="10"/></svg>\

@@ -3,36 +3,29 @@ import StrataModel
 extension ReportPage {
     private static let mostParticipants = 8
 
-    var sharesSection: ReportMarkup {
+    var shares: ReportMarkup {
         let shares = content.scan.shares
-        let front: ReportMarkup = "<section id=\"shares\"><h2>Shares</h2>"
         let told = shares.told
-        if told.isEmpty { return "\(front)<p>These commits made, changed and ended no share.</p></section>" }
+        if told.isEmpty { return "<p>These commits made, changed and ended no share.</p>" }
         let limit = shares.isCut ? "the \(told.count) that changed last are listed" : "all that changed are listed"
-        let head: ReportMarkup = """
-            <th scope="col">Share</th><th scope="col">Shares</th><th scope="col">Participants</th>\
-            <th scope="col" class="n">Shared by commit</th><th scope="col" class="n">Ended by commit</th>
-            """
+        let offsets = heads("Shared by commit", "Ended by commit", style: "n")
+        let head: ReportMarkup = "\(heads("Share", "Shares", "Participants"))\(offsets)"
         return """
-            \(front)
             <p>\(ReportNumber.counted(shares.madeCount, "share")) made and \(count: shares.endedCount) ended; users \
             joined \(ReportNumber.counted(shares.joinedCount, "time")) and left \
             \(ReportNumber.counted(shares.leftCount, "time")). Of the shares, \(limit), with their participants after \
             the last of these commits.</p>
             <div class="card">\(table("Shares that changed", head: head, rows: told.map(row)))</div>
-            </section>
             """
     }
 
-    /// The tile of the overview; nil if no share changed.
-    var sharesTile: (value: UInt64, note: String)? {
+    /// The note in the tile of the overview; nil if no share changed.
+    var sharesNote: ReportMarkup? {
         let shares = content.scan.shares
         if shares.told.isEmpty, shares.joinedCount == 0, shares.leftCount == 0 { return nil }
-        return (
-            shares.madeCount,
-            "\(ReportNumber.grouped(shares.endedCount)) ended; \(ReportNumber.grouped(shares.joinedCount)) joined, "
-                + "\(ReportNumber.grouped(shares.leftCount)) left"
-        )
+        return """
+            \(count: shares.endedCount) ended; \(count: shares.joinedCount) joined, \(count: shares.leftCount) left
+            """
     }
 
     private func row(_ share: ReportShares.Share) -> ReportMarkup {

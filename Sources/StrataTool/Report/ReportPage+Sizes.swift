@@ -4,22 +4,15 @@ extension ReportPage {
     /// The maximum number of rows in a table; the rest are summed up.
     private static let mostRows = 20
 
-    var sizesSection: ReportMarkup {
+    var sizes: ReportMarkup {
         let numbers = content.scan.statistics
         let names = numbers.names
-        let zones = numbers.zones.sorted(by: <).map { ordinal, tally -> (ReportMarkup, Tally) in
-            (
-                "\(content.names.shownZone(ordinal)) <small>\(content.names.shownDatabase(ofZone: ordinal))</small>",
-                tally
-            )
-        }
+        let zones = numbers.zones.sorted(by: <).map { (zone($0.key), $0.value) }
         let types = numbers.types.sorted(by: <).map { (text(names.shownType($0.key)), $0.value) }
         let fields = numbers.fields.sorted(by: <).map { (text(names.shownField($0.key)), $0.value) }
         let users = numbers.users.sorted(by: <).map { (text(names.actorText($0.key, 0)), $0.value) }
         let kinds = numbers.kinds.sorted { $0.rawValue < $1.rawValue }.map { (text("\($0.key)"), $0.value) }
         return """
-            <section id="sizes">
-            <h2>Sizes</h2>
             <p>\(sizesText) Bytes are those of events, values and payloads before compression.</p>
             <div class="columns">
             \(card("Events by zone", unit: "Events", zones, others: numbers.zones.others))
@@ -29,7 +22,6 @@ extension ReportPage {
             \(card("Commits by user", unit: "Commits", users, others: numbers.users.others))
             \(card("Commits by hour of the day, in UTC", unit: "Commits", hours))
             </div>
-            </section>
             """
     }
 
@@ -57,65 +49,46 @@ extension ReportPage {
         _ title: String, unit: String, _ rows: [(ReportMarkup, Tally)], others: Tally = Tally()
     ) -> ReportMarkup {
         if rows.isEmpty { return "" }
-        let sizes = rows.map(\.1.byteCount)
         // Every hour of the day gets a row.
         let limit = max(Self.mostRows, rows.count <= 24 ? 24 : 0)
-        var markup = rows.prefix(limit).map { name, tally -> ReportMarkup in
+        func cells(_ name: ReportMarkup, _ style: ReportMarkup, _ count: UInt64, _ bytes: UInt64) -> ReportMarkup {
             """
-            <tr><th scope="row">\(name)</th><td class="n">\(count: tally.count)</td>\
-            <td class="n">\(count: tally.byteCount)</td>\(meter(tally.byteCount, of: sizes))</tr>
-
+            <th scope="row"\(style)>\(name)</th><td class="n">\(count: count)</td><td class="n">\(count: bytes)</td>
             """
+        }
+        var lines = rows.prefix(limit).map { name, tally -> (ReportMarkup, UInt64?) in
+            (cells(name, "", tally.count, tally.byteCount), tally.byteCount)
         }
         let rest = rows.dropFirst(limit)
         if !rest.isEmpty || others.count > 0 {
             let count = rest.reduce(others.count) { $0 + $1.1.count }
             let bytes = rest.reduce(others.byteCount) { $0 + $1.1.byteCount }
-            let noBar: ReportMarkup = areCompared(sizes) ? "<td class=\"meter\"></td>" : ""
             let what = others.count > 0 ? "all others" : "\(ReportNumber.grouped(UInt64(rest.count))) others"
-            markup.append(
-                """
-                <tr><th scope="row" class="faint">\(what)</th><td class="n">\(count: count)</td>\
-                <td class="n">\(count: bytes)</td>\(noBar)</tr>
-
-                """)
+            lines.append((cells("\(what)", " class=\"faint\"", count, bytes), nil))
         }
-        let head: ReportMarkup = """
-            <th scope="col">Name</th><th scope="col" class="n">\(unit)</th><th scope="col" class="n">Bytes</th>\
-            \(meterHead("Bytes compared", of: sizes))
-            """
-        return "<div class=\"card\">\(table(title, head: head, rows: markup))</div>"
+        return card(
+            title, head: "\(heads("Name"))\(heads(unit, "Bytes", style: "n"))", rows: lines, bars: "Bytes compared",
+            of: rows.map(\.1.byteCount))
     }
 
     // MARK: Churn
 
-    var churnSection: ReportMarkup {
+    var churn: ReportMarkup {
         let (top, error) = (content.report.churn, content.scan.statistics.churn.error)
-        if top.isEmpty {
-            return "<section id=\"churn\"><h2>Records that changed most</h2><p>No record has changed.</p></section>"
+        if top.isEmpty { return "<p>No record has changed.</p>" }
+        let rows = top.map { item, count -> (ReportMarkup, UInt64?) in
+            let name = record(item.name.text, zone: item.zone)
+            let versions: ReportMarkup = "<td class=\"n\">\(count: count)</td>"
+            return ("<th scope=\"row\">\(name)</th><td>\(zone(item.zone))</td>\(versions)", count)
         }
-        let counts = top.map(\.count)
-        let rows = top.map { item, count -> ReportMarkup in
-            """
-            <tr><th scope="row">\(record(item.name.text, zone: item.zone))</th>\
-            <td>\(content.names.shownZone(item.zone)) \
-            <small>\(content.names.shownDatabase(ofZone: item.zone))</small></td><td class="n">\(count: count)</td>\
-            \(meter(count, of: counts))</tr>
-
-            """
-        }
-        let head: ReportMarkup = """
-            <th scope="col">Record</th><th scope="col">Zone</th><th scope="col" class="n">Versions</th>\
-            \(meterHead("Compared", of: counts))
-            """
         let all = content.exactRecordCount.map { "of \(ReportNumber.counted($0, "record"))" } ?? "of all records"
         let accuracy = error == 0 ? "" : " Each number may be too low by at most \(ReportNumber.grouped(error))."
+        let card = card(
+            "Records with the most versions", head: "\(heads("Record", "Zone"))\(heads("Versions", style: "n"))",
+            rows: rows, bars: "Compared", of: top.map(\.count))
         return """
-            <section id="churn">
-            <h2>Records that changed most</h2>
             <p>The \(count: UInt64(top.count)) \(all) with the most versions; a deletion counts as one.\(accuracy)</p>
-            <div class="card">\(table("Records with the most versions", head: head, rows: rows))</div>
-            </section>
+            \(card)
             """
     }
 }

@@ -13,18 +13,14 @@ extension ReportPage {
         var total: UInt64 { counts.reduce(0, +) }
     }
 
-    var timelineSection: ReportMarkup {
-        guard let timeline = content.scan.timeline else {
-            return "<section id=\"timeline\"><h2>Timeline</h2><p>There are no commits here.</p></section>"
-        }
+    var timeline: ReportMarkup {
+        guard let timeline = content.scan.timeline else { return "<p>There are no commits here.</p>" }
         let all = Lane(name: "All commits", counts: timeline.all)
         let (zones, kinds) = (zoneLanes(timeline), kindLanes(timeline))
         let step = TimeSpan.text(timeline.stepMicroseconds)
         let most = timeline.all.max() ?? 0
         let hint = "Point at the chart, or focus it and use the arrow keys, to read single steps."
         return """
-            <section id="timeline">
-            <h2>Timeline</h2>
             <p>Commits by time, in steps of \(step); at most \(count: most) in one step. A commit counts for each zone \
             that it changed, and for each kind of event that it has. Each row has its own scale.</p>
             <div class="card">
@@ -41,7 +37,6 @@ extension ReportPage {
             \(numbers(timeline, [all] + zones + kinds))
             </details>
             </div>
-            </section>
             """
     }
 
@@ -103,10 +98,7 @@ extension ReportPage {
     }
 
     private func numbers(_ timeline: ReportTimeline, _ lanes: [Lane]) -> ReportMarkup {
-        let heads = lanes.map { lane -> ReportMarkup in
-            let name = lane.note.isEmpty ? lane.name : "\(lane.name) (\(lane.note))"
-            return "<th scope=\"col\" class=\"n\">\(name)</th>"
-        }
+        let counts = lanes.map { heads($0.note.isEmpty ? $0.name : "\($0.name) (\($0.note))", style: "n") }
         let steps = (0..<timeline.stepCount).filter { timeline.all[$0] > 0 }
         let rows = steps.map { step -> ReportMarkup in
             let cells = lanes.map { "<td class=\"n\">\(count: $0.counts[step])</td>" as ReportMarkup }
@@ -115,6 +107,6 @@ extension ReportPage {
         }
         return table(
             "Commits in each step, without steps that have none", id: "steps",
-            head: "<th scope=\"col\">From</th>\(heads)", rows: rows)
+            head: "\(heads("From"))\(counts)", rows: rows)
     }
 }

@@ -7,12 +7,17 @@ struct ReportPage {
 
     init(_ content: ReportContent) { self.content = content }
 
+    /// The script, without which the page lacks only the search and the reading of the timeline, and the style. Both are
+    /// compiled into the program, and begin on a line of their own.
+    private static let script = "\n" + String(decoding: PackageResources.report_js, as: UTF8.self)
+    private static let style = "\n" + String(decoding: PackageResources.report_css, as: UTF8.self)
+
     /// Space for the markup around the data, and for a note.
     private static let frameBytes = 8 << 10
 
     /// Returns the space left for history data on a page of the given size.
     static func room(on maximumBytes: Int, beside pieces: ReportMarkup...) -> Int {
-        let fixed = pieces.reduce(ReportResources.script.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
+        let fixed = pieces.reduce(script.utf8.count + frameBytes) { $0 + $1.text.utf8.count }
         return max(0, maximumBytes - fixed)
     }
 
@@ -28,7 +33,7 @@ struct ReportPage {
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">
         <title>\(content.title) · Strata report</title>
-        <style>\(ReportMarkup(trusted: ReportResources.style))</style>
+        <style>\(ReportMarkup(trusted: Self.style))</style>
         </head>
         <body>
         <a class="skip" href="#overview">Skip to the content</a>
@@ -37,7 +42,7 @@ struct ReportPage {
         <main data-store="\(content.request.path)">
         \(notices)
         \(overview)
-        \(timelineSection)
+        \(section("timeline", "Timeline", timeline))
 
         """
     }
@@ -45,18 +50,19 @@ struct ReportPage {
     /// The sections after the histories.
     var rest: ReportMarkup {
         """
-        \(refusalsSection)
-        \(churnSection)
-        \(sharesSection)
-        \(sizesSection)
-        \(segmentsSection)
+        \(section("refusals", "Refusals and conflicts", refusals))
+        \(section("churn", "Records that changed most", churn))
+        \(section("shares", "Shares", shares))
+        \(section("sizes", "Sizes", sizes))
+        \(section("segments", "Segments", segments))
 
         """
     }
 
     func write(_ histories: ReportHistories, between front: ReportMarkup, and rest: ReportMarkup, to output: Output) {
         output.write(front.text)
-        output.write(historyFront(histories).text)
+        output.write(section("records", "Record histories", browser(of: histories)).text)
+        output.write(UInt8(ascii: "\n"))
         output.write(rest.text)
         if !histories.told.isEmpty {
             output.write("<script type=\"application/json\" id=\"histories\">" as StaticString)
@@ -73,7 +79,7 @@ struct ReportPage {
         <p>Made by <code>strata report</code> \(Tool.version) from the store up to commit \
         \(count: content.end.offset). All times are in UTC. Encrypted values are not decrypted.</p>
         </footer>
-        <script>\(ReportMarkup(trusted: ReportResources.script))</script>
+        <script>\(ReportMarkup(trusted: Self.script))</script>
         </body>
         </html>
 
@@ -82,8 +88,8 @@ struct ReportPage {
 
     /// Forbids external resources, and any style or script but the page's own, whatever the page contains.
     private static let policy =
-        "default-src 'none'; style-src '\(source(ReportResources.style))'; "
-        + "script-src '\(source(ReportResources.script))'; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src '\(source(style))'; "
+        + "script-src '\(source(script))'; base-uri 'none'; form-action 'none'"
 
     /// Returns the hash with which a security policy allows an inline style or script.
     private static func source(_ text: String) -> String {
@@ -134,25 +140,50 @@ struct ReportPage {
             """
     }
 
-    /// Returns the heading of a column of bars, or nothing if all bars would be full.
-    func meterHead(_ title: String, of parts: [UInt64]) -> ReportMarkup {
-        areCompared(parts) ? "<th scope=\"col\" class=\"meter\">\(title)</th>" : ""
+    /// Returns the headings of neighboring columns of one style, `n` for numbers.
+    func heads(_ titles: String..., style: String? = nil) -> ReportMarkup {
+        let style: ReportMarkup = style.map { " class=\"\($0)\"" } ?? ""
+        return "\(titles.map { "<th scope=\"col\"\(style)>\($0)</th>" as ReportMarkup })"
     }
 
-    /// Returns a bar for a value relative to the largest one. See ``meterHead(_:of:)``.
-    func meter(_ part: UInt64, of parts: [UInt64]) -> ReportMarkup {
-        areCompared(parts) ? meter(part, of: parts.max() ?? 0) : ""
+    /// Returns a table in a card. Bars in its last column show values relative to the largest one, unless all bars would
+    /// be full. A row without a value has none.
+    func card(
+        _ caption: String, head: ReportMarkup, rows: [(ReportMarkup, UInt64?)], bars title: String,
+        of values: [UInt64]
+    ) -> ReportMarkup {
+        let hasBars = Set(values).count > 1
+        let most = values.max() ?? 0
+        let last = hasBars ? heads(title, style: "meter") : ""
+        let rows = rows.map { cells, value -> ReportMarkup in
+            let bar: ReportMarkup = value.map { self.bar($0, of: most) } ?? ""
+            let cell: ReportMarkup = hasBars ? "<td class=\"meter\">\(bar)</td>" : ""
+            return "<tr>\(cells)\(cell)</tr>\n"
+        }
+        return "<div class=\"card\">\(table(caption, head: "\(head)\(last)", rows: rows))</div>"
     }
 
-    func areCompared(_ parts: [UInt64]) -> Bool { Set(parts).count > 1 }
-
-    private func meter(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
+    private func bar(_ part: UInt64, of whole: UInt64) -> ReportMarkup {
         // A thousandth of the whole stays visible.
         let width = part == 0 || whole == 0 ? 0 : max(4, Int((Double(part) / Double(whole) * 1_000).rounded()))
         return """
-            <td class="meter"><svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
-            <rect width="1000" height="10"/><rect width="\(min(1_000, width))" height="10"/></svg></td>
+            <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">\
+            <rect width="1000" height="10"/><rect width="\(min(1_000, width))" height="10"/></svg>
             """
+    }
+
+    private func section(_ id: String, _ title: String, _ content: ReportMarkup) -> ReportMarkup {
+        """
+        <section id="\(id)">
+        <h2>\(title)</h2>
+        \(content)
+        </section>
+        """
+    }
+
+    /// Returns the name of a zone and its database.
+    func zone(_ ordinal: UInt64) -> ReportMarkup {
+        "\(content.names.shownZone(ordinal)) <small>\(content.names.shownDatabase(ofZone: ordinal))</small>"
     }
 
     /// Returns the name of a record, which the script turns into a link if its history is on the page.

@@ -7,11 +7,11 @@ struct ReportRefusals {
     /// The number of refusals to list; older ones are only counted.
     static let mostTold = 200
 
-    enum Place {
-        /// A request that was refused as a whole.
-        case event(Version)
-        /// The refused items of a request whose other items were accepted.
-        case rest(ofCommit: UInt64)
+    struct Place {
+        /// The event of a request that was refused as a whole, or the first one of a commit that accepted the rest.
+        let version: Version
+        /// True if the other items of the request were accepted.
+        var isPartial = false
     }
 
     private var places: [Place] = []
@@ -22,12 +22,13 @@ struct ReportRefusals {
     /// The number of refusals that are not listed.
     var olderCount: Int { droppedCount + max(0, places.count - Self.mostTold) }
 
-    mutating func add(requestAt version: Version) { add(.event(version)) }
+    mutating func add(requestAt version: Version) { add(Place(version: version)) }
 
     /// - Parameter shape: the encoded shape of a commit's request.
     mutating func add(shape: ArraySlice<UInt8>, at offset: UInt64) {
         guard !shape.isEmpty, let shape = try? RequestShape(decoding: shape) else { return }
-        if shape.leftOut.contains(where: { $0.refusal != nil }) { add(.rest(ofCommit: offset)) }
+        guard shape.leftOut.contains(where: { $0.refusal != nil }) else { return }
+        add(Place(version: Version(offset: offset, eventIndex: 0), isPartial: true))
     }
 
     private mutating func add(_ place: Place) {
@@ -42,20 +43,12 @@ struct ReportRefusals {
 struct ReportRefusal {
     /// An item that caused the refusal.
     struct Item {
-        let act: String
+        let list: RequestShape.List
         /// Nil if the request is not recorded.
         let target: Target?
         let code: UInt64
         /// The version in the store.
         let stored: Version?
-
-        fileprivate init(
-            _ list: RequestShape.List, _ index: Int, of request: Request?, code: UInt64, stored: Version?
-        ) {
-            act = list == .saves ? "save" : "delete"
-            target = request.flatMap { Target($0.item(list, index), of: $0) }
-            (self.code, self.stored) = (code, stored)
-        }
     }
 
     /// The record, zone or subscription of an item of a request.
@@ -71,8 +64,8 @@ struct ReportRefusal {
         /// The sent keys and values; nil removes a key.
         private(set) var fields: [(key: String, value: FieldValue?)] = []
 
-        fileprivate init?(_ item: RequestItem?, of request: Request) {
-            guard let item else { return nil }
+        fileprivate init?(_ list: RequestShape.List, _ index: Int, of request: Request?) {
+            guard let request, let item = request.item(list, index) else { return nil }
             let zone = item.zone.map { request.names.zone($0)?.name ?? "zone \($0)" }
             name = item.name ?? zone ?? ""
             guard case .modifyRecords(let body) = request.content else { return }
@@ -115,33 +108,24 @@ struct ReportRefusal {
 
     /// Returns nil if the refusal cannot be read.
     init?(_ place: ReportRefusals.Place, in reader: LogReader) {
-        let offset =
-            switch place {
-            case .event(let version): version.offset
-            case .rest(let offset): offset
-            }
-        guard let commit = (try? reader.commit(at: offset)) ?? nil,
+        guard let commit = (try? reader.commit(at: place.version.offset)) ?? nil,
             let envelope = try? Envelope(decoding: commit.payload)
         else { return nil }
-        (time, header) = (commit.time, envelope.header)
-        switch place {
-        case .event(let version):
+        (version, time, header) = (place.version, commit.time, envelope.header)
+        if place.isPartial {
+            guard let shape = try? RequestShape(decoding: header.requestShape) else { return nil }
+            (code, message, items) = (nil, "", Self.items(leftOut: shape))
+        } else {
             guard Int(version.eventIndex) < envelope.events.count,
                 let event = try? RequestRefusedEvent(decoding: envelope.events[Int(version.eventIndex)].body)
             else { return nil }
-            self.version = version
             (code, message, bytesNotKept) = (event.code, event.message ?? "", event.kept.byteCount)
             let request = event.request.flatMap { try? Request(decoding: $0[...]) }
             items = event.culprits.map { culprit in
-                Item(
-                    culprit.list == .saves ? .saves : .deletes, Int(clamping: culprit.index), of: request,
-                    code: culprit.code, stored: culprit.version)
+                let list: RequestShape.List = culprit.list == .saves ? .saves : .deletes
+                let target = Target(list, Int(clamping: culprit.index), of: request)
+                return Item(list: list, target: target, code: culprit.code, stored: culprit.version)
             }
-        case .rest:
-            guard let shape = try? RequestShape(decoding: envelope.header.requestShape) else { return nil }
-            version = Version(offset: offset, eventIndex: 0)
-            (code, message) = (nil, "")
-            items = Self.items(leftOut: shape)
         }
     }
 
@@ -154,7 +138,7 @@ struct ReportRefusal {
             if item.list == .saves { saveCount += 1 } else { deleteCount += 1 }
             guard let refusal = item.refusal else { return nil }
             return Item(
-                item.list, index, of: shape.request, code: refusal.code.rawValue,
+                list: item.list, target: Target(item.list, index, of: shape.request), code: refusal.code.rawValue,
                 stored: item.version ?? refusal.serverVersion)
         }
     }

@@ -40,7 +40,11 @@ struct ReportScan {
         wantedNames = Set(request.records.map { ExactName(text: $0) })
         var source = try CommitSource(store, from: range.first)
         if let range = self.range {
-            try read(range, from: &source, lastTime: Self.time(of: range.upperBound, in: store))
+            let lastTime = Self.time(of: range.upperBound, in: store)
+            while source.nextOffset <= range.upperBound, let commit = try source.next() {
+                add(commit, lastTime: lastTime)
+            }
+            stored.finish()
         }
         self.store = source.store
         damage = source.store.damage ?? nameDamage
@@ -49,17 +53,6 @@ struct ReportScan {
     /// Returns the time of the last commit in the range if it can be read, otherwise of the last commit in the log.
     private static func time(of offset: UInt64, in store: StoreAccess) -> Int64 {
         ((try? store.reader.commit(at: offset)) ?? nil)?.time ?? store.reader.endTime ?? 0
-    }
-
-    private mutating func read(
-        _ range: ClosedRange<UInt64>, from source: inout CommitSource, lastTime: Int64
-    ) throws {
-        var readOffsets: ClosedRange<UInt64>?
-        while source.nextOffset <= range.upperBound, let commit = try source.next() {
-            add(commit, lastTime: lastTime)
-            readOffsets = (readOffsets?.lowerBound ?? commit.offset)...commit.offset
-        }
-        stored.finish(readOffsets)
     }
 
     private mutating func add(_ commit: Commit, lastTime: Int64) {

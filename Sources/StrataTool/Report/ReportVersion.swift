@@ -15,23 +15,15 @@ struct ReportVersion {
 
     var json: ReportJSON {
         let step = entry.step
-        var json = ReportJSON()
-        json.append(raw: "[")
-        json.append(step.version.offset)
-        for text in [
+        let texts = [
             "\(Timestamp(microseconds: entry.time))", names.actorText(entry.user, entry.device),
-            step.kind == .zoneDeleted ? "zone deleted" : step.kind.rawValue,
-            operation, step.version.tag,
-        ] {
-            json.append(raw: ",")
-            json.append(text)
-        }
-        json.append(raw: ",")
-        json.append(array: notes) { $1.append($0) }
-        json.append(raw: ",")
-        json.append(array: changes.prefix(Self.mostChanges)) { append($0, to: &$1) }
-        json.append(raw: "]")
-        return json
+            step.kind == .zoneDeleted ? "zone deleted" : step.kind.rawValue, operation, step.version.tag,
+        ]
+        let changes = changes
+        let notes = notes(besides: changes.count - Self.mostChanges)
+        return .array(
+            [.number(step.version.offset)] + texts.map(ReportJSON.text)
+                + [.array(notes.map(ReportJSON.text)), .array(Array(changes.prefix(Self.mostChanges)))])
     }
 
     private var operation: String {
@@ -43,7 +35,8 @@ struct ReportVersion {
         return parts.joined(separator: ", ")
     }
 
-    private var notes: [String] {
+    /// - Parameter rest: the number of changes that are left out, if it is not negative.
+    private func notes(besides rest: Int) -> [String] {
         let step = entry.step
         var notes: [String] = []
         if step.kind == .base { notes.append("as it was when the history before it was compacted") }
@@ -52,63 +45,34 @@ struct ReportVersion {
         if !step.reason.isEmpty { notes.append("reason: " + Printable.escaped(step.reason)) }
         if step.isErased { notes.append("its content was erased later") }
         if let problem = step.problem { notes.append("incomplete: " + Printable.escaped(problem.description)) }
-        let rest = changes.count - Self.mostChanges
         if rest > 0 { notes.append("\(rest) more fields changed") }
         return notes
     }
 
-    /// A change in words.
-    private struct Change {
-        enum Before {
-            case unknown, none
-            case text(String)
-        }
-
-        let key: String
-        let before: Before
-        let after: String?
-    }
-
     /// The changes, of which each participant of a share is one.
-    private var changes: [Change] {
-        entry.step.changes.flatMap { change -> [Change] in
+    private var changes: [ReportJSON] {
+        entry.step.changes.flatMap { change -> [ReportJSON] in
             var old: FieldValue?
             if case .value(let value) = change.before { old = value }
             if CommitPatchText.isShareState(change.key, names),
                 let parts = ShareStateText.changes(from: old, to: change.after)
             {
                 // With a token, every reader of the page could join.
-                return parts.filter { $0.name != ShareStateText.tokenName }
-                    .map { Change(key: $0.name, before: $0.old.map { .text($0) } ?? .none, after: $0.new) }
+                return parts.filter { $0.name != ShareStateText.tokenName }.map { json(of: $0.name, $0.old, $0.new) }
             }
-            var earlier: FieldValue?
-            if case .value(let value) = change.before { earlier = value }
-            let texts = ValueText.change(from: earlier, to: change.after)
-            let before: Change.Before =
-                switch change.before {
-                case .unknown: .unknown
-                case .none: .none
-                case .value: texts.before.map { .text($0) } ?? .none
-                }
-            return [Change(key: CommitPatchText.name(of: change.key, names), before: before, after: texts.after)]
+            let texts = ValueText.change(from: old, to: change.after)
+            let isUnknown = if case .unknown = change.before { true } else { false }
+            return [
+                json(of: CommitPatchText.name(of: change.key, names), texts.before, texts.after, isUnknown: isUnknown)
+            ]
         }
     }
 
-    private func append(_ change: Change, to json: inout ReportJSON) {
-        json.append(raw: "[")
-        json.append(change.key)
-        json.append(raw: ",")
-        var shown = change.after.map { ReportExcerpt.text($0) }
-        switch change.before {
-        case .unknown: json.append(raw: "0")
-        case .none: json.append(raw: "null")
-        case .text(let before):
-            let pair = change.after.map { ReportExcerpt.pair(before, $0) }
-            shown = pair?.1
-            json.append(pair?.0 ?? ReportExcerpt.text(before))
-        }
-        json.append(raw: ",")
-        if let shown { json.append(shown) } else { json.append(raw: "null") }
-        json.append(raw: "]")
+    /// - Parameter isUnknown: true if the log does not have the value before.
+    private func json(of key: String, _ before: String?, _ after: String?, isUnknown: Bool = false) -> ReportJSON {
+        var (left, right) = (before.map { ReportExcerpt.text($0) }, after.map { ReportExcerpt.text($0) })
+        if let before, let after { (left, right) = ReportExcerpt.pair(before, after) }
+        let old: ReportJSON = isUnknown ? .number(0) : left.map(ReportJSON.text) ?? .null
+        return .array([.text(key), old, right.map(ReportJSON.text) ?? .null])
     }
 }

@@ -57,13 +57,11 @@ enum StatsCommand: Command {
         var statistics = LogStatistics(zone: arguments[zone], names: names)
         var stored = try StoredBytes(store)
         var source = try CommitSource(store, from: range.first)
-        var readOffsets: ClosedRange<UInt64>?
         while let commit = try source.next(), range.reaches(commit) {
             statistics.add(commit)
             stored.add(commit)
-            readOffsets = (readOffsets?.lowerBound ?? commit.offset)...commit.offset
         }
-        stored.finish(readOffsets)
+        stored.finish()
         let damage = source.store.damage ?? damageBefore
         var report = StatisticsReport(path: arguments.store, statistics: statistics, stored: stored, damage: damage)
         if range.isWhole, damage == nil, statistics.zone == nil {

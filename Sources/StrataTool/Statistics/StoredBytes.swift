@@ -19,6 +19,8 @@ struct StoredBytes {
 
     private var segments: [Segment] = []
     private var current = 0
+    /// The offsets of the commits that were added; nil for none.
+    private var offsets: ClosedRange<UInt64>?
     private let baseBytes: UInt64
     private let floor: UInt64
     private let end: UInt64
@@ -46,15 +48,16 @@ struct StoredBytes {
         return UInt64(try file.size())
     }
 
+    /// Adds a commit. Commits must be added in order.
     mutating func add(_ commit: Commit) {
+        offsets = (offsets?.lowerBound ?? commit.offset)...commit.offset
         while current < segments.count, segments[current].lastOffset < commit.offset { current += 1 }
         guard current < segments.count, segments[current].firstOffset <= commit.offset else { return }
         segments[current].payloadBytes += UInt64(commit.payload.count)
     }
 
     /// Sums up the segments, after all commits were added.
-    /// - Parameter offsets: the offsets that were read; nil for none.
-    mutating func finish(_ offsets: ClosedRange<UInt64>?) {
+    mutating func finish() {
         guard let offsets else { return }
         for segment in segments
         where offsets.contains(max(segment.firstOffset, floor + 1)) && offsets.contains(segment.lastOffset)
