@@ -24,7 +24,7 @@ enum DebugCommand: Command {
     static let start = Option.moment("--at", help: "begin after this commit, or the last one up to that time")
 
     static let options: [any OptionDescription] =
-        [script, command, start] + DebugPlaces.options + [Option.json]
+        [script, command, start] + RecordTimelineTarget.options + [Option.json]
     static let examples = [
         "strata debug Notes.strata --user anna",
         "strata debug Notes.strata --user anna -e 'watch milk rank' -e continue -e why",
