@@ -96,9 +96,8 @@ enum CompactCommand: Command {
                 : "commits up to \(plan.horizon) would be compacted: \(plan.segmentCount.counted("segment")), "
                     + "\(plan.freedBytes.counted("byte")) freed; \(base)")
         for zone in plan.zones {
-            let database = zone.database.scope.name + (zone.database.owner.isEmpty ? "" : " of \(zone.database.owner)")
             output.write("\n  ")
-            output.write(Printable.escaped("\(zone.zone.name) (\(database))"))
+            output.write(Printable.escaped("\(zone.zone.name) (\(zone.database.shownText))"))
             let stays = zone.recordCount == 1 ? "stays" : "stay"
             output.write(
                 ": \(zone.changeCount.counted("change")) would be removed, \(zone.recordCount.counted("record")) of "

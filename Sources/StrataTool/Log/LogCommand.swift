@@ -82,6 +82,6 @@ enum LogCommand: Command {
             try output.flush()
             Diagnostics.note(emptiness, by: name)
         }
-        return try run.secrets?.reportClosed(by: name, output) ?? .success
+        return try run.secrets?.secrets.reportClosed(by: name, output) ?? .success
     }
 }

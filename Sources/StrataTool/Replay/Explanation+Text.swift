@@ -12,7 +12,7 @@ extension Explanation {
         output.write("  " as StaticString)
         output.write(Timestamp(microseconds: time))
         output.write("  \(outcome.text)")
-        if let code { output.write(": " + AuditText.code(code.rawValue)) }
+        if let code { output.write(": " + RequestRefusedEvent.text(ofCode: code.rawValue)) }
         try output.endLine()
         try output.writeLine(indented: summary)
         if let asked { try output.writeLine(indented: "asked to " + Printable.escaped(asked)) }
@@ -70,7 +70,7 @@ extension Explanation {
         output.write(
             "\(item.list == .saves ? "save" : "delete") \(item.index)  \(zone)\(Printable.escaped(item.name))  ")
         if let code = item.code {
-            output.write(AuditText.code(code.rawValue), .removed)
+            output.write(RequestRefusedEvent.text(ofCode: code.rawValue), .removed)
             if item.isBystander { output.write(", a bystander") }
         } else {
             output.write(outcome == .refused || outcome == .nothingToDo ? "nothing to do" : "accepted", .added)
