@@ -186,17 +186,7 @@ public struct Rerun {
 
     private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
         try log.requireEnd(at: floor)
-        var cursor = try store.log.read(from: floor + 1)
-        var batch: [NewCommit] = []
-        var batchBytes = 0
-        while let commit = try cursor.next(), commit.offset <= last {
-            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
-            batchBytes += commit.payload.count
-            if batchBytes < 4 << 20 { continue }
-            try log.appendAll(batch)
-            (batch, batchBytes) = ([], 0)
-        }
-        try log.appendAll(batch)
+        try store.log.forEachBatch(after: floor, through: last) { try log.appendAll($0) }
     }
 }
 
