@@ -65,6 +65,7 @@ extension Option where Value == Bool {
         Option(name: name, valueName: nil, help: help) { _ throws(UsageError) in true }
     }
 
+    static let apply = flag("--apply", help: "do it; no other program may have the store open for writing")
     static let json = flag("--json", help: "print JSON, one object per line")
     static let help = flag("--help", help: "print this help")
     static let local = flag("--local", help: "print times in the local time zone instead of UTC")
