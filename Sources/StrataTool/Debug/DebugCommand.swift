@@ -52,10 +52,8 @@ enum DebugCommand: Command {
     }
 
     private static func begin(_ session: DebugSession, _ moment: Moment) throws {
-        do {
-            _ = try session.stepper.jump(to: min(try moment.offset(in: session.store.log), session.stepper.end))
-        } catch let error as StrataError where error.code == .outOfRange {
-            throw Refusal(.invalidArguments, "\(error)")
+        _ = try Refusal.unlessFound {
+            try session.stepper.jump(to: min(try moment.offset(in: session.store.log), session.stepper.end))
         }
     }
 
