@@ -13,8 +13,6 @@ enum RepairCommand: Command {
         + "beside it, in files whose names end in .repaired-1, .repaired-2 and so on, with a note that describes what "
         + "was done. Exits with 0 if there is nothing to repair or the repair was done, and with 1 if a repair is "
         + "needed or cannot be done."
-
-
     static let options: [any OptionDescription] = [Option.json, Option.apply]
     static let examples = ["strata repair Notes.strata", "strata repair Notes.strata --apply"]
 

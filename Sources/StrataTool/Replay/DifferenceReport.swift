@@ -138,12 +138,8 @@ struct DifferenceReport {
     }
 
     private func writeLine(_ key: String, _ before: String?, _ after: String?) throws {
-        switch (before, after) {
-        case (nil, let after): output.write("    + \(key): \(after ?? "")", .added)
-        case (let before, nil): output.write("    - \(key): \(before ?? "")", .removed)
-        case (let before?, let after?): output.write("    ~ \(key): \(before) -> \(after)", .place)
-        }
-        try output.endLine()
+        let (text, ink) = ChangeText(name: key, old: before, new: after).line
+        try output.writeLine("    " + text, ink)
     }
 
     // MARK: For programs
