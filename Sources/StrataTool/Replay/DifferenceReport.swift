@@ -187,9 +187,11 @@ extension RecordDifference: Shaped {
         Key("link", "`parent` or `share`", if: "links") { $0.link?.kind.rawValue }
         Key("fieldName", "its name", if: "fields") { $0.field?.key }
         Key("old", "on the side of A, for a link the name of a record") {
-            ValueOrName($0.link?.before, $0.field?.before)
+            ValueOrName(name: $0.link?.before, value: $0.field?.before)
         }
-        Key("new", "on the side of B, for a link the name of a record") { ValueOrName($0.link?.after, $0.field?.after) }
+        Key("new", "on the side of B, for a link the name of a record") {
+            ValueOrName(name: $0.link?.after, value: $0.field?.after)
+        }
         Key("oldLoose", "true", if: "a loose parent") { $0.link?.isLooseBefore == true ? true : nil }
         Key("newLoose", "true", if: "a loose parent") { $0.link?.isLooseAfter == true ? true : nil }
     }
@@ -197,10 +199,8 @@ extension RecordDifference: Shaped {
 
 /// A value, or the name of a record.
 private struct ValueOrName: JSONValue {
-    private let name: String?
-    private let value: FieldValue?
-
-    init(_ name: String?, _ value: FieldValue?) { (self.name, self.value) = (name, value) }
+    let name: String?
+    let value: FieldValue?
 
     static var jsonKind: JSONKind { FieldValue.jsonKind.orNull }
 
