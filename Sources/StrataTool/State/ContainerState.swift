@@ -92,6 +92,14 @@ struct ContainerState {
         try trees.user(at: UserAddress(.recordName, name)).map { try user($0) } ?? name
     }
 
+    /// Returns the name of the user who owns a zone of the shared database; nil for another zone.
+    func owner(of zone: ZoneID) throws -> String? { zone.owner.isEmpty ? nil : try user(ofRecord: zone.owner) }
+
+    /// `Notes`, in the shared database `Notes of anna`, escaped for display.
+    func shownText(of zone: ZoneID) throws -> String {
+        Printable.escaped(zone.name) + (try owner(of: zone).map { " of \(Printable.escaped($0))" } ?? "")
+    }
+
     /// Returns the zones that are shared with a user, with their owners.
     ///
     /// - Throws: ``Refusal`` for a zone that is not shared with the user.
