@@ -57,11 +57,8 @@ package struct BisectionStore {
             do throws(AppendFailure) {
                 rest = rest.dropFirst(try copy.append(Array(rest), expecting: copy.end).count)
             } catch {
-                switch error {
-                case .notWritten(let cause), .unknown(let cause): throw cause
-                case .conflict, .tooLarge:
-                    throw StrataError(.invalidArgument, "Commits cannot be copied.", .init(found: "\(error)"))
-                }
+                throw error.cause
+                    ?? StrataError(.invalidArgument, "Commits cannot be copied.", .init(found: "\(error)"))
             }
         }
     }
