@@ -51,7 +51,7 @@ enum EraseCommand: Command {
             let isKept = arguments.has(AddressCopy.directory)
             return try run(arguments, output, Target(path: path, address: address, isKept: isKept))
         }
-        return try arguments[AddressCopy.directory].map(erase) ?? AddressCopy.withTemporaryPath(erase)
+        return try AddressCopy.withPath(arguments[AddressCopy.directory], erase)
     }
 
     /// A store to erase from.
