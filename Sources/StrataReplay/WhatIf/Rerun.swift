@@ -53,22 +53,12 @@ public struct Rerun {
     /// - Parameters:
     ///   - log: receives the commits of the new timeline, including those before the first change. It must be empty or
     ///     begin with the store's base. If nil, only the state at the end is kept.
+    ///   - untilDifference: true to end with the first commit that differs.
     ///   - body: called in order with each request that was changed or has another outcome.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
     ///   that does not fit its commit.
     package func run(
-        into log: (any EventLog)?, each body: (RerunCommit) throws -> Void = { _ in }
-    ) throws -> RerunReport {
-        try run(into: log, untilDifference: false, each: body)
-    }
-
-    /// Judges all requests again up to the first commit that differs.
-    ///
-    /// - Throws: ``StrataError`` `outOfRange` if the log does not have the first commit.
-    func untilDifference() throws -> RerunReport { try run(into: nil, untilDifference: true) { _ in } }
-
-    private func run(
-        into log: (any EventLog)?, untilDifference: Bool, each body: (RerunCommit) throws -> Void
+        into log: (any EventLog)?, untilDifference: Bool = false, each body: (RerunCommit) throws -> Void = { _ in }
     ) throws -> RerunReport {
         let before = store.snapshot()
         let floor = store.log.floor.offset
