@@ -171,16 +171,13 @@ extension RecordDifference: Shaped {
         Key("oldTag", "on the side of A", if: "removed, changed") { $0.before?.version }
         Key("newTag", "on the side of B", if: "added, changed") { $0.after?.version }
         Key("changes", "links and fields that differ", each: change) {
-            try $0.links.map { .link($0) } + $0.fields.map { .field($0) }
+            try $0.links.map { Change(link: $0) } + $0.fields.map { Change(field: $0) }
         }
     }
 
-    private enum Change {
-        case link(Link)
-        case field(Field)
-
-        var link: Link? { if case .link(let link) = self { link } else { nil } }
-        var field: Field? { if case .field(let field) = self { field } else { nil } }
+    private struct Change {
+        var link: Link?
+        var field: Field?
     }
 
     private static let change = Shape<Change>("A difference") {
