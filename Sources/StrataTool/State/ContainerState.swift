@@ -141,3 +141,26 @@ struct ContainerState {
         }
     }
 }
+
+/// The names in a state by their ordinals, each looked up once: most records share a few.
+struct NameCache {
+    private struct Key: Hashable {
+        let namespace: Namespace
+        let ordinal: UInt64
+    }
+
+    private let trees: Snapshot
+    private var texts: [Key: String] = [:]
+
+    init(_ state: ContainerState) { trees = state.trees }
+
+    /// Returns a name; an empty one for a user without an ordinal.
+    mutating func text(_ ordinal: UInt64, of namespace: Namespace) throws -> String {
+        if namespace == .user, ordinal == 0 { return "" }
+        let key = Key(namespace: namespace, ordinal: ordinal)
+        if let known = texts[key] { return known }
+        let text = try trees.text(namespace, ordinal)
+        if texts.count < 1 << 16 { texts[key] = text }
+        return text
+    }
+}
