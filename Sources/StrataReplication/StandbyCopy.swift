@@ -66,11 +66,8 @@ extension SegmentedLog {
 
     private func appendWithoutSync(_ commits: [NewCommit]) throws -> [Position] {
         do throws(AppendFailure) { return try appendLazily(commits, expecting: end).positions } catch {
-            switch error {
-            case .notWritten(let error), .unknown(let error): throw error
-            case .conflict, .tooLarge:
-                throw StrataError(.invalidArgument, "The copy does not accept an entry.", cause: error)
-            }
+            throw error.cause
+                ?? StrataError(.invalidArgument, "The copy does not accept an entry.", cause: error)
         }
     }
 }

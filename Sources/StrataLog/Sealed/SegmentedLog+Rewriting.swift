@@ -23,11 +23,8 @@ extension SegmentedLog {
             if let refusal = writer.refusal { throw refusal }
             guard writer.segment.firstOffset <= min(offset, writer.end.offset) else { return }
             do throws(AppendFailure) { try switchSegment(&writer) } catch {
-                switch error {
-                case .notWritten(let cause), .unknown(let cause): throw cause
-                case .conflict, .tooLarge:
-                    throw StrataError(.inputOutput, "The segment being written cannot be closed.", cause: error)
-                }
+                throw error.cause
+                    ?? StrataError(.inputOutput, "The segment being written cannot be closed.", cause: error)
             }
         }
     }

@@ -138,6 +138,14 @@ extension ArraySlice<NewCommit> {
 }
 
 extension AppendFailure: CustomStringConvertible {
+    /// The error of a write; nil for a refusal, which came before it.
+    package var cause: StrataError? {
+        switch self {
+        case .notWritten(let error), .unknown(let error): error
+        case .conflict, .tooLarge: nil
+        }
+    }
+
     package var description: String {
         switch self {
         case .conflict(let end): "another append came first; the end is now \(end)"

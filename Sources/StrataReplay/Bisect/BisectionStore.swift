@@ -13,10 +13,6 @@ import StrataSystem
 /// The new store has the same commits, with the same IDs and times at the same offsets, and the same assets and keys.
 /// Its own ID differs. Changes to it leave the original as it is.
 package struct BisectionStore {
-    /// Commits are appended in batches of this many, or of this many bytes.
-    private static let batchCount = 512
-    private static let batchBytes = 4 << 20
-
     private let log: any EventLog
     private let directory: String
     private let container: String
@@ -40,7 +36,9 @@ package struct BisectionStore {
                 .init(found: "a floor at \(log.floor.offset)"))
         }
         try SegmentedLog.make(at: path, withBaseOf: log, container: container) { copy in
-            if log.floor.offset < offset { try append(to: copy, through: offset) }
+            if log.floor.offset < offset {
+                try log.forEachBatch(after: log.floor.offset, through: offset) { try Self.append($0, to: copy) }
+            }
         }
         if try files.exists(directory + "/assets") {
             try files.linkAll(in: directory + "/assets", to: path + "/assets")
@@ -53,33 +51,14 @@ package struct BisectionStore {
 
     // MARK: Commits
 
-    private func append(to copy: SegmentedLog, through offset: UInt64) throws {
-        var cursor = try log.read(from: log.floor.offset + 1)
-        var batch: [NewCommit] = []
-        var byteCount = 0
-        while let commit = try cursor.next(), commit.offset <= offset {
-            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
-            byteCount += commit.payload.count
-            if commit.offset == offset { break }
-            guard batch.count >= Self.batchCount || byteCount >= Self.batchBytes else { continue }
-            try Self.append(batch, to: copy)
-            batch.removeAll(keepingCapacity: true)
-            byteCount = 0
-        }
-        try Self.append(batch, to: copy)
-    }
-
     private static func append(_ batch: [NewCommit], to copy: SegmentedLog) throws {
         var rest = batch[...]
         while !rest.isEmpty {
             do throws(AppendFailure) {
                 rest = rest.dropFirst(try copy.append(Array(rest), expecting: copy.end).count)
             } catch {
-                switch error {
-                case .notWritten(let cause), .unknown(let cause): throw cause
-                case .conflict, .tooLarge:
-                    throw StrataError(.invalidArgument, "Commits cannot be copied.", .init(found: "\(error)"))
-                }
+                throw error.cause
+                    ?? StrataError(.invalidArgument, "Commits cannot be copied.", .init(found: "\(error)"))
             }
         }
     }

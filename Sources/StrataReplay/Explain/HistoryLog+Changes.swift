@@ -18,6 +18,24 @@ extension HistoryLog {
     }
 }
 
+extension EventLog {
+    /// Calls `body` with the commits after an offset and up to another one, in batches for a copy of the log. A batch
+    /// has at most 512 commits, and ends with the one that makes it 4 MiB long.
+    func forEachBatch(after first: UInt64, through last: UInt64, _ body: ([NewCommit]) throws -> Void) throws {
+        var cursor = try read(from: first + 1)
+        var (batch, byteCount): ([NewCommit], Int) = ([], 0)
+        while let commit = try cursor.next(), commit.offset <= last {
+            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
+            byteCount += commit.payload.count
+            if commit.offset == last { break }
+            guard batch.count >= 512 || byteCount >= 4 << 20 else { continue }
+            try body(batch)
+            (batch, byteCount) = ([], 0)
+        }
+        try body(batch)
+    }
+}
+
 /// Reads change lists to their end, page by page.
 extension HistoryLog {
     /// Calls `body` with the entries of a zone after an offset and up to another one, in order.

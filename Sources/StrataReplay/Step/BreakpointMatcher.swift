@@ -100,37 +100,12 @@ struct BreakpointMatcher {
             let actual = asked.isEmpty ? try name(ofUser: walker.header().user) : asked
             guard isSameText(actual, owner) else { return false }
         }
-        return fits(request)
+        return request.hasItem(
+            zone: breakpoint.zone, record: breakpoint.record, type: breakpoint.type, field: breakpoint.field)
     }
 
     private func name(ofUser ordinal: UInt64) throws -> String {
         try store.snapshot().trees.user(ordinal) ?? ""
-    }
-
-    private func fits(_ request: Request) -> Bool {
-        let names = request.names
-        func isWanted(zone: UInt64) -> Bool {
-            breakpoint.zone.map { wanted in names.zone(zone).map { isSameText($0.name, wanted) } ?? false } ?? true
-        }
-        func isWanted(_ name: String?, _ wanted: String?) -> Bool {
-            wanted.map { wanted in name.map { isSameText($0, wanted) } ?? false } ?? true
-        }
-        switch request.content {
-        case .modifyRecords(let body):
-            let hasSave = body.saves.contains { save in
-                isWanted(zone: save.record.zone) && isWanted(names.recordType(save.type), breakpoint.type)
-                    && isWanted(save.record.name, breakpoint.record)
-                    && (breakpoint.field == nil
-                        || save.fields.contains { isWanted(names.key($0.field), breakpoint.field) })
-            }
-            if hasSave { return true }
-            guard breakpoint.type == nil, breakpoint.field == nil else { return false }
-            return body.deletes.contains { isWanted(zone: $0.zone) && isWanted($0.name, breakpoint.record) }
-        case .modifyZones(let body):
-            guard breakpoint.type == nil, breakpoint.field == nil, breakpoint.record == nil else { return false }
-            return (body.saves.map(\.zone) + body.deletes).contains { isWanted(zone: $0) }
-        default: return false
-        }
     }
 
     // MARK: Candidates

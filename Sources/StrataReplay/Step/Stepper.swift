@@ -143,7 +143,7 @@ public struct Stepper {
         do {
             let extra = try wanted.map { try point(for: $0, pulse) }
             let wanted = Array(points.values) + (extra.map { [$0] } ?? [])
-            let search = StopSearch(store, floor: floor, end: end, wanted, pulse)
+            let search = StopSearch(store: store, floor: floor, end: end, points: wanted, pulse: pulse)
             let found = try direction == .forward ? search.next(after: offset) : search.previous(before: offset)
             guard let found else {
                 return try stop(at: direction == .forward ? end : floor, .ended)
@@ -174,7 +174,7 @@ public struct Stepper {
     }
 
     private func isHit(_ point: StopPoint, at place: UInt64) throws -> Bool {
-        let search = StopSearch(store, floor: max(floor, place - 1), end: place, [point]) { _ in true }
+        let search = StopSearch(store: store, floor: max(floor, place - 1), end: place, points: [point]) { _ in true }
         return try search.next(after: place - 1) == place
     }
 

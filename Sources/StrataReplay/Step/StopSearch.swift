@@ -22,14 +22,7 @@ struct StopSearch {
     let end: UInt64
     let points: [StopPoint]
     let pulse: StepperPulse
-    private let log: any EventLog
-
-    init(
-        _ store: Store, floor: UInt64, end: UInt64, _ points: [StopPoint], _ pulse: @escaping StepperPulse
-    ) {
-        (self.store, self.floor, self.end, self.points, self.pulse) = (store, floor, end, points, pulse)
-        log = store.log
-    }
+    private var log: any EventLog { store.log }
 
     private func ask(_ offset: UInt64, reached: UInt64?) throws {
         if !pulse(offset) { throw StepperInterruption(offset: reached) }

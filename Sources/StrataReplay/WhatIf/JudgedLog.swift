@@ -62,7 +62,7 @@ package struct JudgedLog: Sendable {
     ) throws -> JudgedLog {
         var rerun = Rerun(of: store)
         (rerun.first, rerun.rules, rerun.progress) = (first, rules, progress)
-        let report = try rerun.untilDifference()
+        let report = try rerun.run(into: nil, untilDifference: true)
         defer { try? report.close() }
         return try JudgedLog(report, from: max(first, store.log.floor.offset + 1))
     }

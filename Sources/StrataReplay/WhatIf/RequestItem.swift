@@ -47,4 +47,27 @@ extension Request {
         default: nil
         }
     }
+
+    /// Returns true if the request saves or deletes a record or a zone that has each of the names that are given. A
+    /// delete has no type and no fields.
+    package func hasItem(zone: String?, record: String?, type: String?, field: String? = nil) -> Bool {
+        func isWanted(_ name: String?, _ wanted: String?) -> Bool {
+            wanted.map { wanted in name.map { isSameText($0, wanted) } ?? false } ?? true
+        }
+        func isInZone(_ ordinal: UInt64) -> Bool { isWanted(names.zone(ordinal)?.name, zone) }
+        switch content {
+        case .modifyRecords(let body):
+            let hasSave = body.saves.contains { save in
+                isInZone(save.record.zone) && isWanted(names.recordType(save.type), type)
+                    && isWanted(save.record.name, record)
+                    && (field == nil || save.fields.contains { isWanted(names.key($0.field), field) })
+            }
+            if hasSave || type != nil || field != nil { return hasSave }
+            return body.deletes.contains { isInZone($0.zone) && isWanted($0.name, record) }
+        case .modifyZones(let body):
+            guard type == nil, field == nil, record == nil else { return false }
+            return (body.saves.map(\.zone) + body.deletes).contains(where: isInZone)
+        default: return false
+        }
+    }
 }

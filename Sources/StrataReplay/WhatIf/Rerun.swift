@@ -53,22 +53,12 @@ public struct Rerun {
     /// - Parameters:
     ///   - log: receives the commits of the new timeline, including those before the first change. It must be empty or
     ///     begin with the store's base. If nil, only the state at the end is kept.
+    ///   - untilDifference: true to end with the first commit that differs.
     ///   - body: called in order with each request that was changed or has another outcome.
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the log does not have, `invalidArgument` for a change
     ///   that does not fit its commit.
     package func run(
-        into log: (any EventLog)?, each body: (RerunCommit) throws -> Void = { _ in }
-    ) throws -> RerunReport {
-        try run(into: log, untilDifference: false, each: body)
-    }
-
-    /// Judges all requests again up to the first commit that differs.
-    ///
-    /// - Throws: ``StrataError`` `outOfRange` if the log does not have the first commit.
-    func untilDifference() throws -> RerunReport { try run(into: nil, untilDifference: true) { _ in } }
-
-    private func run(
-        into log: (any EventLog)?, untilDifference: Bool, each body: (RerunCommit) throws -> Void
+        into log: (any EventLog)?, untilDifference: Bool = false, each body: (RerunCommit) throws -> Void = { _ in }
     ) throws -> RerunReport {
         let before = store.snapshot()
         let floor = store.log.floor.offset
@@ -186,17 +176,7 @@ public struct Rerun {
 
     private func copyCommits(from floor: UInt64, through last: UInt64, to log: any EventLog) throws {
         try log.requireEnd(at: floor)
-        var cursor = try store.log.read(from: floor + 1)
-        var batch: [NewCommit] = []
-        var batchBytes = 0
-        while let commit = try cursor.next(), commit.offset <= last {
-            batch.append(NewCommit(id: commit.id, time: commit.time, payload: commit.payload))
-            batchBytes += commit.payload.count
-            if batchBytes < 4 << 20 { continue }
-            try log.appendAll(batch)
-            (batch, batchBytes) = ([], 0)
-        }
-        try log.appendAll(batch)
+        try store.log.forEachBatch(after: floor, through: last) { try log.appendAll($0) }
     }
 }
 

@@ -1,12 +1,10 @@
 import StrataLog
 import StrataModel
-import StrataSystem
 
 /// The commits that a command line selects by offsets and times.
 struct CommitRange {
     static let until = Option.time(
-        "--until", "TIME", help: "end with the last commit at or before this time; times as for --since",
-        now: { SystemTime().nowMicroseconds() })
+        "--until", help: "end with the last commit at or before this time; times as for --since")
 
     static let options: [any OptionDescription] = [LogCommand.from, LogCommand.to, LogCommand.since, until]
 

@@ -52,15 +52,11 @@ struct DatabaseOptions {
             guard let user else {
                 throw UsageError("--database shared needs --user NAME: every user has a shared database")
             }
-            guard let owner else {
-                if zone == nil {
-                    (database, actor, self.zone) = (DatabaseID(.shared), Actor(user: user), nil)
-                    return
-                }
+            if owner == nil, zone != nil {
                 throw UsageError("--database shared with --zone needs --owner NAME, the user who shares the zone")
             }
             (database, actor) = (DatabaseID(.shared), Actor(user: user))
-            zoneOwner = owner
+            zoneOwner = owner ?? ""
             self.zone = zone.map { ZoneID($0) }
             return
         }

@@ -70,6 +70,15 @@ extension Moment {
     }
 }
 
+extension Refusal {
+    /// Calls `body`, and refuses a point of time that the store does not have.
+    static func unlessFound<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as StrataError where error.code == .outOfRange {
+            throw Refusal(.invalidArguments, "\(error)")
+        }
+    }
+}
+
 extension Store {
     /// Opens a store as it was at a point, or at its end. Its files are only read.
     static func openForReading(

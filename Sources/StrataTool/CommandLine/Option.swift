@@ -1,3 +1,5 @@
+import StrataSystem
+
 /// The description of an option, independent of the type of its value.
 protocol OptionDescription: Sendable {
     /// The name with its dashes: `--json`, `-n`.
@@ -65,6 +67,7 @@ extension Option where Value == Bool {
         Option(name: name, valueName: nil, help: help) { _ throws(UsageError) in true }
     }
 
+    static let apply = flag("--apply", help: "do it; no other program may have the store open for writing")
     static let json = flag("--json", help: "print JSON, one object per line")
     static let help = flag("--help", help: "print this help")
     static let local = flag("--local", help: "print times in the local time zone instead of UTC")
@@ -108,12 +111,10 @@ extension Option where Value == UInt64 {
 }
 
 extension Option where Value == Int64 {
-    /// A point in time, in microseconds since 1970; `now` is the reference for "ago".
-    static func time(
-        _ name: String, _ valueName: String, help: String, now: @escaping @Sendable () -> Int64
-    ) -> Option {
-        Option(name: name, valueName: valueName, help: help) { text throws(UsageError) in
-            guard let time = Timestamp(parsing: text, now: now()) else {
+    /// A point in time, in microseconds since 1970.
+    static func time(_ name: String, help: String) -> Option {
+        Option(name: name, valueName: "TIME", help: help) { text throws(UsageError) in
+            guard let time = Timestamp(parsing: text, now: SystemTime().nowMicroseconds()) else {
                 throw UsageError(
                     "\(name) takes a time such as \(Moment.timeExamples), not '\(text)'")
             }

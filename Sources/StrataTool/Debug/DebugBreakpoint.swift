@@ -5,7 +5,12 @@ import StrataRules
 
 /// Parses a typed breakpoint: `record milk field rank`, `refusal user anna`, `where Note rank > 3`.
 enum DebugBreakpoint {
-    static let keys = ["record", "zone", "type", "user", "device", "owner", "field", "refusal", "where"]
+    /// The properties that are names, by the words in front of them.
+    private static let names: [(key: String, path: WritableKeyPath<Breakpoint, String?> & Sendable)] = [
+        ("record", \.record), ("zone", \.zone), ("type", \.type), ("user", \.user), ("device", \.device),
+        ("owner", \.owner), ("field", \.field),
+    ]
+    static let keys = names.map(\.key) + ["refusal", "where"]
 
     /// Returns the index of the word where a predicate begins; nil if there is none.
     static func predicatePlace(_ words: [String]) -> Int? {
@@ -35,30 +40,18 @@ enum DebugBreakpoint {
                 breakpoint.question = try question(&rest, breakpoint, in: place)
                 continue
             }
-            guard keys.contains(key) else {
+            guard let path = names.first(where: { $0.key == key })?.path else {
                 throw UsageError(
                     "a breakpoint is on \(keys.joined(separator: ", ")), not '\(key)'",
                     suggestion: Suggestion.closest(to: key, among: keys))
             }
             guard let name = rest.popFirst() else { throw UsageError("\(key) needs a name: \(key) NAME") }
-            set(key, name, of: &breakpoint)
+            breakpoint[keyPath: path] = name
         }
         if breakpoint.question != nil, breakpoint.isRefusal {
             throw UsageError("refusal and where cannot be combined: a refused request makes no record match")
         }
         return breakpoint
-    }
-
-    private static func set(_ key: String, _ name: String, of breakpoint: inout Breakpoint) {
-        switch key {
-        case "record": breakpoint.record = name
-        case "zone": breakpoint.zone = name
-        case "type": breakpoint.type = name
-        case "user": breakpoint.user = name
-        case "device": breakpoint.device = name
-        case "owner": breakpoint.owner = name
-        default: breakpoint.field = name
-        }
     }
 
     private static func question(
@@ -78,12 +71,9 @@ enum DebugBreakpoint {
 
     /// Returns the breakpoint in the form in which it is typed.
     static func text(of breakpoint: Breakpoint) -> String {
-        let named: [(String, String?)] = [
-            ("record", breakpoint.record), ("zone", breakpoint.zone), ("type", breakpoint.type),
-            ("user", breakpoint.user), ("device", breakpoint.device), ("owner", breakpoint.owner),
-            ("field", breakpoint.field),
-        ]
-        var words = named.compactMap { key, name in name.map { "\(key) \(Printable.escaped(DebugWords.quoted($0)))" } }
+        var words = names.compactMap { key, path in
+            breakpoint[keyPath: path].map { "\(key) \(Printable.escaped(DebugWords.quoted($0)))" }
+        }
         if breakpoint.isRefusal { words.insert("refusal", at: 0) }
         if let question = breakpoint.question { words.append("where " + text(of: question)) }
         return words.joined(separator: " ")

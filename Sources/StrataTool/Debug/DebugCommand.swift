@@ -24,7 +24,7 @@ enum DebugCommand: Command {
     static let start = Option.moment("--at", help: "begin after this commit, or the last one up to that time")
 
     static let options: [any OptionDescription] =
-        [script, command, start] + DebugPlaces.options + [Option.json]
+        [script, command, start] + RecordTimelineTarget.options + [Option.json]
     static let examples = [
         "strata debug Notes.strata --user anna",
         "strata debug Notes.strata --user anna -e 'watch milk rank' -e continue -e why",
@@ -52,10 +52,8 @@ enum DebugCommand: Command {
     }
 
     private static func begin(_ session: DebugSession, _ moment: Moment) throws {
-        do {
-            _ = try session.stepper.jump(to: min(try moment.offset(in: session.store.log), session.stepper.end))
-        } catch let error as StrataError where error.code == .outOfRange {
-            throw Refusal(.invalidArguments, "\(error)")
+        _ = try Refusal.unlessFound {
+            try session.stepper.jump(to: min(try moment.offset(in: session.store.log), session.stepper.end))
         }
     }
 

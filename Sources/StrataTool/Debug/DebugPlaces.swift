@@ -5,9 +5,6 @@ import StrataStore
 
 /// The database and zone of a line in a debugger session: its own, or those of the command line.
 struct DebugPlaces {
-    static let options: [any OptionDescription] = [
-        DatabaseOptions.zone, DatabaseOptions.user, DatabaseOptions.database, DatabaseOptions.owner,
-    ]
     /// With more zones, a record's place must be named.
     private static let maximumZones = 1_000
 
@@ -45,15 +42,8 @@ struct DebugPlaces {
     static func target(
         _ name: String, _ arguments: Arguments, in store: Store, _ names: KnownNames
     ) throws -> Target {
-        var filter = LogFilter()
-        filter.zone = arguments[DatabaseOptions.zone]
-        var actor = Actor.service
-        if DatabaseOptions.areGiven(in: arguments) {
-            let place = try DatabaseOptions(arguments)
-            filter.scope = place.database.scope
-            if place.database.scope != .public { filter.owner = place.ownerName }
-            if arguments[DatabaseOptions.user] != nil { actor = place.actor }
-        }
+        let filter = try LogFilter(placesOf: arguments)
+        let actor = try arguments.has(DatabaseOptions.user) ? DatabaseOptions(arguments).actor : .service
         if let problem = filter.unknownName(names) { throw Refusal(.unknownItem, problem) }
         var zones = filter.zones(names)
         guard zones.count <= maximumZones else {

@@ -78,17 +78,14 @@ struct DebugReport {
         }
         for (title, record, ink) in [
             ("old", change.difference.before, TextStyle.removed), ("new", change.difference.after, .added),
-        ] { try output.writeLine("    \(title)  \(try text(of: record))", ink) }
+        ] {
+            let text = try record.map { try RecordDetail($0, in: state).tagAndValues() } ?? "no record"
+            try output.writeLine("    \(title)  \(text)", ink)
+        }
     }
 
     private func text(of value: FieldValue?, _ record: Record?) -> String {
         value.map { ValueText.text(of: $0) } ?? (record == nil ? "no record" : "nothing")
-    }
-
-    private func text(of record: Record?) throws -> String {
-        guard let record else { return "no record" }
-        let values = try RecordDetail(record, in: state).valuesText()
-        return record.version.tag + (values.isEmpty ? "" : "  " + values)
     }
 
     // MARK: Breakpoints and watches

@@ -139,21 +139,13 @@ final class DebugSession {
         if let question = breakpoint.question {
             try NamedPlace(store).requireFields(of: question.type, question.predicate.namedKeys)
         }
-        guard let field = breakpoint.field else { return }
-        let known = names.names(in: .field)
-        if known.contains(where: { LogFilter.isSame($0, field) }) { return }
-        let suggestion = Suggestion.closest(to: field, among: known).map { "; did you mean \($0)?" } ?? ""
-        throw Refusal(.unknownItem, "no field is named '\(field)'" + suggestion)
+        if let problem = names.problem("field", breakpoint.field, .field) { throw Refusal(.unknownItem, problem) }
     }
 
     func watch(_ arguments: Arguments) throws {
         let target = try DebugPlaces.target(arguments.operands[1], arguments, in: store, names)
         let field = arguments.operands.count > 2 ? arguments.operands[2] : nil
-        if let field {
-            var breakpoint = Breakpoint()
-            breakpoint.field = field
-            try requireKnown(breakpoint)
-        }
+        if let problem = names.problem("field", field, .field) { throw Refusal(.unknownItem, problem) }
         let watch = Watch(target.id, field: field, in: target.database, as: target.actor)
         try report.write(.watch(watch), try stepper.add(watch))
     }

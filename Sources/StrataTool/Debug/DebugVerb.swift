@@ -75,7 +75,7 @@ extension DebugVerb {
         Operand(name: "TYPE", help: "the record type, such as Note"),
         Operand(name: "PREDICATE", help: "such as rank > 3"),
     ]
-    private static let askedRecord: [any OptionDescription] = [BisectCommand.record] + DebugPlaces.options
+    private static let askedRecord: [any OptionDescription] = [BisectCommand.record] + RecordTimelineTarget.options
 
     fileprivate static let moving: [DebugVerb] = [
         DebugVerb(
@@ -137,7 +137,7 @@ extension DebugVerb {
             operands: [
                 RecordTimelineTarget.operand,
                 Operand(name: "FIELD", help: "the field; the whole record by default", isRequired: false),
-            ], options: DebugPlaces.options
+            ], options: RecordTimelineTarget.options
         ) { try $1.watch($0) },
         DebugVerb(name: "breakpoints", shortcuts: ["i"], summary: "list breakpoints and watches") {
             try $1.listMarks()
@@ -161,7 +161,7 @@ extension DebugVerb {
             operands: [
                 Operand(name: "RECORD", help: "the record's name; the commit by default", isRequired: false),
                 Operand(name: "FIELD", help: "only this field", isRequired: false),
-            ], options: DebugPlaces.options + [QueryCommand.reveal]
+            ], options: RecordTimelineTarget.options + [QueryCommand.reveal]
         ) { try $1.print($0) },
         DebugVerb(
             name: "diff", summary: "print what the commit here changed, or how another place differs from here",
@@ -180,7 +180,7 @@ extension DebugVerb {
                 Operand(name: "TYPE", help: "the record type, such as Note"),
                 Operand(name: "PREDICATE", help: "such as rank > 3; all records by default", isRequired: false),
             ],
-            options: DebugPlaces.options + [
+            options: RecordTimelineTarget.options + [
                 QueryCommand.sort, QueryCommand.near, QueryCommand.limit, QueryCommand.cursor, QueryCommand.keys,
                 QueryCommand.all, QueryCommand.reveal,
             ], endsWithPredicate: true

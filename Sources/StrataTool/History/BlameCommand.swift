@@ -56,7 +56,7 @@ enum BlameCommand: Command {
         if let problem = blame.problem(target) {
             return Diagnostics.refuse(problem, by: name)
         }
-        return try secrets?.reportClosed(by: name, output) ?? .success
+        return try secrets?.secrets.reportClosed(by: name, output) ?? .success
     }
 
     private static func write(

@@ -40,7 +40,7 @@ enum HistoryCommand: Command {
             damage = damage ?? timeline.damage
         }
         if let damage { throw damage }
-        if isKnown { return try secrets?.reportClosed(by: name, output) ?? .success }
+        if isKnown { return try secrets?.secrets.reportClosed(by: name, output) ?? .success }
         return Diagnostics.refuse(target.problem, by: name)
     }
 

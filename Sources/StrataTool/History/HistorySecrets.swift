@@ -3,7 +3,7 @@ import StrataStore
 
 /// Decrypts the values in the histories of records.
 final class HistorySecrets {
-    private let secrets = Secrets()
+    let secrets = Secrets()
     private let store: Store
     private let names: KnownNames
 
@@ -31,10 +31,5 @@ final class HistorySecrets {
         else { return value }
         let id = RecordID(record.name, zone: ZoneID(zone))
         return try secrets.opened { try store.opened(value, of: name, in: id, of: database) } ?? value
-    }
-
-    /// Reports the values that could not be decrypted, and returns the exit code.
-    func reportClosed(by command: String, _ output: Output) throws -> ExitCode {
-        try secrets.reportClosed(by: command, output)
     }
 }

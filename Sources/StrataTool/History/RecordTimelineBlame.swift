@@ -6,7 +6,7 @@ struct RecordTimelineBlame {
     struct Line {
         let key: TimelineChange.Key
         /// The part of the state of a share; nil for a field or a link.
-        let part: SharePart?
+        fileprivate(set) var part: SharePart?
         var value: FieldValue
         let version: Version
         let time: Int64
@@ -16,12 +16,6 @@ struct RecordTimelineBlame {
         let isExact: Bool
 
         var offset: UInt64 { version.offset }
-
-        fileprivate func naming(_ part: SharePart) -> Line {
-            Line(
-                key: key, part: part, value: value, version: version, time: time, user: user, device: device,
-                isExact: isExact)
-        }
     }
 
     private struct Key: Hashable {
@@ -122,7 +116,7 @@ struct RecordTimelineBlame {
             let key = Key(key: change.key, part: part.id)
             if known[part.id] == part.value {
                 // An address may have become a user.
-                found[key] = found[key]?.naming(part)
+                found[key]?.part = part
             } else {
                 found[key] = line(part, .string(part.value))
             }

@@ -26,14 +26,7 @@ struct RecordTimelineTarget {
     /// - Throws: ``UsageError`` if several records have the name.
     init(_ arguments: Arguments) throws {
         let name = arguments.operands[1]
-        var filter = LogFilter()
-        filter.zone = arguments[DatabaseOptions.zone]
-        // By default all zones are searched.
-        if DatabaseOptions.areGiven(in: arguments) {
-            let place = try DatabaseOptions(arguments)
-            filter.scope = place.database.scope
-            if place.database.scope != .public { filter.owner = place.ownerName }
-        }
+        let filter = try LogFilter(placesOf: arguments)
         try StoreAccess.requireDirectory(arguments.store)
         let gathered = LogFilterNames()
         let store = try StoreAccess(arguments.store, touches: gathered.touches(.record(name)))
@@ -82,5 +75,17 @@ struct RecordTimelineTarget {
         return UsageError(
             "\(zones.count) zones have a record '\(name)'; choose with --zone, --database, --user or --owner",
             list: zones.prefix(mostZones).map { names.shownPlace(ofZone: $0) } + more)
+    }
+}
+
+extension LogFilter {
+    /// The places that a command line names with ``RecordTimelineTarget/options``; all zones if it names none.
+    init(placesOf arguments: Arguments) throws(UsageError) {
+        self.init()
+        zone = arguments[DatabaseOptions.zone]
+        guard DatabaseOptions.areGiven(in: arguments) else { return }
+        let place = try DatabaseOptions(arguments)
+        scope = place.database.scope
+        if scope != .public { owner = place.ownerName }
     }
 }

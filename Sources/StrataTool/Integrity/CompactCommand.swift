@@ -17,19 +17,18 @@ enum CompactCommand: Command {
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset; required"
     ).required
-    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
-    static let options: [any OptionDescription] = [before, apply, Option.json]
+    static let options: [any OptionDescription] = [before, Option.apply, Option.json]
     static let examples = [
         "strata compact Notes.strata --before 120000", "strata compact Notes.strata --before 120000 --apply",
     ]
 
-    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         guard let offset = arguments[before] else { throw UsageError("--before OFFSET is missing") }
         try StoreAccess.requireDirectory(arguments.store)
         do {
-            if arguments[apply] {
+            if arguments[Option.apply] {
                 try writeDone(compact(offset, arguments.store), before: offset, asJSON: arguments[Option.json], output)
             } else {
                 try plan(offset, arguments, output)
@@ -96,9 +95,8 @@ enum CompactCommand: Command {
                 : "commits up to \(plan.horizon) would be compacted: \(plan.segmentCount.counted("segment")), "
                     + "\(plan.freedBytes.counted("byte")) freed; \(base)")
         for zone in plan.zones {
-            let database = zone.database.scope.name + (zone.database.owner.isEmpty ? "" : " of \(zone.database.owner)")
             output.write("\n  ")
-            output.write(Printable.escaped("\(zone.zone.name) (\(database))"))
+            output.write(Printable.escaped("\(zone.zone.name) (\(zone.database.shownText))"))
             let stays = zone.recordCount == 1 ? "stays" : "stay"
             output.write(
                 ": \(zone.changeCount.counted("change")) would be removed, \(zone.recordCount.counted("record")) of "

@@ -17,7 +17,8 @@ enum DamageText {
         return lines.map { Printable.escaped($0) }
     }
 
-    private static func limited(_ lines: [String]) -> [String] {
+    /// Returns the first lines, and how many more there are.
+    static func limited(_ lines: [String]) -> [String] {
         lines.count <= mostLines ? lines : lines.prefix(mostLines) + ["… and \(lines.count - mostLines) more"]
     }
 

@@ -5,9 +5,6 @@ import StrataViews
 
 /// Prints the result of `verify --deep` for people.
 struct DeepText {
-    /// The maximum number of lines of one kind.
-    private static let mostLines = 20
-
     let report: DeepReport
     let output: Output
 
@@ -133,7 +130,6 @@ struct DeepText {
     private func line(_ text: String) { output.write("\n  " + Printable.escaped(text)) }
 
     private func lines(_ texts: [String]) {
-        for text in texts.prefix(Self.mostLines) { line(text) }
-        if texts.count > Self.mostLines { line("… and \(texts.count - Self.mostLines) more") }
+        for text in DamageText.limited(texts) { line(text) }
     }
 }

@@ -26,9 +26,8 @@ enum EraseCommand: Command {
         DatabaseOptions.database.name, "NAME", [("public", .public), ("private", .private)],
         help: "public or private; the default is private with --user or --owner, else public")
     static let reason = Option.text("--reason", "TEXT", help: "why; kept in the log, and required with --apply")
-    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
     static let options: [any OptionDescription] = [
-        DatabaseOptions.user, database, DatabaseOptions.owner, zone, reason, apply,
+        DatabaseOptions.user, database, DatabaseOptions.owner, zone, reason, Option.apply,
         AddressCopy.directory, SequencerAddress.files, Option.json,
     ]
     static let examples = [
@@ -37,10 +36,10 @@ enum EraseCommand: Command {
         "strata erase file:///shared/Notes.sequence card --user anna --reason 'asked for on 4 May' --apply",
     ]
 
-    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
-        guard !arguments[apply] || arguments.has(reason) else {
+        guard !arguments[Option.apply] || arguments.has(reason) else {
             throw UsageError("--apply needs --reason TEXT, which is kept in the log")
         }
         guard SequencerAddress.isMeant(by: arguments.store) else {
@@ -52,7 +51,7 @@ enum EraseCommand: Command {
             let isKept = arguments.has(AddressCopy.directory)
             return try run(arguments, output, Target(path: path, address: address, isKept: isKept))
         }
-        return try arguments[AddressCopy.directory].map(erase) ?? AddressCopy.withTemporaryPath(erase)
+        return try AddressCopy.withPath(arguments[AddressCopy.directory], erase)
     }
 
     /// A store to erase from.
@@ -75,7 +74,7 @@ enum EraseCommand: Command {
     }
 
     private static func run(_ arguments: Arguments, _ output: Output, _ target: Target) throws -> ExitCode {
-        let isApplied = arguments[apply]
+        let isApplied = arguments[Option.apply]
         let named = try DatabaseOptions(arguments)
         let zone = named.zone ?? .default
         let ids = arguments.operands.dropFirst().map { RecordID($0, zone: zone) }

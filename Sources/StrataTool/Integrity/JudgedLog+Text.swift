@@ -1,3 +1,4 @@
+import StrataModel
 import StrataReplay
 import StrataRules
 import StrataStore
@@ -16,7 +17,7 @@ extension JudgedLog {
             line(text)
         }
         line("\(verdictText): \(countText)")
-        line("digest of the state at \(end): \(digestText)")
+        line("digest of the state at \(end): \(hexadecimal(digests.state))")
     }
 
     private var verdictText: String {
@@ -40,8 +41,6 @@ extension JudgedLog {
         }
     }
 
-    private var digestText: String { String(digests.state, radix: 16).leftPadded(to: 32, with: "0") }
-
     static let shape = Shape<Self>("A log that was judged again") {
         Key(
             "verdict",
@@ -54,6 +53,6 @@ extension JudgedLog {
         Key("firstOffset", "the first commit that differs, null if none does") { $0.difference?.offset }
         Key("reason", "the difference, in words", if: "if a commit differs") { $0.difference?.reason }
         Key(of: WhatIfReport.unjudged) { ($0.unjudged, $0.unjudgedCount) }
-        Key("stateDigest", "of the state at the end") { $0.digestText }
+        Key("stateDigest", "of the state at the end") { hexadecimal($0.digests.state) }
     }
 }

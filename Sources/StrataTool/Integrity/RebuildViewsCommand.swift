@@ -10,15 +10,14 @@ enum RebuildViewsCommand: Command {
         "The page file holds the state of the log for fast reading; it can always be rebuilt. A store rebuilds it by "
         + "itself when it finds a damaged page; this command is for a page file that you do not trust. Without --apply "
         + "nothing is changed."
-    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
-    static let options: [any OptionDescription] = [apply, Option.json]
+    static let options: [any OptionDescription] = [Option.apply, Option.json]
     static let examples = ["strata rebuild-views Notes.strata", "strata rebuild-views Notes.strata --apply"]
 
-    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
-        let isApplied = arguments[apply]
+        let isApplied = arguments[Option.apply]
         let before = try pageFileBytes(arguments.store)
         if isApplied { try rebuild(arguments.store) }
         let log = try StoreAccess(arguments.store)

@@ -13,17 +13,14 @@ enum RepairCommand: Command {
         + "beside it, in files whose names end in .repaired-1, .repaired-2 and so on, with a note that describes what "
         + "was done. Exits with 0 if there is nothing to repair or the repair was done, and with 1 if a repair is "
         + "needed or cannot be done."
-
-    static let apply = Option.flag("--apply", help: "do it; no other program may have the store open for writing")
-
-    static let options: [any OptionDescription] = [Option.json, apply]
+    static let options: [any OptionDescription] = [Option.json, Option.apply]
     static let examples = ["strata repair Notes.strata", "strata repair Notes.strata --apply"]
 
-    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[apply] }
+    static func isPaged(_ arguments: Arguments) -> Bool { !arguments[Option.apply] }
 
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
-        let isApplied = arguments[apply]
+        let isApplied = arguments[Option.apply]
         let plan =
             isApplied
             ? try LogRepair.apply(at: arguments.store) { Progress.note(UInt64($0), of: UInt64($1)) }

@@ -1,11 +1,8 @@
 import StrataModel
 import StrataReplay
 
-/// Describes codes and requests in text for people.
+/// Describes requests in text for people.
 enum AuditText {
-    /// `14 server record changed`.
-    static func code(_ number: UInt64) -> String { RequestRefusedEvent.text(ofCode: number) }
-
     /// Summarizes a request as far as it was kept, without URLs and addresses.
     static func request(_ bytes: [UInt8]?, byteCount: UInt64) -> String {
         guard let bytes else { return byteCount > 0 ? "\(byteCount.counted("byte")), not kept" : "not kept" }
@@ -36,11 +33,7 @@ enum AuditText {
             kind = body.action == .accept ? "accept shares" : "request access to shares"
             items = [body.tokens.count.counted("URL")]
         }
-        let text = "\(kind) of \(place(request.database))"
+        let text = "\(kind) of \(request.database.shownText)"
         return items.isEmpty ? text : text + ": " + items.joined(separator: ", ")
-    }
-
-    private static func place(_ database: DatabaseID) -> String {
-        database.owner.isEmpty ? database.scope.name : "\(database.scope.name) of \(Printable.escaped(database.owner))"
     }
 }

@@ -52,18 +52,15 @@ enum CommitPatchText {
         return [line(of: change, names)]
     }
 
-    /// `+` for an added value, `-` for a removed one, `~` for a changed one.
     private static func line(of change: TimelineChange, _ names: KnownNames) -> (String, TextStyle) {
-        let name = name(of: change.key, names)
-        switch (change.before, change.after) {
-        case (.none, let after): return ("+ \(name): \(text(of: after))", .added)
-        case (.value(let before), nil): return ("- \(name): \(text(of: before))", .removed)
-        case (.unknown, nil): return ("- \(name): ?", .removed)
-        case (.value(let before), let after):
-            let texts = ValueText.change(from: before, to: after)
-            return ("~ \(name): \(texts.before ?? "") -> \(texts.after ?? "nothing")", .place)
-        case (.unknown, let after): return ("~ \(name): ? -> \(text(of: after))", .place)
-        }
+        let after = change.after.map { ValueText.text(of: $0) }
+        let (old, new): (String?, String?) =
+            switch change.before {
+            case .none: (nil, after ?? "nothing")
+            case .unknown: ("?", after)
+            case .value(let before): ValueText.change(from: before, to: change.after)
+            }
+        return ChangeText(name: name(of: change.key, names), old: old, new: new).line
     }
 
     static func name(of key: TimelineChange.Key, _ names: KnownNames) -> String {
@@ -79,8 +76,6 @@ enum CommitPatchText {
         guard case .field(let ordinal) = key else { return false }
         return names.field(UInt64(ordinal)) == ShareState.key
     }
-
-    private static func text(of value: FieldValue?) -> String { value.map { ValueText.text(of: $0) } ?? "nothing" }
 
     private static func notes(on step: TimelineStep) -> [String] {
         var notes: [String] = []

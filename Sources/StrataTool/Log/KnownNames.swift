@@ -42,6 +42,17 @@ struct KnownNames {
     mutating func add(from payload: ArraySlice<UInt8>) { InternedName.forEach(in: payload) { add($0) } }
 }
 
+extension KnownNames {
+    /// Returns a message for a name that nothing has; nil for one that is known, and for none.
+    func problem(_ what: String, _ name: String?, _ namespace: Namespace, others: [String] = []) -> String? {
+        guard let name else { return nil }
+        let known = names(in: namespace) + others
+        if known.contains(where: { LogFilter.isSame($0, name) }) { return nil }
+        let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+        return "no \(what) is named '\(name)'" + suggestion
+    }
+}
+
 /// Names for display, escaped. A name that is not known is shown by its ordinal.
 extension KnownNames {
     func shownUser(_ ordinal: UInt64) -> String { shown(.user, ordinal) }

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 /// `strata log`: the commits.
 enum LogCommand: Command {
@@ -17,10 +16,9 @@ enum LogCommand: Command {
     static let from = Option.number("--from", "OFFSET", 1...Version.maximumOffset, help: "begin with this offset")
     static let to = Option.number("--to", "OFFSET", 1...Version.maximumOffset, help: "end with this offset")
     static let since = Option.time(
-        "--since", "TIME",
+        "--since",
         help: "begin with the first commit at or after this time: 2026-11-21, 2026-11-21T05:18:03Z, 15m or \"15 "
-            + "minutes ago\" (also s, h, d), today, yesterday or @MICROSECONDS",
-        now: { SystemTime().nowMicroseconds() })
+            + "minutes ago\" (also s, h, d), today, yesterday or @MICROSECONDS")
     static let oneline = Option.flag("--oneline", help: "print one line for each commit")
     static let stat = Option.flag(
         "--stat", help: "print the numbers of events by kind, and of zones, records and bytes, of each commit")
@@ -82,6 +80,6 @@ enum LogCommand: Command {
             try output.flush()
             Diagnostics.note(emptiness, by: name)
         }
-        return try run.secrets?.reportClosed(by: name, output) ?? .success
+        return try run.secrets?.secrets.reportClosed(by: name, output) ?? .success
     }
 }

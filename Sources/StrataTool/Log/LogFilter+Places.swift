@@ -79,13 +79,7 @@ extension LogFilter {
             type.map { Self.isSame(request.names.recordType(ordinal), $0) } ?? true
         }
         switch request.content {
-        case .modifyRecords(let body):
-            let isSaved = body.saves.contains { save in
-                isInZone(save.record.zone) && isOfType(save.type) && fits(record: save.record.name)
-            }
-            return isSaved || type == nil && body.deletes.contains { isInZone($0.zone) && fits(record: $0.name) }
-        case .modifyZones(let body):
-            return type == nil && record == nil && (body.saves.map(\.zone) + body.deletes).contains(where: isInZone)
+        case .modifyRecords, .modifyZones: return request.hasItem(zone: zone, record: record, type: type)
         case .modifySubscriptions(let body):
             return record == nil && body.saves.contains { isInZone($0.zone) && isOfType($0.recordType) }
         case .declareSchema(let body):

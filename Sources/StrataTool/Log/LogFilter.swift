@@ -158,22 +158,15 @@ struct LogFilter: Sendable {
 
     /// Returns a message for the first requested name that nothing has; nil if all are known.
     func unknownName(_ names: KnownNames) -> String? {
-        func missing(_ what: String, _ name: String?, _ namespace: Namespace, others: [String] = []) -> String? {
-            guard let name else { return nil }
-            let known = names.names(in: namespace) + others
-            if known.contains(where: { Self.isSame($0, name) }) { return nil }
-            let suggestion = Suggestion.closest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-            return "no \(what) is named '\(name)'" + suggestion
-        }
         let named =
-            missing("user", user, .user, others: [Self.systemName]) ?? missing("user", owner, .user)
-            ?? missing("device", device, .device) ?? missing("zone", zone, .zone)
-            ?? missing("record type", type, .recordType)
+            names.problem("user", user, .user, others: [Self.systemName]) ?? names.problem("user", owner, .user)
+            ?? names.problem("device", device, .device) ?? names.problem("zone", zone, .zone)
+            ?? names.problem("record type", type, .recordType)
         if let named { return named }
         for path in condition?.predicate.namedKeys ?? [] {
             // The rest of the path names a field of another record, or a number derived from the field.
             let field = String(path.prefix { $0 != "." })
-            if SystemField(field) == nil, let problem = missing("field", field, .field) { return problem }
+            if SystemField(field) == nil, let problem = names.problem("field", field, .field) { return problem }
         }
         return nil
     }

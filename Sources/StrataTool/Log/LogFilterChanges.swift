@@ -31,11 +31,9 @@ struct LogFilterChanges: CommitSupply {
         while scan == nil {
             do {
                 guard let touch = try touches.next() else { return nil }
-                if !isPassed(touch.count), let commit = try reads.commit(at: touch.offset) {
-                    nextOffset = touch.offset + 1
-                    return commit
-                }
+                let commit = isPassed(touch.count) ? nil : try reads.commit(at: touch.offset)
                 nextOffset = touch.offset + 1
+                if let commit { return commit }
             } catch let error as StrataError where error.isDamage {
                 listDamage = error
                 scan = try CommitSource(store, from: nextOffset)

@@ -199,15 +199,8 @@ struct LogFilterPrinter {
     private(set) var names: KnownNames
     let format: any CommitFormat
     let output: Output
-    private var undecidedCount = 0
+    private(set) var undecidedCount = 0
     private(set) var printedCount = 0
-
-    init(filter: LogFilter, names: KnownNames, format: any CommitFormat, output: Output) {
-        self.filter = filter
-        self.names = names
-        self.format = format
-        self.output = output
-    }
 
     /// Returns true if the commit was printed.
     mutating func take(_ commit: Commit) throws -> Bool {

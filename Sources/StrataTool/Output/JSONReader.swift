@@ -1,3 +1,4 @@
+import Foundation
 import StrataModel
 
 /// Parses JSON value by value. Skipped values are never built.
@@ -55,7 +56,7 @@ struct JSONReader {
     mutating func readString() throws -> String {
         let (range, hasEscapes) = try stringRange()
         let piece = UnsafeRawBufferPointer(rebasing: bytes[range])
-        let text = hasEscapes ? try unescaped(range) : String(validating: piece, as: UTF8.self)
+        let text = hasEscapes ? unescaped(range) : String(validating: piece, as: UTF8.self)
         guard let text else { throw error("text in UTF-8") }
         return text
     }
@@ -182,50 +183,8 @@ struct JSONReader {
     }
 
     /// Returns nil for an invalid escape.
-    private func unescaped(_ range: Range<Int>) throws -> String? {
-        var units: [UInt8] = []
-        var place = range.lowerBound
-        while place < range.upperBound {
-            guard bytes[place] == UInt8(ascii: "\\") else {
-                units.append(bytes[place])
-                place += 1
-                continue
-            }
-            guard place + 1 < range.upperBound else { return nil }
-            let sign = bytes[place + 1]
-            place += 2
-            if sign == UInt8(ascii: "u") {
-                guard let scalar = scalar(at: &place, before: range.upperBound) else { return nil }
-                units += Array(String(Character(scalar)).utf8)
-            } else {
-                guard let byte = Self.escapes[sign] else { return nil }
-                units.append(byte)
-            }
-        }
-        return String(validating: units, as: UTF8.self)
-    }
-
-    private static let escapes: [UInt8: UInt8] = [
-        UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
-        UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 0x08, UInt8(ascii: "f"): 0x0C,
-        UInt8(ascii: "n"): 0x0A, UInt8(ascii: "r"): 0x0D, UInt8(ascii: "t"): 0x09,
-    ]
-
-    /// Reads four hexadecimal digits, or two surrogates.
-    private func scalar(at place: inout Int, before end: Int) -> Unicode.Scalar? {
-        guard let high = unit(at: &place, before: end) else { return nil }
-        guard (0xD800..<0xDC00).contains(high) else { return Unicode.Scalar(high) }
-        guard place + 1 < end, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u") else {
-            return nil
-        }
-        place += 2
-        guard let low = unit(at: &place, before: end), (0xDC00..<0xE000).contains(low) else { return nil }
-        return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-    }
-
-    private func unit(at place: inout Int, before end: Int) -> UInt32? {
-        guard place + 4 <= end else { return nil }
-        defer { place += 4 }
-        return UInt32(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16)
+    private func unescaped(_ range: Range<Int>) -> String? {
+        let quoted = bytes[range.lowerBound - 1...range.upperBound]
+        return try? JSONDecoder().decode(String.self, from: Data(quoted))
     }
 }

@@ -1,3 +1,4 @@
+import StrataQuery
 import StrataReplay
 import StrataStore
 
@@ -16,7 +17,7 @@ enum JSONReference {
         ("strata repair", [RepairCommand.shape]),
         ("strata get", [RecordDetail.shape]),
         ("strata records", [RecordList.shape, RecordList.end]),
-        ("strata query", [RecordJSON.shape, RecordJSON.end, PlanReport.shape]),
+        ("strata query", [RecordJSON.shape, RecordJSON.end, QueryPlan.shape]),
         ("strata bisect", [BisectionReport.flip, BisectionReport.End.shape]),
         ("strata diff", [RecordDifference.shape, DifferenceReport.end]),
         ("strata debug", [DebugReport.stop, DebugReport.mark, DebugReport.field, DebugReport.note]),

@@ -25,11 +25,6 @@ struct JSONWriter {
         try value.write(to: &self)
     }
 
-    mutating func null(_ key: StaticString) {
-        self.key(key)
-        nullValue()
-    }
-
     /// Writes a key. The next call writes its value, object or array.
     mutating func key(_ key: StaticString) {
         write(key)

@@ -63,6 +63,22 @@ enum ValueText {
     }
 }
 
+/// A change of something that has a name, in words. Nil stands for nothing.
+struct ChangeText {
+    let name: String
+    let old: String?
+    let new: String?
+
+    /// `+` for an added value, `-` for a removed one, `~` for a changed one.
+    var line: (text: String, ink: TextStyle) {
+        switch (old, new) {
+        case (nil, let new): ("+ \(name): \(new ?? "")", .added)
+        case (let old?, nil): ("- \(name): \(old)", .removed)
+        case (let old?, let new?): ("~ \(name): \(old) -> \(new)", .place)
+        }
+    }
+}
+
 extension FieldValue.Sealed {
     /// The size without the cipher's tag and the value's kind.
     fileprivate var valueBytes: Int { max(0, ciphertext.count - AuthenticatedCipher.tagBytes - 1) }

@@ -59,12 +59,7 @@ enum BisectCommand: Command {
         }
         return try StateAccess.read(arguments.store, options: .embedded, by: name, output) { access in
             let store = access.store
-            let range: ClosedRange<UInt64>
-            do { range = try self.range(arguments, store) } catch let error as StrataError
-                where error.code == .outOfRange
-            {
-                throw Refusal(.invalidArguments, "\(error)")
-            }
+            let range = try Refusal.unlessFound { try self.range(arguments, store) }
             guard let asked else { return try search(store, in: range, arguments, output) }
             var question = try NamedPlace(store).question(arguments, asked, of: predicate.name, by: name)
             question.record = arguments[record]

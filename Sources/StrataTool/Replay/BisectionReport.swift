@@ -49,14 +49,9 @@ struct BisectionReport {
         for (title, record, ink) in [("before", record.before, TextStyle.removed), ("after", record.after, .added)] {
             output.write("        ")
             output.write(title, ink)
-            output.write("".padded(to: 8 - title.count) + (try text(of: record)) + "\n")
+            let text = try record.map { try RecordDetail($0, in: state).tagAndValues() } ?? "none"
+            output.write("".padded(to: 8 - title.count) + text + "\n")
         }
-    }
-
-    private func text(of record: Record?) throws -> String {
-        guard let record else { return "none" }
-        let values = try RecordDetail(record, in: state).valuesText()
-        return record.version.tag + (values.isEmpty ? "" : "  " + values)
     }
 
     /// - Parameter listsAll: true if every flip has been written.

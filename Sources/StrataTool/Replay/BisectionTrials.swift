@@ -25,6 +25,7 @@ final class BisectionTrials {
     }
 
     private static let skipStatus: Int32 = 125
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     private let command: String
     private let maker: BisectionStore
@@ -42,28 +43,28 @@ final class BisectionTrials {
         directory = try TemporaryDirectory.make("strata-bisect")
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         storePath = "\(directory)/\(name.isEmpty || name.hasPrefix(".") ? "store" : name)"
-        Interruption.begin()
+        StopRequest.listen(to: Self.signals)
     }
 
     func removeFiles() {
         // A failure is harmless: the directory is temporary.
         try? FileManager.default.removeItem(atPath: directory)
-        Interruption.end()
+        StopRequest.end(Self.signals)
     }
 
     /// - Throws: ``Stop`` if the exit status of the command ends the search.
     func run(at offset: UInt64) throws -> BisectionVerdict {
         try maker.make(at: storePath, through: offset)
         defer { try? FileManager.default.removeItem(atPath: storePath) }
-        if Interruption.hasCome { throw Stop.interrupted }
+        if StopRequest.hasCome { throw Stop.interrupted }
         setenv("STRATA_BISECT_STORE", storePath, 1)
         setenv("STRATA_BISECT_OFFSET", "\(offset)", 1)
         count += 1
         // The standard output is reserved for the answer.
         let child = try ShellCommand.start(
-            command, with: STDERR_FILENO, as: STDOUT_FILENO, signals: Interruption.signals + [SIGPIPE])
+            command, with: STDERR_FILENO, as: STDOUT_FILENO, signals: Self.signals + [SIGPIPE])
         let status = try Self.wait(for: child)
-        if Interruption.hasCome { throw Stop.interrupted }
+        if StopRequest.hasCome { throw Stop.interrupted }
         let verdict: BisectionVerdict
         switch (status & 0x7F, status >> 8 & 0xFF) {
         case (0, 0): verdict = .doesNotHold
@@ -88,34 +89,11 @@ final class BisectionTrials {
 
     private static func wait(for child: pid_t) throws -> Int32 {
         var status: Int32 = 0
-        Interruption.child = child
-        defer { Interruption.child = 0 }
+        StopRequest.forward(to: child)
+        defer { StopRequest.forward(to: 0) }
         while waitpid(child, &status, 0) < 0 {
             guard errno == EINTR else { throw StrataError.systemCall("waitpid", path: "/bin/sh", errno: errno) }
         }
         return status
-    }
-}
-
-/// Records a request to end the search, so that its files can be removed first.
-private enum Interruption {
-    static let signals = [SIGINT, SIGTERM, SIGHUP]
-
-    // A signal handler has no context, and a process runs only one search.
-    nonisolated(unsafe) static var hasCome = false
-    nonisolated(unsafe) static var child: pid_t = 0
-
-    static func begin() {
-        for number in signals {
-            signal(number) { number in
-                Interruption.hasCome = true
-                // The terminal signals the command itself. A signal to this process alone must be forwarded.
-                if Interruption.child != 0 { kill(Interruption.child, number) }
-            }
-        }
-    }
-
-    static func end() {
-        for number in signals { signal(number, SIG_DFL) }
     }
 }

@@ -62,7 +62,7 @@ enum DeviceCommand: Command {
                 )
             }
             let view = try DeviceView.of(actor, in: access.store, record: asked)
-            try arguments[Option.json] ? output.writeJSON(view) : DeviceReport(view).write(to: output)
+            try arguments[Option.json] ? output.writeJSON(view) : view.write(to: output)
             guard let record = view.record else { return .success }
             return [.madeIt, .given].contains(record.verdict) ? .success : .no
         }
@@ -81,7 +81,7 @@ enum DeviceCommand: Command {
                 Diagnostics.note("the log has no device '\(actor.device)' of \(user)", by: name)
             }
             let report = try SyncStateReport(state, of: actor, in: access)
-            try arguments[Option.json] ? output.writeJSON(report) : SyncStateText(report).write(to: output)
+            try arguments[Option.json] ? output.writeJSON(report) : report.write(to: output)
             return report.reasonUnused == nil ? .success : .no
         }
     }

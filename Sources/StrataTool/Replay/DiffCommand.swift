@@ -76,13 +76,9 @@ enum DiffCommand: Command {
         _ output: Output
     ) throws -> ExitCode {
         try StateAccess.read(path, by: name, output) { access in
-            let from: UInt64
-            let to: UInt64
-            do {
-                from = try first.offset(in: access.store.log)
-                to = try second?.offset(in: access.store.log) ?? access.store.offset
-            } catch let error as StrataError where error.code == .outOfRange {
-                return Diagnostics.refuse("\(error)", by: name)
+            let (from, to) = try Refusal.unlessFound {
+                let log = access.store.log
+                return (try first.offset(in: log), try second?.offset(in: log) ?? access.store.offset)
             }
             try requireKnown(scope, in: [access.store])
             var report = DifferenceReport(arguments, output)

@@ -138,12 +138,8 @@ struct DifferenceReport {
     }
 
     private func writeLine(_ key: String, _ before: String?, _ after: String?) throws {
-        switch (before, after) {
-        case (nil, let after): output.write("    + \(key): \(after ?? "")", .added)
-        case (let before, nil): output.write("    - \(key): \(before ?? "")", .removed)
-        case (let before?, let after?): output.write("    ~ \(key): \(before) -> \(after)", .place)
-        }
-        try output.endLine()
+        let (text, ink) = ChangeText(name: key, old: before, new: after).line
+        try output.writeLine("    " + text, ink)
     }
 
     // MARK: For programs
@@ -175,25 +171,24 @@ extension RecordDifference: Shaped {
         Key("oldTag", "on the side of A", if: "removed, changed") { $0.before?.version }
         Key("newTag", "on the side of B", if: "added, changed") { $0.after?.version }
         Key("changes", "links and fields that differ", each: change) {
-            try $0.links.map { .link($0) } + $0.fields.map { .field($0) }
+            try $0.links.map { Change(link: $0) } + $0.fields.map { Change(field: $0) }
         }
     }
 
-    private enum Change {
-        case link(Link)
-        case field(Field)
-
-        var link: Link? { if case .link(let link) = self { link } else { nil } }
-        var field: Field? { if case .field(let field) = self { field } else { nil } }
+    private struct Change {
+        var link: Link?
+        var field: Field?
     }
 
     private static let change = Shape<Change>("A difference") {
         Key("link", "`parent` or `share`", if: "links") { $0.link?.kind.rawValue }
         Key("fieldName", "its name", if: "fields") { $0.field?.key }
         Key("old", "on the side of A, for a link the name of a record") {
-            ValueOrName($0.link?.before, $0.field?.before)
+            ValueOrName(name: $0.link?.before, value: $0.field?.before)
         }
-        Key("new", "on the side of B, for a link the name of a record") { ValueOrName($0.link?.after, $0.field?.after) }
+        Key("new", "on the side of B, for a link the name of a record") {
+            ValueOrName(name: $0.link?.after, value: $0.field?.after)
+        }
         Key("oldLoose", "true", if: "a loose parent") { $0.link?.isLooseBefore == true ? true : nil }
         Key("newLoose", "true", if: "a loose parent") { $0.link?.isLooseAfter == true ? true : nil }
     }
@@ -201,10 +196,8 @@ extension RecordDifference: Shaped {
 
 /// A value, or the name of a record.
 private struct ValueOrName: JSONValue {
-    private let name: String?
-    private let value: FieldValue?
-
-    init(_ name: String?, _ value: FieldValue?) { (self.name, self.value) = (name, value) }
+    let name: String?
+    let value: FieldValue?
 
     static var jsonKind: JSONKind { FieldValue.jsonKind.orNull }
 

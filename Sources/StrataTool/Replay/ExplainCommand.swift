@@ -41,7 +41,7 @@ enum ExplainCommand: Command {
             do {
                 if arguments[notifications] {
                     let why = try NotificationExplanation.of(offset, in: access.store, user: user, device: device)
-                    try isJSON ? output.writeJSON(why) : NotificationExplanationText(why).write(to: output)
+                    try isJSON ? output.writeJSON(why) : why.write(to: output)
                 } else {
                     let why = try Explanation.of(offset, in: access.store)
                     try write(why, arguments.store, asJSON: isJSON, output)
@@ -62,7 +62,7 @@ enum ExplainCommand: Command {
     static func write(_ why: Explanation, _ path: String, asJSON: Bool, _ output: Output) throws {
         let told = why.outcome == .withoutRequest ? try commit(at: why.offset, path) : nil
         if asJSON { return try output.writeJSON((why, told), as: ExplanationJSON.shape) }
-        try ExplanationText(why).write(to: output)
+        try why.write(to: output)
         if let told, let envelope = told.decoded { try CommitText.write(envelope.events, told.names, to: output) }
     }
 

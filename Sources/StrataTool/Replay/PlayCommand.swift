@@ -44,14 +44,11 @@ enum PlayCommand: Command {
             throw UsageError("--device needs --user, whose device it is")
         }
         return try StateAccess.read(arguments.store, by: name, output) { access in
-            let playback: Playback
-            do {
+            let playback = try Refusal.unlessFound {
                 let log = try access.log()
-                playback = try Playback(
+                return try Playback(
                     of: access.store, from: try arguments[from]?.offset(in: log),
                     through: try arguments[to]?.offset(in: log))
-            } catch let error as StrataError where error.code == .outOfRange {
-                return Diagnostics.refuse("\(error)", by: name)
             }
             defer { try? playback.close() }
             if let user = arguments[user] { try NamedPlace(access.store).requireUser(user) }

@@ -57,7 +57,7 @@ struct PlayReport {
         case .deleted(let id, let type):
             output.write("    deleted  \(try Self.text(id, state)), \(Printable.escaped(type))")
         case .zoneDeleted(let zone, let reason):
-            output.write("    deleted  zone \(try Self.text(zone, state)), \(reason.name)")
+            output.write("    deleted  zone \(try state.shownText(of: zone)), \(reason.name)")
         }
         try output.endLine()
     }
@@ -66,7 +66,7 @@ struct PlayReport {
         output.write("    push     \(Printable.escaped(push.subscriptionID)): ")
         switch push.subject {
         case .database: output.write("database \(push.scope.name)")
-        case .zone(let zone): output.write("zone \(try Self.text(zone, state))")
+        case .zone(let zone): output.write("zone \(try state.shownText(of: zone))")
         case .record(let id, let reason): output.write("\(try Self.text(id, state)) \(reason)")
         }
         for key in push.fields.keys.sorted() {
@@ -79,12 +79,7 @@ struct PlayReport {
 
     /// `Notes/milk`, in the shared database `Notes of anna/milk`.
     private static func text(_ id: RecordID, _ state: ContainerState) throws -> String {
-        "\(try text(id.zone, state))/\(Printable.escaped(id.name))"
-    }
-
-    private static func text(_ zone: ZoneID, _ state: ContainerState) throws -> String {
-        let owner = zone.owner.isEmpty ? "" : " of " + Printable.escaped(try state.user(ofRecord: zone.owner))
-        return Printable.escaped(zone.name) + owner
+        "\(try state.shownText(of: id.zone))/\(Printable.escaped(id.name))"
     }
 
     private static func detail(_ push: Push, _ state: ContainerState) -> ValueDetail {
@@ -94,10 +89,6 @@ struct PlayReport {
 
     // MARK: For programs
 
-    private func owner(of zone: ZoneID, _ state: ContainerState) throws -> String? {
-        zone.owner.isEmpty ? nil : try state.user(ofRecord: zone.owner)
-    }
-
     private func writeJSON(_ change: PlayedFeed.Change, _ state: ContainerState) throws {
         switch change {
         case .changed(let record):
@@ -105,9 +96,9 @@ struct PlayReport {
             detail.isChange = true
             try output.writeJSON(detail)
         case .deleted(let id, let type):
-            try output.writeJSON(FeedChange(id, type: type, of: owner(of: id.zone, state)))
+            try output.writeJSON(FeedChange(id, type: type, of: state.owner(of: id.zone)))
         case .zoneDeleted(let zone, let reason):
-            try output.writeJSON(FeedChange(zone: zone, of: owner(of: zone, state), reason: reason))
+            try output.writeJSON(FeedChange(zone: zone, of: state.owner(of: zone), reason: reason))
         }
     }
 

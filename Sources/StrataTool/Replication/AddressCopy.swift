@@ -51,12 +51,24 @@ enum AddressCopy {
     static func reading<Result>(
         _ address: SequencerAddress, in directory: String?, follows: Bool = false, _ body: (String) throws -> Result
     ) throws -> Result {
-        if let directory { return try reading(address, at: directory, follows: follows, body) }
-        return try withTemporaryPath { try reading(address, at: $0, follows: follows, body) }
+        try withPath(directory) { path in
+            var log = try open(address, at: path)
+            if try LogReader.isErasing(in: path, files: RealFileSystem()) {
+                // Erases first: the command must neither show nor keep erased data.
+                try log.close()
+                _ = try JoinedCopy.update(path, address, isKept: false).close()
+                if follows { log = try open(address, at: path) }
+            }
+            // A copy that no longer changes is read as it is.
+            if follows { try log.follow {} } else { try log.close() }
+            defer { try? log.close() }
+            return try body(path)
+        }
     }
 
-    /// Calls `body` with a path for a copy, which is removed after it.
-    static func withTemporaryPath<Result>(_ body: (String) throws -> Result) throws -> Result {
+    /// Calls `body` with the directory of a copy; without one with a path for a copy, which is removed after it.
+    static func withPath<Result>(_ directory: String?, _ body: (String) throws -> Result) throws -> Result {
+        if let directory { return try body(directory) }
         let folder = try TemporaryDirectory.make("strata-copy")
         Cleanup.removes(folder)
         defer {
@@ -64,22 +76,6 @@ enum AddressCopy {
             Cleanup.keep(folder)
         }
         return try body(folder + "/store")
-    }
-
-    private static func reading<Result>(
-        _ address: SequencerAddress, at path: String, follows: Bool, _ body: (String) throws -> Result
-    ) throws -> Result {
-        var log = try open(address, at: path)
-        if try LogReader.isErasing(in: path, files: RealFileSystem()) {
-            // Erases first: the command must neither show nor keep erased data.
-            try log.close()
-            _ = try JoinedCopy.update(path, address, isKept: false).close()
-            if follows { log = try open(address, at: path) }
-        }
-        // A copy that no longer changes is read as it is.
-        if follows { try log.follow {} } else { try log.close() }
-        defer { try? log.close() }
-        return try body(path)
     }
 
     private static func open(_ address: SequencerAddress, at path: String) throws -> ReplicatedLog {

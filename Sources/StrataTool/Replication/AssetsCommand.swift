@@ -56,7 +56,7 @@ enum AssetsCommand: Command {
             }
             let report = AssetsReport(
                 address: address.place.address, storeID: identity.storeID, added: added,
-                found: try arguments[copy].map(check) ?? AddressCopy.withTemporaryPath(check),
+                found: try AddressCopy.withPath(arguments[copy], check),
                 hasRemoved: arguments[removesUnused])
             isWhole = report.found.problems.isEmpty
             try report.write(asJSON: arguments[Option.json], to: output)

@@ -18,7 +18,11 @@ struct SequencerAddress: Sendable {
 
     /// Parses an address.
     init(_ text: String) throws {
-        guard let colon = text.firstRange(of: "://") else { throw Self.noAddress(text) }
+        guard let colon = text.firstRange(of: "://") else {
+            // It may have a password.
+            let word = text.contains("@") ? "the word" : "'\(text)'"
+            throw UsageError("\(word) is not the address of a sequencer", list: Self.forms)
+        }
         let rest = String(text[colon.upperBound...])
         switch text[..<colon.lowerBound].lowercased() {
         case "file": self = try .directory(rest)
@@ -44,12 +48,6 @@ struct SequencerAddress: Sendable {
     private static let forms = [
         "file:///DIRECTORY", "nats://HOST:PORT/STREAM", "tls://HOST:PORT/STREAM", "postgres://USER@HOST/DATABASE",
     ]
-
-    private static func noAddress(_ text: String) -> UsageError {
-        // It may have a password.
-        UsageError(
-            "\(text.contains("@") ? "the word" : "'\(text)'") is not the address of a sequencer", list: forms)
-    }
 
     private static func directory(_ path: String) throws -> SequencerAddress {
         guard path.hasPrefix("/"), path.contains(where: { $0 != "/" }) else {

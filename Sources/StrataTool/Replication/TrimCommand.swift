@@ -50,7 +50,7 @@ enum TrimCommand: Command {
             func report(_ path: String) throws -> TrimReport {
                 try trim(address, before: offset, path, isKept: arguments.has(copy), arguments[ignoresCopies])
             }
-            let done = try arguments[copy].map(report) ?? AddressCopy.withTemporaryPath(report)
+            let done = try AddressCopy.withPath(arguments[copy], report)
             try done.write(asJSON: arguments[Option.json], to: output)
         }
     }

@@ -4,36 +4,23 @@ import StrataModel
 enum ShareStateText {
     static let tokenName = "URL token"
 
-    /// A difference between two states of a share, in words. Nil stands for nothing.
-    struct Change {
-        let name: String
-        let old: String?
-        let new: String?
-    }
-
     /// Returns a line for each difference between two states of a share; nil if a value is not such a state.
     static func lines(from old: FieldValue?, to new: FieldValue?) -> [(text: String, ink: TextStyle)]? {
-        changes(from: old, to: new)?.map { change in
-            switch (change.old, change.new) {
-            case (nil, let new): ("+ \(change.name): \(new ?? "")", .added)
-            case (let old?, nil): ("- \(change.name): \(old)", .removed)
-            case (let old?, let new?): ("~ \(change.name): \(old) -> \(new)", .place)
-            }
-        }
+        changes(from: old, to: new)?.map(\.line)
     }
 
     /// Returns the differences between two states of a share; nil if a value is not such a state.
-    static func changes(from old: FieldValue?, to new: FieldValue?) -> [Change]? {
+    static func changes(from old: FieldValue?, to new: FieldValue?) -> [ChangeText]? {
         let (before, after) = (ShareState(old), ShareState(new))
         guard (old == nil) == (before == nil), (new == nil) == (after == nil) else { return nil }
         return changes(from: before, to: after)
     }
 
     /// Returns the differences between two states of a share; nil stands for a share that does not exist.
-    static func changes(from before: ShareState?, to after: ShareState?) -> [Change] {
-        var changes: [Change] = []
+    static func changes(from before: ShareState?, to after: ShareState?) -> [ChangeText] {
+        var changes: [ChangeText] = []
         func compare(_ name: String, _ old: String?, _ new: String?) {
-            if old != new { changes.append(Change(name: name, old: old, new: new)) }
+            if old != new { changes.append(ChangeText(name: name, old: old, new: new)) }
         }
         compare(tokenName, before?.urlToken, after?.urlToken)
         compare("public", before?.publicPermission.name, after?.publicPermission.name)

@@ -92,6 +92,14 @@ struct ContainerState {
         try trees.user(at: UserAddress(.recordName, name)).map { try user($0) } ?? name
     }
 
+    /// Returns the name of the user who owns a zone of the shared database; nil for another zone.
+    func owner(of zone: ZoneID) throws -> String? { zone.owner.isEmpty ? nil : try user(ofRecord: zone.owner) }
+
+    /// `Notes`, in the shared database `Notes of anna`, escaped for display.
+    func shownText(of zone: ZoneID) throws -> String {
+        Printable.escaped(zone.name) + (try owner(of: zone).map { " of \(Printable.escaped($0))" } ?? "")
+    }
+
     /// Returns the zones that are shared with a user, with their owners.
     ///
     /// - Throws: ``Refusal`` for a zone that is not shared with the user.
@@ -131,5 +139,28 @@ struct ContainerState {
         return entries.filter { entry in
             entry.row.status == .alive && (options.zone.map { ZoneID(entry.name) == $0 } ?? true)
         }
+    }
+}
+
+/// The names in a state by their ordinals, each looked up once: most records share a few.
+struct NameCache {
+    private struct Key: Hashable {
+        let namespace: Namespace
+        let ordinal: UInt64
+    }
+
+    private let trees: Snapshot
+    private var texts: [Key: String] = [:]
+
+    init(_ state: ContainerState) { trees = state.trees }
+
+    /// Returns a name; an empty one for a user without an ordinal.
+    mutating func text(_ ordinal: UInt64, of namespace: Namespace) throws -> String {
+        if namespace == .user, ordinal == 0 { return "" }
+        let key = Key(namespace: namespace, ordinal: ordinal)
+        if let known = texts[key] { return known }
+        let text = try trees.text(namespace, ordinal)
+        if texts.count < 1 << 16 { texts[key] = text }
+        return text
     }
 }

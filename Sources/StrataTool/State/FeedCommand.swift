@@ -127,14 +127,6 @@ struct FeedPages {
         if isJSON { try writeJSON(page, token) } else { try writeText(page, token) }
     }
 
-    private func owner(of zone: ZoneID) throws -> String? {
-        try zone.owner.isEmpty ? nil : state.user(ofRecord: zone.owner)
-    }
-
-    private func shown(_ zone: ZoneID) throws -> String {
-        Printable.escaped(zone.name) + (try owner(of: zone).map { " of \(Printable.escaped($0))" } ?? "")
-    }
-
     private func detail(_ record: Record) throws -> RecordDetail { try RecordDetail(record, in: state, secrets) }
 
     // MARK: For people
@@ -146,8 +138,8 @@ struct FeedPages {
         switch page {
         case .database(let page):
             let rows =
-                try page.changed.map { ["changed", try shown($0), ""] }
-                + page.deleted.map { ["deleted", try shown($0.zone), $0.reason.name] }
+                try page.changed.map { ["changed", try state.shownText(of: $0), ""] }
+                + page.deleted.map { ["deleted", try state.shownText(of: $0.zone), $0.reason.name] }
             try Columns.write(rows, to: output)
         case .zone(let page):
             let changed = try page.changed.map { record in
@@ -170,10 +162,10 @@ struct FeedPages {
     private func writeJSON(_ page: FeedReading.Page, _ token: String?) throws {
         switch page {
         case .database(let page):
-            for zone in page.changed { try output.writeJSON(FeedChange(zone: zone, of: owner(of: zone))) }
+            for zone in page.changed { try output.writeJSON(FeedChange(zone: zone, of: state.owner(of: zone))) }
             for deletion in page.deleted {
                 try output.writeJSON(
-                    FeedChange(zone: deletion.zone, of: owner(of: deletion.zone), reason: deletion.reason))
+                    FeedChange(zone: deletion.zone, of: state.owner(of: deletion.zone), reason: deletion.reason))
             }
         case .zone(let page):
             for record in page.changed {
@@ -183,7 +175,7 @@ struct FeedPages {
             }
             for deletion in page.deleted {
                 try output.writeJSON(
-                    FeedChange(deletion.id, type: deletion.type, of: owner(of: deletion.id.zone)))
+                    FeedChange(deletion.id, type: deletion.type, of: state.owner(of: deletion.id.zone)))
             }
         }
         try output.writeJSON((count, page, token), as: Self.end)

@@ -58,7 +58,9 @@ struct PredicateFitting {
             }
             return comparison.tree(key, values, isKeyLeft: isKeyLeft)
         }
-        throw PredicateMisfit(comparison, key, known[0], value, isKeyLeft: isKeyLeft).error(in: argument)
+        let misfit = PredicateMisfit(
+            comparison: comparison, key: key, kind: known[0], value: value, isKeyLeft: isKeyLeft)
+        throw misfit.error(in: argument)
     }
 
     // MARK: Texts
@@ -215,18 +217,11 @@ extension FieldKind {
 
 /// A comparison that can never hold, in words.
 private struct PredicateMisfit {
-    private let comparison: PredicateComparison
-    private let key: String
-    private let kind: FieldKind
-    private let value: PredicateValue
-    private let isKeyLeft: Bool
-
-    init(
-        _ comparison: PredicateComparison, _ key: String, _ kind: FieldKind, _ value: PredicateValue, isKeyLeft: Bool
-    ) {
-        (self.comparison, self.key, self.kind, self.value) = (comparison, key, kind, value)
-        self.isKeyLeft = isKeyLeft
-    }
+    let comparison: PredicateComparison
+    let key: String
+    let kind: FieldKind
+    let value: PredicateValue
+    let isKeyLeft: Bool
 
     func error(in argument: String) -> UsageError {
         Self.error(in: argument, comparison, "\(key) is \(kind.phrase); \(text)")

@@ -66,7 +66,7 @@ enum QueryCommand: Command {
             var request = written
             try request.resolve(arguments, in: access.store, by: name)
             if arguments[explain] {
-                try PlanReport(try page(request.question, request, access.store).plan).write(
+                try page(request.question, request, access.store).plan.write(
                     to: output, asJSON: arguments[Option.json])
                 return .success
             }
@@ -124,37 +124,31 @@ enum QueryCommand: Command {
 }
 
 /// Prints the plan by which a page was found.
-struct PlanReport {
+extension QueryPlan: Shaped {
     private static let scanNote =
         "no index is built for a store opened for reading; the indexes that the store has are used"
 
-    let plan: QueryPlan
-
-    init(_ plan: QueryPlan) { self.plan = plan }
-
     func write(to output: Output, asJSON: Bool) throws {
         if asJSON { return try output.writeJSON(self) }
-        for line in plan.text.split(separator: "\n") {
+        for line in text.split(separator: "\n") {
             try output.writeLine(Printable.escaped(String(line)))
         }
         try output.writeLine("note: \(Self.scanNote)")
     }
-}
 
-extension PlanReport: Shaped {
     static let shape = Shape<Self>("A plan", "The output of `strata query --explain --json`.") {
-        Key("steps", "for people") { $0.plan.steps }
+        Key("steps", "for people") { $0.steps }
         Key("estimatedRows", "about how many rows it would read") {
-            Int64(exactly: $0.plan.estimatedRows.rounded()) ?? .max
+            Int64(exactly: $0.estimatedRows.rounded()) ?? .max
         }
-        Key("rowsRead", "rows of indexes that were read") { $0.plan.actual?.rowsRead ?? 0 }
-        Key("recordsRead", "records that were read") { $0.plan.actual?.recordsRead ?? 0 }
-        Key("matches", "how many matches the page has") { $0.plan.actual?.matches ?? 0 }
-        Key("missingIndexes", "indexes that would have helped", each: missing) { $0.plan.missingIndexes }
-        Key("notes", "for people") { $0.plan.notes + [scanNote] }
+        Key("rowsRead", "rows of indexes that were read") { $0.actual?.rowsRead ?? 0 }
+        Key("recordsRead", "records that were read") { $0.actual?.recordsRead ?? 0 }
+        Key("matches", "how many matches the page has") { $0.actual?.matches ?? 0 }
+        Key("missingIndexes", "indexes that would have helped", each: missing) { $0.missingIndexes }
+        Key("notes", "for people") { $0.notes + [scanNote] }
     }
 
-    private static let missing = Shape<QueryPlan.MissingIndex>("A missing index") {
+    private static let missing = Shape<MissingIndex>("A missing index") {
         Key("key", "the field's name") { $0.key }
         Key("indexes", "such as `QUERYABLE`") { $0.indexes.schemaNames }
     }

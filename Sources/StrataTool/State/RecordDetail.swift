@@ -46,6 +46,12 @@ struct RecordDetail {
         return text
     }
 
+    /// Returns the change tag and the values on one line.
+    func tagAndValues() throws -> String {
+        let values = try valuesText()
+        return record.version.tag + (values.isEmpty ? "" : "  " + values)
+    }
+
     /// Returns the values on one line.
     func valuesText() throws -> String {
         try fields.map { "\(Printable.escaped($0.key))=\(try values.text(of: $0.value))" }.joined(separator: "  ")

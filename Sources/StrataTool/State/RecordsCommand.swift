@@ -64,12 +64,11 @@ struct RecordList {
     private(set) var isCutShort = false
     private var count: UInt64 = 0
     private var page: [[String]] = []
-    private var typeNames: [UInt64: String] = [:]
-    private var userNames: [UInt64: String] = [:]
+    private var names: NameCache
 
     init(state: ContainerState, type: UInt64?, limit: UInt64, isJSON: Bool, output: Output) {
         (self.state, self.type, self.limit) = (state, type, limit)
-        (self.isJSON, self.output) = (isJSON, output)
+        (self.isJSON, self.output, names) = (isJSON, output, NameCache(state))
     }
 
     /// - Parameter isVisible: says which records to list, by their names.
@@ -93,8 +92,8 @@ struct RecordList {
     }
 
     private mutating func add(_ name: String, _ header: RecordHeader, _ zone: ContainerState.ZoneEntry) throws {
-        let type = try Self.name(header.type, in: &typeNames) { try state.recordType($0) }
-        let user = try Self.name(header.modifiedBy, in: &userNames) { try state.user($0) }
+        let type = try names.text(header.type, of: .recordType)
+        let user = try names.text(header.modifiedBy, of: .user)
         if isJSON {
             return try output.writeJSON((name, zone.name, type, header, user), as: Self.shape)
         }
@@ -120,15 +119,6 @@ struct RecordList {
     static let end = Shape<RecordList>("The end of a list of records") {
         Key("records", "how many were printed") { $0.count }
         Key("more", "true if `--limit` left any out") { $0.isCutShort }
-    }
-
-    private static func name(
-        _ ordinal: UInt64, in known: inout [UInt64: String], _ lookUp: (UInt64) throws -> String
-    ) throws -> String {
-        if let name = known[ordinal] { return name }
-        let name = try lookUp(ordinal)
-        known[ordinal] = name
-        return name
     }
 
     private mutating func writePage() throws {

@@ -63,8 +63,7 @@ struct TokenReport {
 
     func write(to output: Output) {
         var lines = [("feed", token.feed == .database ? "database" : "zone"), ("store", token.store.description)]
-        let owner = token.database.owner.isEmpty ? "" : " of \(token.database.owner)"
-        lines.append(("database", token.database.scope.name + owner))
+        lines.append(("database", token.database.shownText))
         if case .zone(let ordinal, let life) = token.feed {
             lines.append(("zone", "\(ordinal)" + (standing?.zone.map { ", \($0.name)" } ?? "")))
             lines.append(("life", "since commit \(life.offset), event \(life.eventIndex)"))

@@ -48,7 +48,7 @@ struct RefusalCounts {
         output.write("\n")
         try output.writeLine("refused", .heading)
         func rows(_ what: String, _ counts: [UInt64: UInt64]) -> [[String]] {
-            counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", AuditText.code($0.key)] }
+            counts.sorted { $0.key < $1.key }.map { [what, "\($0.value)", RequestRefusedEvent.text(ofCode: $0.key)] }
         }
         try Columns.write(rows("requests", requests) + rows("items", items), indentation: 2, to: output)
         try output.writeLine("  \(conflicts.counted("conflict"))")

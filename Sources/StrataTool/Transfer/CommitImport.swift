@@ -232,12 +232,9 @@ struct CommitImport {
             do throws(AppendFailure) {
                 positions = try log.append(Array(rest), expecting: log.end).positions
             } catch {
-                switch error {
-                case .notWritten(let cause), .unknown(let cause): throw cause
-                case .conflict, .tooLarge:
-                    throw StrataError(
+                throw error.cause
+                    ?? StrataError(
                         .invalidArgument, "Commits of an export cannot be appended.", .init(found: "\(error)"))
-                }
             }
             for (position, chain) in zip(positions, batchChains) where position.chain != chain {
                 firstOtherChain = firstOtherChain ?? position.offset

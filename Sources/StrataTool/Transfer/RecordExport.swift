@@ -11,18 +11,14 @@ struct RecordExport {
     /// The name of the zones whose records are exported; nil for all.
     private let zone: String?
     private let header: ExportHeader
-    private var texts: [NameKey: String] = [:]
+    private var names: NameCache
     private var count: UInt64 = 0
     /// The names of the users whom exported shares name.
     private var people: Set<ExactName> = []
 
-    private struct NameKey: Hashable {
-        let namespace: Namespace
-        let ordinal: UInt64
-    }
-
     init(_ access: StateAccess, path: String, zone: String?) throws {
         state = ContainerState(access.store)
+        names = NameCache(state)
         self.zone = zone
         let log = try access.log()
         chain = try log.chain(at: state.snapshot.offset)
@@ -77,11 +73,9 @@ struct RecordExport {
         _ name: String, _ record: RecordState, _ zone: ContainerState.ZoneEntry, to output: Output
     ) throws {
         let header = record.header
-        let device =
-            header.modifiedWith == 0
-            ? nil : try text(header.modifiedWith, of: .device) { try $0.device(header.modifiedWith) }
+        let device = header.modifiedWith == 0 ? nil : try names.text(header.modifiedWith, of: .device)
         var fields = try record.fields.map { field in
-            (key: try text(UInt64(field.field), of: .field) { try $0.field(UInt64(field.field)) }, value: field.value)
+            (key: try names.text(UInt64(field.field), of: .field), value: field.value)
         }
         var share: ShareState?
         if let index = fields.firstIndex(where: { $0.key == ShareState.key }),
@@ -92,9 +86,10 @@ struct RecordExport {
             people.formUnion(state.users.map { ExactName(text: $0) })
         }
         let line = Line(
-            name: name, type: try text(header.type, of: .recordType) { try $0.recordType(header.type) },
-            createdBy: try user(header.createdBy), modifiedBy: try user(header.modifiedBy), modifiedWith: device,
-            record: record, sharing: share, fields: ExportedFields(fields: fields, zone: zone.ordinal))
+            name: name, type: try names.text(header.type, of: .recordType),
+            createdBy: try names.text(header.createdBy, of: .user),
+            modifiedBy: try names.text(header.modifiedBy, of: .user), modifiedWith: device, record: record,
+            sharing: share, fields: ExportedFields(fields: fields, zone: zone.ordinal))
         try output.writeJSON(line, as: Self.record)
     }
 
@@ -143,26 +138,9 @@ struct RecordExport {
         Key("emails", "the e-mail addresses") { $0.person.emails }
         Key("phones", "the phone numbers") { $0.person.phones }
     }
-
-    private mutating func user(_ ordinal: UInt64) throws -> String {
-        try text(ordinal, of: .user) { try $0.user(ordinal) }
-    }
-
-    /// Looks up each name once: most records share a few names.
-    private mutating func text(
-        _ ordinal: UInt64, of namespace: Namespace, _ lookUp: (ContainerState) throws -> String
-    ) throws -> String {
-        let key = NameKey(namespace: namespace, ordinal: ordinal)
-        if let known = texts[key] { return known }
-        let text = try lookUp(state)
-        if texts.count < 1 << 16 { texts[key] = text }
-        return text
-    }
 }
 
 extension ContainerState {
-    fileprivate func field(_ ordinal: UInt64) throws -> String { try trees.text(.field, ordinal) }
-
     /// Returns what is known of the person behind a user; nothing for a user who does not exist.
     fileprivate func person(_ user: String) throws -> Person {
         try trees.ordinal(of: .user(user)).map { try trees.account(of: $0).person } ?? Person()

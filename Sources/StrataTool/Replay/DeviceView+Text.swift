@@ -3,28 +3,24 @@ import StrataReplay
 import StrataStore
 
 /// Prints the changes that a device has received.
-struct DeviceReport {
-    private let view: DeviceView
-
-    init(_ view: DeviceView) { self.view = view }
-
+extension DeviceView {
     // MARK: For people
 
     func write(to output: Output) throws {
         output.write("device ")
-        output.write(view.actor.shownText, .heading)
-        try output.writeLine("  at offset \(view.offset)")
-        var lines = [["wrote first", view.firstSeen.map { "commit \($0)" } ?? "never"]]
-        lines.append(["wrote last", view.lastCommit.map { "commit \($0)" } ?? "no existing commit"])
-        if view.account != .available { lines.append(["account", "\(view.account)"]) }
-        lines.append(["notified", view.toldThrough.map { "up to \($0), badge \(view.badge ?? 0)" } ?? "not recorded"])
-        lines.append(["fetches", "\(view.fetchCount) recorded, of \(view.allFetchCount) of all devices"])
+        output.write(actor.shownText, .heading)
+        try output.writeLine("  at offset \(offset)")
+        var lines = [["wrote first", firstSeen.map { "commit \($0)" } ?? "never"]]
+        lines.append(["wrote last", lastCommit.map { "commit \($0)" } ?? "no existing commit"])
+        if account != .available { lines.append(["account", "\(account)"]) }
+        lines.append(["notified", toldThrough.map { "up to \($0), badge \(badge ?? 0)" } ?? "not recorded"])
+        lines.append(["fetches", "\(fetchCount) recorded, of \(allFetchCount) of all devices"])
         try Columns.write(lines, indentation: 4, to: output)
-        for database in view.databases {
+        for database in databases {
             output.write("zones of \(database.database.shownText)  \(Self.text(of: database.given))")
             try output.writeLine("; \(database.zonesBehind) changed since")
         }
-        for zone in view.zones {
+        for zone in zones {
             output.write("zone \(zone.database.shownText), \(Printable.escaped(zone.zone.name))")
             output.write((zone.sharedBy.map { " of \(Printable.escaped($0))" } ?? "") + "  ")
             if !zone.isThere { output.write("does not exist; ") }
@@ -33,8 +29,8 @@ struct DeviceReport {
             if let token = zone.lastClientToken { output.write("; its last client token came with commit \(token)") }
             try output.endLine()
         }
-        if let record = view.record { try write(record, to: output) }
-        for note in view.notes {
+        if let record { try write(record, to: output) }
+        for note in notes {
             try output.writeLine("note: " + note)
         }
     }

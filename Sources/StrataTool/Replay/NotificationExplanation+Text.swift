@@ -3,23 +3,19 @@ import StrataReplay
 import StrataStore
 
 /// Writes the subscriptions considered for a commit for people.
-struct NotificationExplanationText {
-    private let why: NotificationExplanation
-
-    init(_ why: NotificationExplanation) { self.why = why }
-
+extension NotificationExplanation {
     func write(to output: Output) throws {
-        output.write("commit \(why.offset)", .heading)
+        output.write("commit \(offset)", .heading)
         output.write("  " as StaticString)
-        output.write(Timestamp(microseconds: why.time))
-        try output.writeLine("  " + why.actor.shownText)
-        for change in why.changes.prefix(Self.mostChanges) { try output.writeLine(indented: change.shownText) }
-        if why.changes.count > Self.mostChanges {
-            try output.writeLine(indented: "and \(why.changes.count - Self.mostChanges) more")
+        output.write(Timestamp(microseconds: time))
+        try output.writeLine("  " + actor.shownText)
+        for change in changes.prefix(Self.mostChanges) { try output.writeLine(indented: change.shownText) }
+        if changes.count > Self.mostChanges {
+            try output.writeLine(indented: "and \(changes.count - Self.mostChanges) more")
         }
-        for one in why.subscriptions { try write(one, to: output) }
-        for device in why.devices { try write(device, to: output) }
-        for note in why.notes { try output.writeLine(indented: "note: " + note) }
+        for one in subscriptions { try write(one, to: output) }
+        for device in devices { try write(device, to: output) }
+        for note in notes { try output.writeLine(indented: "note: " + note) }
     }
 
     private static let mostChanges = 20
@@ -47,7 +43,7 @@ struct NotificationExplanationText {
             told.append(text)
             let count = one.findings.count { $0.verdict.text + Self.predicateText($0) == text }
             let more = count > 1 ? ", and \(count - 1) more" : ""
-            try output.writeLine(indented: "\(why.changes[finding.change].shownText)\(more): \(text)")
+            try output.writeLine(indented: "\(changes[finding.change].shownText)\(more): \(text)")
         }
     }
 
@@ -66,7 +62,7 @@ struct NotificationExplanationText {
         if !device.isKnown { parts.append("had not been seen by then") }
         if let through = device.toldThrough {
             parts.append(
-                through >= why.offset
+                through >= offset
                     ? "has been notified of everything up to \(through)" : "has been notified only up to \(through)")
             if let noted = device.notedBy { parts.append("commit \(noted) notes this one") }
         } else {

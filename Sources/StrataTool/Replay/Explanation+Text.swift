@@ -3,37 +3,33 @@ import StrataReplay
 import StrataStore
 
 /// Writes the explanation of an answer for people.
-struct ExplanationText {
+extension Explanation {
     /// The number of requests of a sync engine that are listed.
     private static let maximumRequests = 9
 
-    private let why: Explanation
-
-    init(_ why: Explanation) { self.why = why }
-
     func write(to output: Output) throws {
-        output.write("commit \(why.offset)", .heading)
+        output.write("commit \(offset)", .heading)
         output.write("  " as StaticString)
-        output.write(Timestamp(microseconds: why.time))
-        output.write("  \(why.outcome.text)")
-        if let code = why.code { output.write(": " + AuditText.code(code.rawValue)) }
+        output.write(Timestamp(microseconds: time))
+        output.write("  \(outcome.text)")
+        if let code { output.write(": " + RequestRefusedEvent.text(ofCode: code.rawValue)) }
         try output.endLine()
         try output.writeLine(indented: summary)
-        if let asked = why.asked { try output.writeLine(indented: "asked to " + Printable.escaped(asked)) }
-        if let sync = why.sync { try write(sync, to: output) }
-        if let message = why.message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }
-        try write(why.rules, to: output)
-        try write(why.facts, to: output)
-        for item in why.items { try write(item, to: output) }
-        for note in why.notes { try output.writeLine(indented: "note: " + Printable.escaped(note)) }
+        if let asked { try output.writeLine(indented: "asked to " + Printable.escaped(asked)) }
+        if let sync { try write(sync, to: output) }
+        if let message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }
+        try write(rules, to: output)
+        try write(facts, to: output)
+        for item in items { try write(item, to: output) }
+        for note in notes { try output.writeLine(indented: "note: " + Printable.escaped(note)) }
     }
 
     private var summary: String {
-        var parts = [why.actor.shownText, why.operation == .modifyRecords ? "modify records" : "\(why.operation)"]
-        if let database = why.database { parts.append(database.shownText) }
-        if let policy = why.policy { parts.append(policy.name) }
-        if why.isAtomic == true { parts.append("atomic") }
-        if let offset = why.judgedAt { parts.append("judged on the state at \(offset)") }
+        var parts = [actor.shownText, operation == .modifyRecords ? "modify records" : "\(operation)"]
+        if let database { parts.append(database.shownText) }
+        if let policy { parts.append(policy.name) }
+        if isAtomic == true { parts.append("atomic") }
+        if let offset = judgedAt { parts.append("judged on the state at \(offset)") }
         return parts.joined(separator: ", ")
     }
 
@@ -56,7 +52,7 @@ struct ExplanationText {
 
     private func write(_ sync: SyncEngineSend, to output: Output) throws {
         let name = sync.groupName.nonempty.map { " \"\(Printable.escaped($0))\"" } ?? ""
-        try output.writeLine(indented: "sent by the sync engine of \(why.actor.shownText), \(sync.scope.name)")
+        try output.writeLine(indented: "sent by the sync engine of \(actor.shownText), \(sync.scope.name)")
         let requests = sync.requests.map { "\($0.offset)" + ($0.isRefused ? " refused" : "") }
         let first = max(0, min(sync.place - Self.maximumRequests / 2, requests.count - Self.maximumRequests))
         let shown = requests[first...].prefix(Self.maximumRequests).joined(separator: ", ")
@@ -74,10 +70,10 @@ struct ExplanationText {
         output.write(
             "\(item.list == .saves ? "save" : "delete") \(item.index)  \(zone)\(Printable.escaped(item.name))  ")
         if let code = item.code {
-            output.write(AuditText.code(code.rawValue), .removed)
+            output.write(RequestRefusedEvent.text(ofCode: code.rawValue), .removed)
             if item.isBystander { output.write(", a bystander") }
         } else {
-            output.write(why.outcome == .refused || why.outcome == .nothingToDo ? "nothing to do" : "accepted", .added)
+            output.write(outcome == .refused || outcome == .nothingToDo ? "nothing to do" : "accepted", .added)
         }
         try output.endLine()
         if let message = item.message { try output.writeLine(indented: "\"" + Printable.escaped(message) + "\"") }

@@ -2,21 +2,16 @@ import StrataModel
 import StrataStore
 
 /// Prints the state of a sync engine for people.
-struct SyncStateText {
+extension SyncStateReport {
     /// More pending changes are only counted.
     private static let maximumChanges = 20
 
-    private let report: SyncStateReport
-    private var state: SyncState { report.state }
-
-    init(_ report: SyncStateReport) { self.report = report }
-
     func write(to output: Output) throws {
         output.write("sync engine of ")
-        output.write(report.actor.shownText, .heading)
-        try output.writeLine(", \(report.database.shownText)  at offset \(report.offset)")
+        output.write(actor.shownText, .heading)
+        try output.writeLine(", \(database.shownText)  at offset \(offset)")
         try Columns.write(lines, indentation: 4, to: output)
-        for zone in report.zones { try write(zone, to: output) }
+        for zone in zones { try write(zone, to: output) }
         for (record, isSave) in state.recordChanges.prefix(Self.maximumChanges) {
             output.write("pending \(isSave ? "save" : "delete")  ")
             try output.writeLine("\(Self.text(of: record.zone))/\(Printable.escaped(record.name))", .place)
@@ -27,14 +22,14 @@ struct SyncStateText {
     }
 
     private var lines: [[String]] {
-        let reason = report.reasonUnused.map { "not used: \(Printable.escaped($0))" }
+        let reason = reasonUnused.map { "not used: \(Printable.escaped($0))" }
         var lines = [["state", reason ?? "used by an engine"]]
         lines.append(["subscription", state.subscriptionID.map { Printable.escaped($0) } ?? "none yet"])
-        lines.append(["fetched last", report.lastFetch.map { "\(Timestamp(microseconds: $0))" } ?? "never"])
-        lines.append(["pushed last", report.lastPush.map { "\(Timestamp(microseconds: $0))" } ?? "never"])
+        lines.append(["fetched last", lastFetch.map { "\(Timestamp(microseconds: $0))" } ?? "never"])
+        lines.append(["pushed last", lastPush.map { "\(Timestamp(microseconds: $0))" } ?? "never"])
         lines.append(["to send", pending])
-        lines.append(["token", state.databaseToken == nil ? "none" : Self.text(of: report.databaseToken)])
-        if let next = report.next { lines.append(["next fetch", Self.text(of: next, "zone")]) }
+        lines.append(["token", state.databaseToken == nil ? "none" : Self.text(of: databaseToken)])
+        if let next { lines.append(["next fetch", Self.text(of: next, "zone")]) }
         return lines
     }
 
@@ -44,7 +39,7 @@ struct SyncStateText {
         return text
     }
 
-    private func write(_ zone: SyncStateReport.Zone, to output: Output) throws {
+    private func write(_ zone: Zone, to output: Output) throws {
         output.write("zone \(Self.text(of: zone.zone))")
         if !zone.isThere { output.write("  does not exist", .removed) }
         try output.endLine()
@@ -77,7 +72,7 @@ struct SyncStateText {
         return parts.joined(separator: "; ")
     }
 
-    private static func text(of fetch: SyncStateReport.Fetch, _ kind: String) -> String {
+    private static func text(of fetch: Fetch, _ kind: String) -> String {
         if let refusal = fetch.refusal { return "fails: \(Printable.escaped(refusal.message))" }
         let what = "\(fetch.changed.counted(kind)) changed, \(fetch.deleted) deleted, in \(fetch.pages.counted("page"))"
         return fetch.restart == nil ? what : "everything from the beginning: \(what)"
