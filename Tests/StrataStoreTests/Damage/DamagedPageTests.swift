@@ -226,6 +226,30 @@ struct DamagedPageTests {
         try again.close()
     }
 
+    private static func note(_ text: String) throws -> Audit {
+        Audit(
+            actor: .service, operation: OperationInfo(), kind: .console, time: 1,
+            event: try ConsoleActedEvent(ConsoleNote(text)).event())
+    }
+
+    @Test("A note that broke its batch is lost, unless the state was to blame", arguments: [false, true])
+    func brokenNote(isStateToBlame: Bool) throws {
+        var batch = Batch()
+        let request = NoteRequest.makingZones()
+        batch.entries = [
+            .init(
+                submission: Submission(request, as: .service, OperationInfo(), reply: .function { _ in }),
+                outcome: .poisoned(DamagedStore.error)),
+            .init(submission: Submission(try Self.note("whole")), outcome: .waiting),
+            .init(submission: Submission(try Self.note("broken")), outcome: .poisoned(DamagedStore.error)),
+        ]
+        let back = batch.removeAudits(includingPoisoned: isStateToBlame)
+        let texts = try back.map { try ConsoleActedEvent(decoding: $0.event.body).note.text }
+        #expect(texts == (isStateToBlame ? ["whole", "broken"] : ["whole"]))
+        // The request stays, and is answered.
+        #expect(batch.entries.count == 1 && batch.entries[0].submission.audit == nil)
+    }
+
     @Test("A note that waits when the store is closed is written")
     func closingWithNote() throws {
         let worn = try DamagedStore(.map)
@@ -233,10 +257,7 @@ struct DamagedPageTests {
         let end = worn.store.offset
         // No note is written, and nothing folded again, before the store is being closed.
         try #require(pipeline.claimTurns())
-        let note = Audit(
-            actor: worn.anna, operation: OperationInfo(), kind: .console, time: 1,
-            event: try ConsoleActedEvent(ConsoleNote("slow")).event())
-        pipeline.audits.add([note]) {}
+        pipeline.audits.add([try Self.note("slow")]) {}
         pipeline.live.note(DamagedStore.error, in: worn.store.views)
         let closing = try WorkerThread(name: "closing") { #expect(throws: Never.self) { try worn.store.close() } }
         #expect(eventually { pipeline.state.withLock { $0.isClosing } })
