@@ -212,6 +212,24 @@ struct DamagedPageTests {
         #expect(!worn.disk.paths.contains(DamagedStore.views + ".damaged"))
     }
 
+    @Test("A process that only reads folds its log again although the writer has compacted it")
+    func onlyReadCompacted() throws {
+        let worn = try DamagedStore(.read, segmentBytes: 64 << 10)
+        let reader = try Store.open(
+            at: DamagedStore.path, options: worn.options, access: .readOnly, platform: Platform(files: worn.disk))
+        #expect(reader.log.floor.offset == 0)
+        let horizon = try worn.store.compact(before: worn.store.offset + 1).horizon
+        try #require(horizon > 0)
+        let held = reader.snapshot()
+        reader.pipeline.live.note(DamagedStore.error, in: reader.views)
+        #expect(try worn.words([0, 399], in: reader.snapshot()) == ["old", "old"])
+        #expect(eventually { reader.rebuilds.count == 1 && !reader.pipeline.live.isDamaged })
+        #expect(reader.log.floor.offset == horizon && reader.offset == held.offset)
+        #expect(try worn.words([200], in: reader.snapshot()) == ["old"])
+        try reader.close()
+        try worn.store.close()
+    }
+
     @Test("Views that turn out damaged are set aside when the store is closed before they are folded again")
     func closing() throws {
         let worn = try DamagedStore(.map)
