@@ -7,7 +7,9 @@
 #include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -30,6 +32,12 @@ void strata_give_back_freed_memory(void) {
 }
 
 int strata_share_content(int target, int source) { return ioctl(target, FICLONE, source); }
+
+int strata_open_directly(int descriptor) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+}
 
 int strata_lower_priority(void) { return setpriority(PRIO_PROCESS, 0, 10); }
 
@@ -73,3 +81,5 @@ int strata_wake_waiters(const void *word) {
 void strata_increment(void *word) { __atomic_add_fetch((uint32_t *)word, 1, __ATOMIC_SEQ_CST); }
 
 uint32_t strata_take(void *word) { return __atomic_exchange_n((uint32_t *)word, 0, __ATOMIC_SEQ_CST); }
+
+int strata_open_memory(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -18,10 +18,8 @@ struct Page {
         Number(littleEndian: base.loadUnaligned(fromByteOffset: place, as: Number.self))
     }
 
-    var number: PageNumber { load(PageLayout.number, UInt32.self) }
     @inline(__always)
     var birth: UInt64 { load(PageLayout.birth, UInt64.self) }
-    var kind: PageKind? { PageKind(rawValue: load(PageLayout.kind, UInt8.self)) }
     @inline(__always)
     var level: Int { Int(load(PageLayout.level, UInt8.self)) }
     @inline(__always)
@@ -32,7 +30,6 @@ struct Page {
     @inline(__always)
     var prefixBytes: Int { Int(load(PageLayout.prefixBytes, UInt16.self)) }
     var garbageBytes: Int { Int(load(PageLayout.garbageBytes, UInt16.self)) }
-    var storedChecksum: UInt32 { load(PageLayout.checksum, UInt32.self) }
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: PageLayout.pageBytes) }
 
@@ -75,14 +72,13 @@ struct Page {
         bytes(at: place(index) + PageLayout.entryHeaderBytes, count: suffixBytes(index))
     }
 
-    /// The bytes that a leaf stores for a value: the value, or the reference to its overflow pages.
+    /// The bytes that a leaf stores for a value.
     @inline(__always)
-    func storedValue(_ index: Int) -> (bytes: UnsafeRawBufferPointer, isOverflow: Bool) {
+    func storedValue(_ index: Int) -> StoredValue {
         let place = place(index)
         let length = load(place, UInt16.self)
-        let isOverflow = length == PageLayout.overflowMark
         let start = place + PageLayout.entryHeaderBytes + suffixBytes(index)
-        return (bytes(at: start, count: isOverflow ? PageLayout.overflowReferenceBytes : Int(length)), isOverflow)
+        return StoredValue(lengthMark: length, bytes: bytes(at: start, count: StoredValue.byteCount(length)))
     }
 
     /// The part of a branch key after the bytes that the slot's head holds.

@@ -7,7 +7,7 @@ final class PageContent {
         /// Set in a leaf.
         var valueStart = 0
         var valueBytes = 0
-        var isOverflow = false
+        var lengthMark: UInt16 = 0
         /// Set in a branch.
         var child: PageNumber = 0
     }
@@ -41,7 +41,7 @@ final class PageContent {
                 let value = page.storedValue(index)
                 entry.valueStart = bytes.count
                 entry.valueBytes = value.bytes.count
-                entry.isOverflow = value.isOverflow
+                entry.lengthMark = value.lengthMark
                 bytes.append(contentsOf: value.bytes)
             } else {
                 entry.child = page.child(index)
@@ -65,15 +65,9 @@ final class PageContent {
         var entry = Entry(keyStart: bytes.count, keyBytes: key.count)
         bytes.append(contentsOf: key)
         entry.valueStart = bytes.count
-        entry.valueBytes = value.byteCount
-        switch value {
-        case .inline(let content): bytes.append(contentsOf: content)
-        case .overflow(let reference):
-            entry.isOverflow = true
-            bytes.append(contentsOf: repeatElement(0, count: PageLayout.overflowReferenceBytes))
-            // Never empty: eight bytes have just been appended.
-            bytes.withUnsafeMutableBytes { reference.store(to: $0.baseAddress! + entry.valueStart) }
-        }
+        entry.valueBytes = value.bytes.count
+        entry.lengthMark = value.lengthMark
+        bytes.append(contentsOf: value.bytes)
         entries.insert(entry, at: index)
     }
 
@@ -142,19 +136,6 @@ final class PageContent {
         return nil
     }
 
-    // MARK: Loading in order
-
-    /// The length of the common prefix of all keys of a leaf and a key that follows them.
-    func commonPrefix(with key: UnsafeRawBufferPointer) -> Int {
-        entries.isEmpty ? key.count : withKey(0) { Bytes.commonPrefix($0, key) }
-    }
-
-    /// The shortest key that is after the last entry and not after `key`.
-    func separator(before key: UnsafeRawBufferPointer) -> [UInt8] {
-        let common = withKey(entries.count - 1) { Bytes.commonPrefix($0, key) }
-        return [UInt8](key.keeping(common + 1))
-    }
-
     // MARK: Putting back
 
     /// The shortest key that is after all entries before `cut` and not after any entry from it on.
@@ -170,18 +151,17 @@ final class PageContent {
     }
 
     /// Writes a page with these entries, which are known to fit.
-    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, number: PageNumber, birth: UInt64) {
+    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, birth: UInt64) {
         let editor = PageEditor(base)
         let prefixBytes = prefixBytes(range)
-        let kind: PageKind = isLeaf ? .leaf : .branch
         let first = isLeaf ? range.lowerBound : range.lowerBound + 1
         if first < range.upperBound {
             withKey(first) {
-                editor.start(kind, level: level, number: number, birth: birth, prefix: $0.keeping(prefixBytes))
+                editor.start(level: level, birth: birth, prefix: $0.keeping(prefixBytes))
             }
         } else {
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            editor.start(kind, level: level, number: number, birth: birth, prefix: none)
+            editor.start(level: level, birth: birth, prefix: none)
         }
         for index in range {
             let entry = entries[index]
@@ -196,7 +176,7 @@ final class PageContent {
                     rebasing: all[entry.valueStart..<entry.valueStart + entry.valueBytes])
                 return editor.insert(
                     leaf: index - range.lowerBound, suffix: suffix,
-                    entry.isOverflow ? .overflow(OverflowReference(value)) : .inline(value))
+                    StoredValue(lengthMark: entry.lengthMark, bytes: value))
             }
             precondition(isInside, "the entries of a page must fit")
         }

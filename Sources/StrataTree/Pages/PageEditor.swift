@@ -15,26 +15,20 @@ struct PageEditor {
     private func set(count: Int) { store(UInt16(count), at: PageLayout.count) }
     private func set(heapStart: Int) { store(UInt16(heapStart), at: PageLayout.heapStart) }
     private func set(garbageBytes: Int) { store(UInt16(garbageBytes), at: PageLayout.garbageBytes) }
-    func set(number: PageNumber) { store(number, at: PageLayout.number) }
-    func set(birth: UInt64) { store(birth, at: PageLayout.birth) }
-    func set(checksum: UInt32) { store(checksum, at: PageLayout.checksum) }
+    private func set(birth: UInt64) { store(birth, at: PageLayout.birth) }
 
-    /// Copies the used parts of a page. The bytes between slots and heap are left as they are in memory; they are
-    /// cleared before the page is written to a file.
-    func copy(_ page: Page, number: PageNumber, birth: UInt64) {
+    /// Copies the used parts of a page.
+    func copy(_ page: Page, birth: UInt64) {
         let heapStart = page.heapStart
         base.copyMemory(from: page.base, byteCount: PageLayout.headerBytes + page.count * page.slotBytes)
         (base + heapStart).copyMemory(from: page.base + heapStart, byteCount: PageLayout.pageBytes - heapStart)
-        set(number: number)
         set(birth: birth)
     }
 
-    /// Initializes an empty page.
-    func start(_ kind: PageKind, level: Int, number: PageNumber, birth: UInt64, prefix: UnsafeRawBufferPointer) {
+    /// Initializes an empty page: a leaf, or a branch of a higher level.
+    func start(level: Int, birth: UInt64, prefix: UnsafeRawBufferPointer) {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: PageLayout.headerBytes)
-        set(number: number)
         set(birth: birth)
-        store(kind.rawValue, at: PageLayout.kind)
         store(UInt8(level), at: PageLayout.level)
         set(heapStart: PageLayout.pageBytes - prefix.count)
         store(UInt16(prefix.count), at: PageLayout.prefixBytes)
@@ -78,7 +72,7 @@ struct PageEditor {
     /// Inserts an entry; returns false, without changes, if there is no room. `suffix` is the key after the page's
     /// prefix.
     func insert(leaf index: Int, suffix: UnsafeRawBufferPointer, _ value: StoredValue) -> Bool {
-        let heapBytes = PageLayout.entryHeaderBytes + suffix.count + value.byteCount
+        let heapBytes = PageLayout.entryHeaderBytes + suffix.count + value.bytes.count
         guard makeRoom(heapBytes, slotBytes: PageLayout.leafSlotBytes) else { return false }
         let place = takeHeap(heapBytes)
         writeEntry(at: place, suffix, value)
@@ -98,13 +92,13 @@ struct PageEditor {
     func replace(leaf index: Int, _ value: StoredValue) -> Bool {
         let old = page.storedValue(index).bytes.count
         let place = page.place(index)
-        if old == value.byteCount {
+        if old == value.bytes.count {
             store(value.lengthMark, at: place)
             value.store(to: base + place + PageLayout.entryHeaderBytes + page.suffixBytes(index))
             return true
         }
         let suffixBytes = page.suffixBytes(index)
-        let needed = PageLayout.entryHeaderBytes + suffixBytes + value.byteCount
+        let needed = PageLayout.entryHeaderBytes + suffixBytes + value.bytes.count
         let given = PageLayout.entryHeaderBytes + suffixBytes + old
         guard page.freeBytes + page.garbageBytes + given >= needed else { return false }
         return withUnsafeTemporaryAllocation(byteCount: PageLayout.maximumKeyBytes, alignment: 8) { suffix in
@@ -167,35 +161,6 @@ struct PageEditor {
             }
             set(heapStart: place)
             set(garbageBytes: 0)
-        }
-    }
-}
-
-/// The stored form of a value in a leaf: its bytes, or a reference to its overflow pages.
-enum StoredValue {
-    case inline(UnsafeRawBufferPointer)
-    case overflow(OverflowReference)
-
-    @inline(__always)
-    var byteCount: Int {
-        switch self {
-        case .inline(let bytes): bytes.count
-        case .overflow: PageLayout.overflowReferenceBytes
-        }
-    }
-
-    var lengthMark: UInt16 {
-        switch self {
-        case .inline(let bytes): UInt16(bytes.count)
-        case .overflow: PageLayout.overflowMark
-        }
-    }
-
-    func store(to target: UnsafeMutableRawPointer) {
-        switch self {
-        case .inline(let bytes):
-            if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
-        case .overflow(let reference): reference.store(to: target)
         }
     }
 }

@@ -12,7 +12,7 @@ struct PathStep {
 
 /// The pages from a root to a leaf, in memory that is allocated once.
 final class TreePath {
-    /// Sufficient because a page of a higher level does not pass ``PageCheck``.
+    /// Sufficient because full branches have at least four children.
     private static let capacity = PageLayout.maximumLevels
 
     private let steps = UnsafeMutablePointer<PathStep>.allocate(capacity: capacity)

@@ -1,6 +1,6 @@
 import StrataModel
 
-/// Identifies a tree of a page file. The numbers are stored on disk.
+/// Identifies a tree of a store. The numbers are stored on disk.
 @usableFromInline
 package struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
     @usableFromInline package let rawValue: UInt16
@@ -10,36 +10,29 @@ package struct TreeID: RawRepresentable, Hashable, Sendable, Comparable {
     @inlinable package static func < (a: TreeID, b: TreeID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// The root of a tree.
-struct TreeRoot: Equatable, Sendable {
-    /// 0 if the tree is empty.
+/// The root of a tree in one generation.
+struct TreeRoot: Sendable {
+    /// 0 if the generation has no entries of the tree.
     var page: PageNumber = 0
     /// The level of the root page; 0 for a leaf.
     var level = 0
-    var entryCount: UInt64 = 0
+    /// The ranges of keys that this generation deletes in all older layers. Its own entries are not concerned.
+    var deleted = DeletedRanges()
     /// The offset up to which the log is folded into the tree.
     var foldedOffset: UInt64 = 0
+    /// The epoch of the last change of the tree, in this generation or an older layer.
+    var changed: UInt64 = 0
 
     static let empty = TreeRoot()
 
-    /// Subtracts removed entries. The current count came from a file and may be too low.
-    mutating func discount(_ count: UInt64) throws {
-        guard count <= entryCount else {
-            throw StrataError(
-                .malformed, "A tree has more entries than its root counts.",
-                .init(expected: "\(entryCount)", found: "at least \(count)"))
-        }
-        entryCount -= count
-    }
+    /// True if older layers decide about every key.
+    var isTransparent: Bool { page == 0 && deleted.isEmpty }
 }
 
-/// Identifies the content of a tree: a change gives the tree another root page, and a page number that is used again
-/// comes with a later birth. It may be kept longer than the states that have the content.
+/// Identifies the content of a tree: no two contents of trees of one process have the same. It may be kept longer than
+/// the states that have the content.
 package struct TreeIdentity: Hashable, Sendable {
-    /// The number of the open page store. An address could be used again.
-    let store: UInt64
-    let page: PageNumber
-    let birth: UInt64
+    let changed: UInt64
 }
 
 /// The roots of all trees, by their ids.
@@ -71,5 +64,17 @@ struct TreeRoots: Sendable {
             if ids[middle] < id { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// True if the generation has entries or deletes ranges.
+    var hasEntries: Bool { roots.contains { !$0.isTransparent } }
+
+    /// The same trees without entries, for a generation that begins on top of this one.
+    func emptied() -> TreeRoots {
+        var emptied = self
+        for index in roots.indices {
+            emptied.roots[index] = TreeRoot(foldedOffset: roots[index].foldedOffset, changed: roots[index].changed)
+        }
+        return emptied
     }
 }

@@ -3,47 +3,35 @@ extension Fork {
     @discardableResult
     package func delete(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         try requireOpen()
-        var root = roots[id]
-        guard try core.memory.contains(root, key) else { return false }
-        try changingPages {
-            try descend(&root, to: key)
-            let leaf = path[path.count - 1]
-            let (index, isFound) = leaf.page.search(leaf: key)
-            precondition(isFound, "the key must still exist")
-            let old = leaf.page.storedValue(index)
-            if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
-            leaf.editor.remove(index)
-            try root.discount(1)
-            try settle(&root)
-            roots[id] = root
-        }
+        guard try contains(id, key) else { return false }
+        try deleteKnown(id, key, isBelow: try below.find(id, key) != nil)
         return true
     }
 
-    /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist. The
-    /// fork must not be changed while this runs.
-    @inlinable
-    package func get<Result>(
-        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result? {
-        var result: Result?
-        try read(id, key) { result = try body($0) }
-        return result
+    /// Deletes a key that exists, or may exist in an older layer, without a search there.
+    package func deleteKnown(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws {
+        try Self.check(key, UnsafeRawBufferPointer(start: nil, count: 0))
+        try requireOpen()
+        try deleteKnown(id, key, isBelow: !below.isEmpty)
     }
 
-    @usableFromInline
-    func read(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try requireWhole()
-        _ = try core.memory.get(roots[id], key, body)
+    private func deleteKnown(_ id: TreeID, _ key: UnsafeRawBufferPointer, isBelow: Bool) throws {
+        try changing(id) { root in
+            if isBelow, !root.deleted.cover(id, key) { return try putDeleted(key, in: &root) }
+            guard root.page != 0, generation.find(key, in: root) != nil else { return }
+            try descend(&root, to: key)
+            let leaf = path[path.count - 1]
+            leaf.editor.remove(leaf.page.search(leaf: key).index)
+            try settle(&root)
+        }
     }
 
     /// The identity of a tree's content; it is unique only once the fork accepts no more changes.
     package func identity(of id: TreeID) throws -> TreeIdentity {
         try requireWhole()
-        return try core.identity(of: roots[id])
+        return TreeIdentity(changed: roots[id].changed)
     }
 
-    package func entryCount(_ id: TreeID) -> UInt64 { roots[id].entryCount }
     package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
     /// Sets the offset up to which a tree has been folded.
     ///
@@ -101,7 +89,7 @@ extension Fork {
         }
         var number = step.number
         while true {
-            let page = try core.memory.page(number)
+            let page = generation.page(number)
             guard !page.isLeaf, page.count == 1 else { break }
             let child = page.child(0)
             retire(number, birth: page.birth)
@@ -117,18 +105,17 @@ extension Fork {
         guard count > 1 else { return false }
         let leftIndex = parent.index > 0 ? parent.index - 1 : 0
         let level = parent.page.level - 1
-        let left = try core.memory.page(parent.page.child(leftIndex), level: level)
-        let right = try core.memory.page(parent.page.child(leftIndex + 1), level: level)
+        let (leftNumber, rightNumber) = (parent.page.child(leftIndex), parent.page.child(leftIndex + 1))
+        let (left, right) = (generation.page(leftNumber), generation.page(rightNumber))
         let separator = parent.page.copyKey(leftIndex + 1, to: separatorBuffer)
         content.start(level: level)
         content.append(left)
         content.append(right, separator: separator)
         let all = 0..<content.entries.count
         guard content.pageBytes(all) <= Self.mergedBytes else { return false }
-        let (leftNumber, leftBirth) = (left.number, left.birth)
-        let (rightNumber, rightBirth) = (right.number, right.birth)
+        let (leftBirth, rightBirth) = (left.birth, right.birth)
         let merged = try newPage()
-        content.write(all, to: merged.base, number: merged.number, birth: epoch)
+        content.write(all, to: merged.base, birth: epoch)
         parent.editor.set(child: merged.number, at: leftIndex)
         parent.editor.remove(leftIndex + 1)
         retire(leftNumber, birth: leftBirth)

@@ -1,5 +1,4 @@
 import StrataModel
-import StrataSystem
 
 extension Fork {
     /// Sets the value of a key.
@@ -11,40 +10,20 @@ extension Fork {
     ///   damaged; the fork can then only be dropped.
     package func put(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
         try Self.check(key, value)
-        try changingPages { try putChecked(id, key, value) }
+        try changing(id) { root in try set(try stored(value), of: key, in: &root) }
     }
 
-    /// Like ``put(_:_:_:)``, for one of many keys in ascending order: the search begins where the last one ended.
-    package func putNear(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
-        try Self.check(key, value)
-        let isNear = nearTree == id
-        try changingPages { try putChecked(id, key, value, isNear: isNear) }
+    /// Deletes a key in all layers.
+    func putDeleted(_ key: UnsafeRawBufferPointer, in root: inout TreeRoot) throws {
+        try set(.deleted, of: key, in: &root)
     }
 
-    /// Prefetches the leaf to which a call of ``putNear(_:_:_:)`` for a later key probably leads.
-    package func askNear(_ id: TreeID, _ key: UnsafeRawBufferPointer) {
-        guard nearTree == id, path.count > 1 else { return }
-        let parent = path[path.count - 2].page
-        guard let place = core.memory.place(of: parent.child(parent.search(branch: key))) else { return }
-        Prefetch.ask(place, byteCount: PageLayout.pageBytes)
-    }
-
-    /// - Parameter isNear: true if the path leads to a leaf of this tree.
-    private func putChecked(
-        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isNear: Bool = false
-    ) throws {
-        let stored = try stored(value)
-        var root = roots[id]
-        if root.page == 0 {
-            root = TreeRoot(page: try newLeaf(), level: 0, entryCount: 0, foldedOffset: root.foldedOffset)
-        }
-        if isNear { try descendNear(to: key) } else { try descend(&root, to: key) }
-        let depth = path.count
-        let leaf = path[depth - 1]
+    private func set(_ stored: StoredValue, of key: UnsafeRawBufferPointer, in root: inout TreeRoot) throws {
+        if root.page == 0 { (root.page, root.level) = (try newLeaf(), 0) }
+        try descend(&root, to: key)
+        let leaf = path[path.count - 1]
         let (index, isFound) = leaf.page.search(leaf: key)
         if isFound {
-            let old = leaf.page.storedValue(index)
-            if old.isOverflow { try retireOverflow(OverflowReference(old.bytes)) }
             if !leaf.editor.replace(leaf: index, stored) {
                 try refill(&root) { content in
                     content.remove(index)
@@ -52,20 +31,16 @@ extension Fork {
                     return index
                 }
             }
-        } else {
-            root.entryCount += 1
-            let prefixBytes = leaf.page.prefixBytes
-            let isInside = key.count >= prefixBytes && Bytes.commonPrefix(key, leaf.page.prefix) == prefixBytes
-            if !isInside || !leaf.editor.insert(leaf: index, suffix: key.dropping(prefixBytes), stored) {
-                try refill(&root) { content in
-                    content.insert(leaf: index, key: key, stored)
-                    return index
-                }
+            return
+        }
+        let prefixBytes = leaf.page.prefixBytes
+        let isInside = key.count >= prefixBytes && Bytes.commonPrefix(key, leaf.page.prefix) == prefixBytes
+        if !isInside || !leaf.editor.insert(leaf: index, suffix: key.dropping(prefixBytes), stored) {
+            try refill(&root) { content in
+                content.insert(leaf: index, key: key, stored)
+                return index
             }
         }
-        roots[id] = root
-        // A split shortens the path.
-        if path.count == depth { nearTree = id }
     }
 
     static func check(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
@@ -84,7 +59,7 @@ extension Fork {
     private func newLeaf() throws -> PageNumber {
         let page = try newPage()
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        PageEditor(page.base).start(.leaf, level: 0, number: page.number, birth: epoch, prefix: none)
+        PageEditor(page.base).start(level: 0, birth: epoch, prefix: none)
         return page.number
     }
 
@@ -93,50 +68,20 @@ extension Fork {
     /// Sets `path` to lead to the leaf of a key, with all pages copied for this fork.
     func descend(_ root: inout TreeRoot, to key: UnsafeRawBufferPointer) throws {
         path.removeAll()
-        root.page = try appendOwn(root.page, level: root.level)
-        try descendFromEnd(to: key)
-    }
-
-    private func descendFromEnd(to key: UnsafeRawBufferPointer) throws {
+        root.page = try appendOwn(root.page)
         while let last = path.last, !last.page.isLeaf {
+            let place = path.count - 1
             let index = last.page.search(branch: key)
-            try step(into: index)
+            path.set(index: index, at: place)
+            let child = last.page.child(index)
+            let own = try appendOwn(child)
+            if own != child { last.editor.set(child: own, at: index) }
         }
-    }
-
-    /// Changes `path` to lead to the leaf of a key in the same tree, beginning at the lowest branch that certainly
-    /// covers the key.
-    private func descendNear(to key: UnsafeRawBufferPointer) throws {
-        var place = path.count - 2
-        while place > 0 {
-            let page = path[place].page
-            let index = page.search(branch: key)
-            // A key of the first or the last child may belong to another branch.
-            if index > 0, index < page.count - 1 { break }
-            place -= 1
-        }
-        // The only page of a tree covers every key.
-        path.cut(to: max(0, place) + 1)
-        try descendFromEnd(to: key)
-    }
-
-    /// Descends into a child of the last page of the path.
-    func step(into index: Int) throws {
-        let place = path.count - 1
-        let parent = path[place]
-        path.set(index: index, at: place)
-        let child = parent.page.child(index)
-        let own = try appendOwn(child, level: parent.page.level - 1)
-        if own != child { parent.editor.set(child: own, at: index) }
     }
 
     /// Appends a page to the path, copied if it does not belong to this fork.
-    private func appendOwn(_ number: PageNumber, level: Int) throws -> PageNumber {
-        let page = try core.memory.page(number)
-        guard page.level == level else {
-            throw core.memory.wrongLevel(number, expected: level, found: page.level)
-        }
-        let own = try ownCopy(number, page)
+    private func appendOwn(_ number: PageNumber) throws -> PageNumber {
+        let own = try ownCopy(number, generation.page(number))
         path.append(own)
         return own.number
     }
@@ -154,14 +99,14 @@ extension Fork {
         let changed = change(content)
         let all = 0..<content.entries.count
         if content.fits(all) {
-            content.write(all, to: step.base, number: step.number, birth: epoch)
+            content.write(all, to: step.base, birth: epoch)
             return
         }
         let cut = cut(changed)
         let right = try newPage()
         let separator = content.separator(at: cut, into: separatorBuffer)
-        content.write(cut..<all.upperBound, to: right.base, number: right.number, birth: epoch)
-        content.write(0..<cut, to: step.base, number: step.number, birth: epoch)
+        content.write(cut..<all.upperBound, to: right.base, birth: epoch)
+        content.write(0..<cut, to: step.base, birth: epoch)
         _ = path.popLast()
         try insertChild(right.number, separator: separator, beside: step.number, level: content.level, &root)
     }
@@ -173,7 +118,6 @@ extension Fork {
         // shorter prefix may not fit with the longer prefix that the page gets now (a branch's heads do not shrink), so
         // the size is computed.
         if changed == last, path.isRightmost, content.fits(0..<last) { return last }
-        if fillsPages, changed > 0, content.fits(0..<changed), content.fits(changed..<last + 1) { return changed }
         guard let cut = content.evenCut() else {
             preconditionFailure("two pages must have room for a full page and another entry")
         }
@@ -189,7 +133,7 @@ extension Fork {
             let page = try newPage()
             let editor = PageEditor(page.base)
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            editor.start(.branch, level: level + 1, number: page.number, birth: epoch, prefix: none)
+            editor.start(level: level + 1, birth: epoch, prefix: none)
             let hasRoom =
                 editor.insert(branch: 0, suffix: none, child: left)
                 && editor.insert(branch: 1, suffix: separator, child: number)

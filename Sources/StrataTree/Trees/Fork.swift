@@ -3,7 +3,7 @@ import StrataModel
 /// A private writable copy of a snapshot. Creating it costs nothing, and dropping it undoes everything.
 ///
 /// Used by one thread at a time. A change with valid arguments may still throw halfway, because there is no room or a
-/// page is damaged. The fork then rejects all calls, and can only be dropped.
+/// file is damaged. The fork then rejects all calls, and can only be dropped.
 ///
 /// ```swift
 /// let fork = store.fork()
@@ -12,16 +12,18 @@ import StrataModel
 /// ```
 @usableFromInline
 package final class Fork {
-    let core: PageCore
-    /// Keeps the pages that this fork can reach from being reused: the state it was made on, or the state it was
+    let generation: Generation
+    /// The layers under the fork's own trees.
+    let below: Below
+    let epoch: UInt64
+    var roots: TreeRoots
+    /// Keeps the pages that this fork can reach from being used again: the state it was made on, or the state it was
     /// published as. Forks on this one keep it alive through this one.
     private var base: Snapshot
     /// The epoch that must be the newest when this fork is published.
     let baseEpoch: UInt64
     /// The fork that this one was made on, until this one is published.
     private var lower: Fork?
-    let epoch: UInt64
-    var roots: TreeRoots
     /// Incremented by every change, so that cursors notice.
     private(set) var changeCount = 0
     private enum Stage {
@@ -34,55 +36,79 @@ package final class Fork {
     }
 
     private var stage = Stage.open
-    private var hasLoans = false
-    /// True if entries arrive in ascending order, in any part of the tree: a page that is split then stays full before
-    /// a new entry.
-    package var fillsPages = false
 
-    /// Pages that are lent and unused. Some have a slot of the arena from an earlier use by this fork.
+    /// Pages that are taken and unused.
     private var available: [PageNumber] = []
-    /// Lent and unused runs, by their number of pages.
-    private var availableRuns: [Int: [PageRun]] = [:]
-    private var retired: [RetiredRun] = []
+    /// All pages that were taken.
+    private var taken: [PageNumber] = []
+    /// Pages of older states that this fork no longer reaches.
+    private var replaced: [PageNumber] = []
+    /// Room for values that is taken and unused.
+    private var valueRoom = 0..<0
     /// The path from the root to a leaf, all of whose pages belong to this fork.
     let path = TreePath()
     /// The tree whose root and leaf ``path`` still connects after the last change.
     var nearTree: TreeID?
     let content = PageContent()
-    let separatorBuffer = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: PageLayout.maximumKeyBytes, alignment: 8)
+    /// The memory of a separator and of a stored ``ValuePlace``.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: PageLayout.maximumKeyBytes + ValuePlace.storedBytes, alignment: 8)
 
-    /// Pages are borrowed in lots, so that the ledger is seldom locked. The first lots are small, because unused pages
-    /// are returned and most forks change few pages.
+    var separatorBuffer: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: buffer[..<PageLayout.maximumKeyBytes])
+    }
+
+    /// Pages are taken in lots, so that the generation is seldom locked. The first lots are small, because most forks
+    /// change few pages.
     private static let lotPages = 8...64
-    private var lentPages = 0
+    private static let lotValueBytes = 4_096
 
     /// Creates a fork of any state. It can be published only if that state is the newest.
-    package init(on base: Snapshot) {
+    package init(on base: Snapshot) throws {
         self.base = base
         baseEpoch = base.epoch
-        core = base.core
-        epoch = core.nextEpoch()
-        roots = base.roots
+        epoch = Epochs.next()
+        (generation, below, roots) = try Self.start(on: base.top, base.below)
     }
 
     /// Creates a fork of an unpublished state, which can be published only after that state. The lower fork accepts no
     /// more changes.
-    package init(on lower: Fork) {
+    package init(on lower: Fork) throws {
+        try lower.requireWhole()
         base = lower.base
         baseEpoch = lower.epoch
         self.lower = lower
-        core = lower.core
-        epoch = core.nextEpoch()
-        roots = lower.roots
-        if lower.stage == .open { lower.stage = .frozen }
-        if lower.stage == .failed { stage = .failed }
+        epoch = Epochs.next()
+        if lower.stage == .open {
+            lower.stage = .frozen
+            lower.giveBackRoom()
+        }
+        if lower.generation.isFull {
+            let layer = MemoryLayer(lower.generation, epoch: lower.epoch, roots: lower.roots)
+            (generation, below, roots) = try Self.start(on: layer, lower.below)
+        } else {
+            (generation, below, roots) = (lower.generation, lower.below, lower.roots)
+        }
+    }
+
+    /// Continues a generation, or begins another one if it is full.
+    private static func start(
+        on layer: MemoryLayer, _ below: Below
+    ) throws -> (generation: Generation, below: Below, roots: TreeRoots) {
+        guard layer.generation.isFull else { return (layer.generation, below, layer.roots) }
+        return (try layer.generation.successor(), below.adding(layer), layer.roots.emptied())
     }
 
     deinit {
-        separatorBuffer.deallocate()
+        buffer.deallocate()
+        giveBackRoom()
         // The lower fork is released after this, because its pages are reachable from this one.
-        if stage != .published, hasLoans { core.withLedger { [epoch] ledger in ((), ledger.takeBackLoans(of: epoch)) } }
+        if stage != .published { generation.giveBack(taken) }
+    }
+
+    private func giveBackRoom() {
+        generation.giveBack(values: valueRoom)
+        valueRoom = 0..<0
     }
 
     func requireOpen() throws {
@@ -98,43 +124,36 @@ package final class Fork {
         }
     }
 
-    /// Runs a change with valid arguments. If it throws, the pages may be inconsistent.
+    /// Runs a change of a tree with valid arguments. If it throws, the pages may be inconsistent.
     @inline(__always)
-    func changing<Result>(_ change: () throws -> Result) throws -> Result {
+    func changing<Result>(_ id: TreeID, _ change: (inout TreeRoot) throws -> Result) throws -> Result {
         try requireOpen()
         changeCount += 1
         nearTree = nil
+        var root = roots[id]
+        root.changed = epoch
         do {
-            return try change()
+            let result = try change(&root)
+            roots[id] = root
+            return result
         } catch {
-            if stage != .published { stage = .failed }
+            stage = .failed
             throw error
-        }
-    }
-
-    /// Runs a change that accesses pages.
-    @inline(__always)
-    func changingPages<Result>(_ change: () throws -> Result) throws -> Result {
-        try changing {
-            try core.memory.reading(change)
         }
     }
 
     /// Hands over the fork's pages. The fork can still be read, and pins its published state until it is dropped.
     ///
-    /// - Parameter branch: takes the pages if they do not belong to the store.
-    func publish(to branch: BranchPages? = nil) throws -> Snapshot {
+    /// - Parameter below: the layers of the store that correspond to those of the fork.
+    func publish(on below: (Below) -> Below) throws -> Snapshot {
         try requireWhole()
         if stage == .published { throw StrataError(.closed, "The fork has been published.") }
         stage = .published
         defer { lower = nil }
-        let unused = available.map { PageRun(first: $0, count: 1) } + availableRuns.values.joined()
-        let retired = branch?.take(core.lent(to: epoch), unused: unused, retired, birth: epoch) ?? retired
-        core.withLedger { [epoch] ledger in
-            ledger.pin(epoch)
-            return ((), ledger.publish(fork: epoch, unused: unused, retired: retired))
-        }
-        base = Snapshot(core: core, epoch: epoch, roots: roots, of: branch)
+        giveBackRoom()
+        generation.giveBack(available)
+        generation.retire(replaced, by: epoch)
+        base = Snapshot(top: MemoryLayer(generation, epoch: epoch, roots: roots), below: below(self.below))
         return base
     }
 
@@ -143,70 +162,35 @@ package final class Fork {
     /// A page of this fork, whose bytes are not yet written.
     func newPage() throws -> (number: PageNumber, base: UnsafeMutableRawPointer) {
         if available.isEmpty {
-            hasLoans = true
-            let lot = min(max(lentPages, Self.lotPages.lowerBound), Self.lotPages.upperBound)
-            available = try core.withLedger { [epoch] ledger in (try ledger.lend(lot, to: epoch), []) }
-            lentPages += lot
-            // Ascending when taken from the end, so that pages created in sequence have consecutive numbers.
-            available.reverse()
+            let lot = min(max(taken.count, Self.lotPages.lowerBound), Self.lotPages.upperBound)
+            // Ascending when taken from the end, so that pages created in sequence are neighbors.
+            available = try generation.takePages(lot)
+            taken += available
         }
         let number = available.removeLast()
-        if core.memory.isInArena(number) { return (number, core.memory.slot(of: number)) }
-        do { return (number, try core.memory.takeSlot(for: number)) } catch {
-            available.append(number)
-            throw error
-        }
+        return (number, generation.address(number))
     }
 
     /// Releases a page that this fork no longer reaches.
     func retire(_ number: PageNumber, birth: UInt64) {
-        if birth == epoch {
-            available.append(number)
-        } else {
-            retired.append(RetiredRun(run: PageRun(first: number, count: 1), birth: birth, retired: epoch))
-        }
+        if birth == epoch { available.append(number) } else { replaced.append(number) }
     }
 
-    // MARK: Overflow
-
-    /// The form in which a leaf stores a value; writes overflow pages if necessary.
+    /// The form in which a leaf stores a value; writes a long one outside.
     func stored(_ value: UnsafeRawBufferPointer) throws -> StoredValue {
         if value.count <= PageLayout.maximumInlineBytes { return .inline(value) }
-        let count = PageLayout.overflowPages(value.count)
-        hasLoans = true
-        let run: PageRun
-        if let known = availableRuns[count]?.popLast() {
-            run = known
-        } else {
-            run = try core.withLedger { [epoch] ledger in (try ledger.lendRun(count, to: epoch), []) }
+        let byteCount = (value.count + ValuePlace.grainBytes - 1) & ~(ValuePlace.grainBytes - 1)
+        if valueRoom.count < byteCount {
+            giveBackRoom()
+            valueRoom = try generation.takeValues(max(byteCount, Self.lotValueBytes))
         }
-        var place = 0
-        for number in run.range {
-            let base: UnsafeMutableRawPointer
-            do {
-                let isKnown = core.memory.isInArena(number)
-                base = isKnown ? core.memory.slot(of: number) : try core.memory.takeSlot(for: number)
-            } catch {
-                availableRuns[count, default: []].append(run)
-                throw error
-            }
-            let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            PageEditor(base).start(.overflow, level: 0, number: number, birth: epoch, prefix: none)
-            let bytes = min(PageLayout.overflowBytesPerPage, value.count - place)
-            // Not nil: the value is too long for a leaf.
-            (base + PageLayout.headerBytes).copyMemory(from: value.baseAddress! + place, byteCount: bytes)
-            place += bytes
-        }
-        return .overflow(OverflowReference(first: run.first, byteCount: value.count))
-    }
-
-    func retireOverflow(_ reference: OverflowReference) throws {
-        let run = PageRun(first: reference.first, count: reference.pageCount)
-        let birth = try core.memory.page(reference.first).birth
-        if birth == epoch {
-            availableRuns[run.count, default: []].append(run)
-        } else {
-            retired.append(RetiredRun(run: run, birth: birth, retired: epoch))
-        }
+        let place = ValuePlace(start: valueRoom.lowerBound, byteCount: value.count)
+        valueRoom = valueRoom.lowerBound + byteCount..<valueRoom.upperBound
+        // Not nil: the value is too long for a leaf.
+        generation.valueAddress(place.start).copyMemory(from: value.baseAddress!, byteCount: value.count)
+        let stored = UnsafeMutableRawBufferPointer(rebasing: buffer[PageLayout.maximumKeyBytes...])
+        // Not nil: it is a part of the buffer.
+        place.store(to: stored.baseAddress!)
+        return .outside(UnsafeRawBufferPointer(stored))
     }
 }

@@ -1,16 +1,67 @@
-/// A source of trees that can be read: a snapshot or a fork.
-package protocol TreeReading {
-    func get<Result>(
-        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result?
+import StrataSystem
 
-    func scan(
-        _ id: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
-    ) throws
-
+/// A source of trees that can be read: a snapshot or a fork, which must not be changed while it is read.
+package protocol TreeReading: AnyObject {
+    /// The layers of the trees as they are now.
+    func readableLayers() throws -> ReadableLayers
     func cursor(_ id: TreeID) -> Cursor
+    func foldedOffset(_ id: TreeID) -> UInt64
 }
 
-extension Snapshot: TreeReading {}
-extension Fork: TreeReading {}
+/// The layers of a state that can be read, for ``TreeReading``.
+package struct ReadableLayers {
+    let stack: LayerStack
+}
+
+extension Snapshot: TreeReading {
+    package func readableLayers() -> ReadableLayers { ReadableLayers(stack: layers) }
+    package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { 0 } }
+}
+
+extension Fork: TreeReading {
+    package func readableLayers() throws -> ReadableLayers {
+        try requireWhole()
+        return ReadableLayers(stack: LayerStack(generation: generation, roots: roots, below: below))
+    }
+
+    package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { [unowned self] in changeCount } }
+}
+
+extension TreeReading {
+    /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.
+    package func get<Result>(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try withExtendedLifetime(self) { try readableLayers().stack.find(id, key).map(body) }
+    }
+
+    package func contains(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
+        try withExtendedLifetime(self) { try readableLayers().stack.find(id, key) != nil }
+    }
+
+    /// Returns true if a tree has no entries.
+    package func isEmpty(_ id: TreeID) throws -> Bool {
+        try withExtendedLifetime(self) {
+            let cursor = MergedCursor(try readableLayers().stack, id)
+            try cursor.seek(.first)
+            return !cursor.isThere
+        }
+    }
+
+    /// Calls `body` with each entry from `lower` up to, but not including, `upper`, in order, until it returns false.
+    /// The bytes are valid only during the call.
+    package func scan(
+        _ id: TreeID, from lower: UnsafeRawBufferPointer? = nil, to upper: UnsafeRawBufferPointer? = nil,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        try withExtendedLifetime(self) {
+            let cursor = MergedCursor(try readableLayers().stack, id)
+            try cursor.seek(lower.map { .from($0) } ?? .first)
+            while let entry = cursor.entry {
+                if let upper, Bytes.compare(entry.key, upper) >= 0 { return }
+                guard try body(entry.key, entry.value) else { return }
+                try cursor.next()
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// The layers under the trees that a fork changes.
+struct Below: Sendable {
+    /// Generations that are being written as runs, newest first.
+    var frozen: [MemoryLayer] = []
+    var levels = Levels.none
+
+    var isEmpty: Bool { frozen.isEmpty && levels.runs.isEmpty }
+
+    /// The layers with a generation on top that takes no more changes.
+    func adding(_ layer: MemoryLayer) -> Below { Below(frozen: [layer] + frozen, levels: levels) }
+
+    /// The same content, with a flushed generation or merged runs as the store has them now.
+    ///
+    /// - Parameter flushed: the epoch of the newest generation that the levels contain.
+    func with(_ levels: Levels, flushed: UInt64) -> Below {
+        Below(frozen: frozen.filter { $0.epoch > flushed }, levels: levels)
+    }
+}

@@ -1,0 +1,96 @@
+import StrataModel
+
+/// The runs of a state, newest first. It never changes; a flush or a merge makes another one.
+final class Levels: Sendable {
+    let runs: [LeveledRun]
+    /// The blob files that the runs refer to, by their numbers.
+    private let blobs: [UInt64: BlobFile]
+    private let keyHash: KeyHash
+
+    init(_ runs: [LeveledRun], blobs: [UInt64: BlobFile], keyHash: KeyHash) {
+        self.runs = runs
+        self.blobs = blobs
+        self.keyHash = keyHash
+    }
+
+    static let none = Levels([], blobs: [:], keyHash: KeyHash(seed: 0))
+
+    /// The levels with a run that is newer than the others.
+    func adding(_ run: Run, _ blob: BlobFile?, _ keyHash: KeyHash) -> Levels {
+        var blobs = blobs
+        if let blob { blobs[blob.number] = blob }
+        return Levels([LeveledRun(run: run, level: .flushed)] + runs, blobs: blobs, keyHash: keyHash)
+    }
+
+    /// The levels after a merge, with the blob files that the runs still refer to.
+    func with(_ runs: [LeveledRun], adding blob: BlobFile?) -> Levels {
+        var blobs = blobs
+        if let blob { blobs[blob.number] = blob }
+        let used = Set(runs.lazy.flatMap(\.run.pieces).flatMap(\.blobs).map(\.file))
+        return Levels(runs, blobs: blobs.filter { used.contains($0.key) }, keyHash: keyHash)
+    }
+
+    var blobNumbers: [UInt64] { blobs.keys.sorted() }
+
+    /// The blob files of which less than half is in use.
+    func sparseBlobs() -> Set<UInt64> {
+        var used: [UInt64: Int] = [:]
+        for piece in runs.lazy.flatMap(\.run.pieces) {
+            for blob in piece.blobs { used[blob.file, default: 0] += Int(blob.byteCount) }
+        }
+        return Set(blobs.values.filter { 2 * used[$0.number, default: 0] < $0.byteCount }.map(\.number))
+    }
+
+    /// The content of a key; nil if no run has it. Bytes are valid as long as the levels.
+    func find(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> RunContent? {
+        if runs.isEmpty { return nil }
+        let hash = keyHash.hash(id, key)
+        for run in runs {
+            if let content = try run.run.get(id, key, hash: hash) { return content }
+        }
+        return nil
+    }
+
+    /// Looks up those keys that have no content yet.
+    func find(_ id: TreeID, _ lookups: UnsafeMutableBufferPointer<RunLookup>) throws {
+        for run in runs { try run.run.find(id, lookups) }
+    }
+
+    func hash(_ id: TreeID, _ key: UnsafeRawBufferPointer) -> UInt64 { keyHash.hash(id, key) }
+
+    /// The value of an entry; nil for a deleted key.
+    @inline(__always)
+    func value(_ content: RunContent) throws -> UnsafeRawBufferPointer? {
+        switch content {
+        case .value(let value): value
+        case .mark: nil
+        case .blob(let reference): try value(of: reference)
+        }
+    }
+
+    func value(of reference: BlobReference) throws -> UnsafeRawBufferPointer {
+        guard let blob = blobs[reference.file] else {
+            throw StrataError(
+                .malformed, "A run refers to a blob file that its state does not name.",
+                .init(found: "\(reference.file)"))
+        }
+        return try blob.value(reference)
+    }
+}
+
+/// A run of a state, with the level that decides when it is merged.
+struct LeveledRun: Sendable {
+    let run: Run
+    let level: RunLevel
+}
+
+/// The level of a run: runs of a higher one are older and larger.
+enum RunLevel: UInt8, Sendable, Comparable {
+    /// Written by a flush.
+    case flushed
+    /// Merged from runs of level `flushed`, if the base is large.
+    case middle
+    case base
+
+    static func < (a: RunLevel, b: RunLevel) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,64 @@
+import StrataModel
+import StrataSystem
+
+/// Writes a blob file: values, each with its checksum.
+package final class BlobWriter {
+    package let number: UInt64
+    private var output: RunOutput
+
+    /// - Parameter file: empty; nothing else writes to it.
+    package init(_ file: any File, number: UInt64) {
+        self.number = number
+        output = RunOutput(file)
+    }
+
+    package var byteCount: Int { output.byteCount }
+
+    package func append(_ value: UnsafeRawBufferPointer) throws -> BlobReference {
+        guard let count = UInt32(exactly: value.count),
+            let place = UInt32(exactly: output.byteCount / RunFormat.blobAlignment)
+        else { throw StrataError(.outOfRange, "A value or a blob file is too large.", .init(found: "\(value.count)")) }
+        try withUnsafeBytes(of: (count.littleEndian, CRC32C.checksum(value).littleEndian)) { try output.append($0) }
+        try output.append(value)
+        try output.pad(to: RunFormat.blobAlignment)
+        return BlobReference(file: number, place: place, byteCount: count)
+    }
+
+    /// Writes the rest. The file is durable once it is synced.
+    package func finish() throws {
+        try output.pad(to: DirectWrites.alignment)
+        try output.flush()
+    }
+}
+
+/// A blob file, mapped.
+package final class BlobFile: Sendable {
+    package let number: UInt64
+    private let map: RunMap
+
+    package init(_ file: any File, number: UInt64) throws {
+        self.number = number
+        map = try RunMap(file)
+    }
+
+    package var byteCount: Int { map.bytes.count }
+
+    /// Returns a value, whose checksum is checked; valid as long as this object, once ``requireReadable()`` has
+    /// returned after it was used.
+    package func value(_ reference: BlobReference) throws -> UnsafeRawBufferPointer {
+        let start = Int(reference.place) * RunFormat.blobAlignment
+        let end = start + RunFormat.blobHeaderBytes + Int(reference.byteCount)
+        guard reference.file == number, end <= map.bytes.count else { throw map.malformed("a reference outside of it") }
+        let bytes = UnsafeRawBufferPointer(rebasing: map.bytes.all[start..<end])
+        let value = bytes.dropping(RunFormat.blobHeaderBytes)
+        let isIntact =
+            Bytes.load(UInt32.self, bytes, at: 0) == reference.byteCount
+            && Bytes.load(UInt32.self, bytes, at: 4) == CRC32C.checksum(value)
+        try map.requireReadable()
+        guard isIntact else { throw map.badChecksum("value at \(start)") }
+        return value
+    }
+
+    /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
+    package func requireReadable() throws { try map.requireReadable() }
+}

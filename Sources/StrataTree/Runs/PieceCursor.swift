@@ -1,0 +1,153 @@
+/// A position in a piece. It is at an entry, or has none. A copy has the same memory for keys, so only one may move.
+///
+/// ```swift
+/// var cursor = PieceCursor(piece)
+/// var isThere = try cursor.seek(tree, key)
+/// while isThere { use(cursor.key, cursor.content); isThere = try cursor.next() }
+/// ```
+package struct PieceCursor {
+    private(set) var piece: Piece
+    /// The frames in which it moves: those of a tree, or all.
+    private var frames: Range<Int>
+    /// 0 if there is no entry.
+    private var number = 0
+    private var frame: Frame?
+    private var index = 0
+    private var suffix = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The content of the entry; its bytes are valid as long as the piece.
+    package private(set) var content = RunContent.mark
+    private let assembled = KeyBuffer()
+
+    package init(_ piece: Piece) {
+        self.piece = piece
+        frames = 1..<piece.endFrame
+    }
+
+    package var hasEntry: Bool { number != 0 }
+
+    /// Continues in another piece, without an entry.
+    mutating func change(to piece: Piece) {
+        self.piece = piece
+        frames = 1..<piece.endFrame
+        (number, frame) = (0, nil)
+    }
+
+    // MARK: Moving
+
+    /// Moves to the first entry of all trees. Moving on then passes from tree to tree.
+    package mutating func seekFirst() throws -> Bool {
+        frames = 1..<piece.endFrame
+        return try enterFirst()
+    }
+
+    /// Moves to the first entry of a tree at or after a key, nil for its first one. Moving on ends with the tree.
+    package mutating func seek(_ tree: TreeID, _ key: UnsafeRawBufferPointer?) throws -> Bool {
+        frames = piece.frames(of: tree)
+        return try seekInFrames(key)
+    }
+
+    /// Moves to the first entry at or after a key, in the order of a run. Moving on then passes from tree to tree.
+    package mutating func seek(acrossTrees tree: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
+        frames = piece.frames(of: tree)
+        let isThere = try seekInFrames(key)
+        let after = piece.footer.trees.first { $0.id > tree }?.firstFrame ?? piece.endFrame
+        frames = 1..<piece.endFrame
+        if isThere { return true }
+        return after < piece.endFrame ? try enter(after, at: 0) : end()
+    }
+
+    private mutating func seekInFrames(_ key: UnsafeRawBufferPointer?) throws -> Bool {
+        guard let key, let number = try piece.fences.frame(of: key, in: frames, orEqual: false) else {
+            return try enterFirst()
+        }
+        let frame = try piece.frame(number)
+        let index = try frame.search(key)
+        if index < frame.count { return try enter(number, at: index) }
+        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : end()
+    }
+
+    /// Moves to the last entry of a tree before a key, nil for its last one.
+    package mutating func seekBefore(_ tree: TreeID, _ key: UnsafeRawBufferPointer?) throws -> Bool {
+        frames = piece.frames(of: tree)
+        if frames.isEmpty { return end() }
+        guard let key else { return try enter(frames.upperBound - 1, at: nil) }
+        guard let number = try piece.fences.frame(of: key, in: frames, orEqual: false) else { return end() }
+        // The frame's first key comes before.
+        return try enter(number, at: max(0, try piece.frame(number).search(key) - 1))
+    }
+
+    package mutating func next() throws -> Bool {
+        guard let frame else { return false }
+        if index + 1 < frame.count {
+            index += 1
+            try load(frame)
+            return true
+        }
+        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : end()
+    }
+
+    package mutating func previous() throws -> Bool {
+        guard let frame else { return false }
+        if index > 0 {
+            index -= 1
+            try load(frame)
+            return true
+        }
+        return number > frames.lowerBound ? try enter(number - 1, at: nil) : end()
+    }
+
+    private mutating func enterFirst() throws -> Bool {
+        frames.isEmpty ? end() : try enter(frames.lowerBound, at: 0)
+    }
+
+    /// - Parameter index: nil for the last entry of the frame.
+    private mutating func enter(_ number: Int, at index: Int?) throws -> Bool {
+        let frame = try piece.frame(number)
+        (self.number, self.frame, self.index) = (number, frame, index ?? frame.count - 1)
+        assembled.bytes.copyMemory(from: frame.prefix)
+        try load(frame)
+        return true
+    }
+
+    @inline(__always)
+    private mutating func load(_ frame: Frame) throws {
+        (suffix, content) = try frame.entry(index)
+        try piece.map.requireReadable()
+    }
+
+    private mutating func end() -> Bool {
+        (number, frame) = (0, nil)
+        return false
+    }
+
+    // MARK: Reading
+
+    /// The tree of the entry.
+    package var tree: TreeID { frame?.tree ?? TreeID(rawValue: 0) }
+
+    /// The key of the entry, valid until the cursor moves. Keys that share a prefix are put together for it.
+    @inline(__always)
+    package var key: UnsafeRawBufferPointer {
+        guard let frame, frame.prefixBytes > 0 else { return suffix }
+        let end = frame.prefixBytes + suffix.count
+        UnsafeMutableRawBufferPointer(rebasing: assembled.bytes[frame.prefixBytes..<end]).copyMemory(from: suffix)
+        return UnsafeRawBufferPointer(rebasing: assembled.bytes[..<end])
+    }
+
+    /// The key of the entry without its first bytes, in two parts that are valid as long as the piece.
+    package func key(dropping count: Int) -> (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
+        guard let prefix = frame?.prefix, count < prefix.count else {
+            let rest = count - (frame?.prefixBytes ?? 0)
+            return (UnsafeRawBufferPointer(start: nil, count: 0), suffix.dropping(min(rest, suffix.count)))
+        }
+        return (prefix.dropping(count), suffix)
+    }
+}
+
+/// The memory of a key that is put together.
+// @unchecked: only the cursor that owns it writes to it.
+final class KeyBuffer: @unchecked Sendable {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: RunFormat.maximumKeyBytes, alignment: 8)
+
+    deinit { bytes.deallocate() }
+}

@@ -1,0 +1,65 @@
+import StrataModel
+
+/// A sorted, immutable sequence of entries: one or more pieces that do not overlap, in order.
+package final class Run: Sendable {
+    package let pieces: [Piece]
+    /// The first key that is visible; earlier ones are in an older run already. Nil if all are.
+    package let visibleFrom: RunKey?
+    /// The ranges of visible keys that older runs do not show.
+    package let ranges: DeletedRanges
+
+    /// - Parameter pieces: in order; only the last may have no entry.
+    package init(_ pieces: [Piece], visibleFrom: RunKey? = nil) throws {
+        for (left, right) in zip(pieces, pieces.dropFirst()) {
+            guard let last = left.descriptor.last, right.descriptor.first.map({ last <= $0 }) ?? (right === pieces.last)
+            else {
+                throw StrataError(.malformed, "The pieces of a run are out of order.", .init(path: right.map.path))
+            }
+        }
+        self.pieces = pieces
+        self.visibleFrom = visibleFrom
+        ranges = DeletedRanges(pieces.lazy.flatMap { $0.ranges.ranges }).clipped(from: visibleFrom, to: nil)
+    }
+
+    package var byteCount: Int { pieces.reduce(0) { $0 + $1.descriptor.byteCount } }
+    /// The number of entries, marks and hidden ones included.
+    package var entries: UInt64 { pieces.reduce(0) { $0 + $1.descriptor.entries } }
+    package var marks: UInt64 { pieces.reduce(0) { $0 + $1.descriptor.marks } }
+
+    /// Returns false if no entry and no range is of a tree.
+    func mayHave(_ tree: TreeID) -> Bool {
+        pieces.contains { $0.tree(tree) != nil } || ranges.ranges.contains { $0.tree == tree }
+    }
+
+    /// The index of the only piece that may have a key; nil if none may.
+    @inline(__always)
+    func piece(of key: UnsafeRawBufferPointer, _ tree: TreeID) -> Int? {
+        if let visibleFrom, visibleFrom.isAfter(tree, key) { return nil }
+        let index = firstPiece(endingAtOrAfter: key, tree)
+        return index < pieces.count ? index : nil
+    }
+
+    /// The index of the first piece whose last key is not before a key; the number of pieces if there is none.
+    func firstPiece(endingAtOrAfter key: UnsafeRawBufferPointer, _ tree: TreeID) -> Int {
+        var (low, high) = (0, pieces.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let isBefore = pieces[middle].descriptor.last.map { $0.isBefore(tree, key) } ?? false
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Returns the content of a key; a mark also if a range deletes it, and nil if older runs decide.
+    ///
+    /// - Parameter hash: of ``RunOwner/keyHash``.
+    package func get(_ tree: TreeID, _ key: UnsafeRawBufferPointer, hash: UInt64) throws -> RunContent? {
+        if let index = piece(of: key, tree), let found = try pieces[index].get(tree, key, hash: hash) { return found }
+        return ranges.cover(tree, key) ? .mark : nil
+    }
+
+    /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
+    package func requireReadable() throws {
+        for piece in pieces { try piece.requireReadable() }
+    }
+}

@@ -1,0 +1,57 @@
+import StrataModel
+import StrataSystem
+
+/// A file of a run, mapped as a whole. A file that is truncated while it is mapped reads as zeros, and the next
+/// ``requireReadable()`` throws.
+final class RunMap: Sendable {
+    let path: String
+    let bytes: MappedRange
+    private let map: any GrowingMap
+    private let guarded: MapGuard?
+
+    /// - Parameter byteCount: the size that the file must have; nil for any.
+    init(_ file: any File, byteCount expected: Int? = nil) throws {
+        path = file.path
+        let size = try file.size()
+        guard size > 0, size == expected ?? size else {
+            throw StrataError(
+                .malformed, "A file of a run has another length than its state says.",
+                .init(path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
+        }
+        map = try file.mapGrowing(reserving: size)
+        try map.extend(to: size)
+        bytes = MappedRange(start: map.base, count: size)
+        guarded = map.guarded
+    }
+
+    /// Checks the bytes that were read until now.
+    ///
+    /// - Throws: ``StrataError`` if some of them could not be read.
+    @inline(__always)
+    func requireReadable() throws {
+        if let guarded, let byte = guarded.missingByte { throw unreadable(byte) }
+    }
+
+    private func unreadable(_ byte: Int) -> StrataError {
+        StrataError(
+            .inputOutput, "A file of a run cannot be read: it was truncated while in use, or its medium failed.",
+            .init(position: UInt64(byte), path: path))
+    }
+
+    func malformed(_ found: String) -> StrataError {
+        StrataError(.malformed, "A file of a run is damaged.", .init(path: path, found: found))
+    }
+
+    func badChecksum(_ part: String) -> StrataError {
+        StrataError(.badChecksum, "A part of a run does not match its checksum.", .init(path: path, found: part))
+    }
+}
+
+/// The mapped bytes.
+// @unchecked: memory that is only read, and that lives as long as the map that has it.
+struct MappedRange: @unchecked Sendable {
+    let start: UnsafeRawPointer
+    let count: Int
+
+    var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+}

@@ -1,0 +1,120 @@
+import StrataModel
+import StrataSystem
+
+/// The content of a state beside its runs.
+struct StateDescription: Sendable {
+    var position: Position
+    var opaque: [UInt8]
+    var trees: [(id: TreeID, foldedOffset: UInt64)]
+}
+
+/// Writes the states of a store, and removes the files that no state names any more. Does nothing for a store whose
+/// files end with it.
+struct DurableStates: Sendable {
+    /// The directory of the files; nil if they end with the store.
+    private let directory: String?
+    private let files: any FileSystem
+    private let time: any TimeSource
+    private let store: Identifier
+    private let form: UInt16
+    private let maximumKept: Int
+    /// The state that opening takes; nil if there is none.
+    private(set) var newest: StateFile?
+    /// The highest sequence of a state in the directory, usable or not.
+    private var lastSequence: UInt64
+    /// Older states that past states begin with, in ascending order.
+    private(set) var kept: [StateFile]
+
+    init(
+        directory: String?, platform: Platform, owner: RunOwner, maximumKept: Int, newest: StateFile? = nil,
+        kept: [StateFile] = [], lastSequence: UInt64 = 0
+    ) {
+        self.directory = directory
+        files = platform.files
+        time = platform.time
+        store = owner.store
+        form = owner.form
+        self.maximumKept = maximumKept
+        self.newest = newest
+        self.kept = kept
+        self.lastSequence = lastSequence
+    }
+
+    static func path(_ directory: String, _ sequence: UInt64) -> String {
+        let digits = "\(sequence)"
+        return "\(directory)/state-\(String(repeating: "0", count: max(0, 16 - digits.utf8.count)))\(digits)"
+    }
+
+    /// The sequence in the name of a state; nil for other files.
+    static func sequence(of name: String) -> UInt64? {
+        name.hasPrefix("state-") ? UInt64(name.dropFirst("state-".utf8.count)) : nil
+    }
+
+    /// Makes a state durable, whose files have been synced.
+    mutating func write(_ description: StateDescription, _ levels: Levels, nextNumber: UInt64) throws {
+        guard let directory else { return }
+        if let newest, description.position.offset < newest.position.offset {
+            throw StrataError(
+                .invalidArgument, "A durable state must not be older than the last one.",
+                .init(
+                    path: directory, expected: "offset \(newest.position.offset) or later",
+                    found: "\(description.position)"))
+        }
+        let state = StateFile(
+            sequence: lastSequence + 1, store: store, form: form, position: description.position,
+            time: time.nowMicroseconds(), nextNumber: nextNumber, opaque: description.opaque,
+            trees: description.trees, runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobNumbers)
+        try files.replace(Self.path(directory, state.sequence), in: directory, with: state.encoded())
+        // A merge changes nothing that a past state could need.
+        if let newest, newest.position.offset < state.position.offset { kept.append(newest) }
+        newest = state
+        lastSequence = state.sequence
+        keepSome(state)
+        // Files that stay are removed after the next state.
+        try? removeOthers(in: directory)
+    }
+
+    /// Replaces the runs of the newest state by others of the same content.
+    mutating func rewrite(_ levels: Levels, nextNumber: UInt64) throws {
+        guard let newest else { return }
+        try write(
+            StateDescription(position: newest.position, opaque: newest.opaque, trees: newest.trees), levels,
+            nextNumber: nextNumber)
+    }
+
+    private mutating func keepSome(_ newest: StateFile) {
+        kept = KeptPolicy.chosen(from: kept, at: newest.position.offset, atMost: maximumKept)
+        let live = newest.byteCounts
+        while !kept.isEmpty {
+            let held = kept.reduce(into: [:]) { $0.merge($1.byteCounts) { size, _ in size } }
+            let heldBytes = held.reduce(0) { live[$1.key] == nil ? $0 + $1.value : $0 }
+            if heldBytes <= max(KeptPolicy.smallBytes, live.values.reduce(0, +) / 4) { return }
+            kept.removeFirst(kept.count / 2 + 1)
+        }
+    }
+
+    private func removeOthers(in directory: String) throws {
+        let states = kept + [newest].compactMap(\.self)
+        let sequences = Set(states.map(\.sequence))
+        let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number))
+        let blobs = Set(states.lazy.flatMap(\.blobs))
+        // States before the files that they name.
+        let names = try files.list(directory).sorted { left, _ in Self.sequence(of: left) != nil }
+        for name in names {
+            let isNamed =
+                if let sequence = Self.sequence(of: name) { sequences.contains(sequence) } else if let number =
+                    RunHome.number(of: name, .piece)
+                { pieces.contains(number) } else if let number = RunHome.number(of: name, .blob) {
+                    blobs.contains(number)
+                } else { true }
+            if !isNamed { try files.remove("\(directory)/\(name)") }
+        }
+    }
+}
+
+extension StateFile {
+    /// The sizes of the pieces, by their numbers. Blob files count by the values that pieces refer to.
+    var byteCounts: [UInt64: Int] {
+        Dictionary(runs.lazy.flatMap(\.pieces).map { ($0.number, $0.byteCount) }) { size, _ in size }
+    }
+}

@@ -1,0 +1,113 @@
+import StrataModel
+import StrataSystem
+
+/// A durable state of all trees, as a file names it (docs/format-runs.md §5).
+struct StateFile: Sendable {
+    var sequence: UInt64
+    var store: Identifier
+    /// The form of the keys and rows.
+    var form: UInt16
+    var position: Position
+    var time: Int64
+    /// The number that the next file of the store gets.
+    var nextNumber: UInt64
+    /// The caller's bytes.
+    var opaque: [UInt8]
+    var trees: [(id: TreeID, foldedOffset: UInt64)]
+    /// The runs of the state, newest first.
+    var runs: [RunDescriptor]
+    /// The numbers of the blob files that the runs refer to.
+    var blobs: [UInt64]
+
+    static let magic = "StrataSt"
+    static let version: UInt16 = 1
+    static let maximumOpaqueBytes = 1 << 20
+    /// A state of 100 million records has fewer pieces than this.
+    static let maximumBytes = 64 << 20
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 1_024)
+        writer.append(bytes: Self.magic.utf8)
+        writer.append(Self.version)
+        writer.append(form)
+        writer.append(store)
+        writer.append(sequence)
+        writer.append(position.offset)
+        writer.append(position.chain)
+        writer.append(time)
+        writer.append(nextNumber)
+        writer.append(UInt32(opaque.count))
+        writer.append(bytes: opaque)
+        writer.append(UInt32(trees.count))
+        for tree in trees {
+            writer.append(tree.id.rawValue)
+            writer.append(tree.foldedOffset)
+        }
+        writer.append(UInt32(runs.count))
+        for run in runs { run.encode(to: &writer) }
+        writer.append(UInt32(blobs.count))
+        for blob in blobs { writer.append(blob) }
+        return ChecksummedBytes.seal(writer)
+    }
+
+    /// - Throws: ``StrataError`` if the bytes are not a state, are damaged, or have another version.
+    static func decode(_ bytes: [UInt8]) throws -> StateFile {
+        guard bytes.starts(with: magic.utf8) else {
+            throw StrataError(.wrongMagic, "A state of the views has the wrong first bytes.", .init(expected: magic))
+        }
+        return try ChecksummedBytes.open(bytes, "a state of the views", atMost: maximumBytes) { reader, _ in
+            _ = try reader.read(UInt64.self, "magic")
+            let version = try reader.read(UInt16.self, "version")
+            guard version == Self.version else {
+                throw StrataError(
+                    .newerFormat, "A state of the views has a version unknown to this release.",
+                    .init(expected: "\(Self.version)", found: "\(version)"))
+            }
+            return try StateFile(form: try reader.read(UInt16.self, "form"), decoding: &reader)
+        }
+    }
+
+    private init(form: UInt16, decoding reader: inout ByteReader) throws {
+        self.form = form
+        store = try reader.readIdentifier("store id")
+        sequence = try reader.read(UInt64.self, "sequence")
+        position = Position(
+            offset: try reader.read(UInt64.self, "offset"), chain: try reader.read(UInt32.self, "chain value"))
+        time = try reader.read(Int64.self, "time")
+        nextNumber = try reader.read(UInt64.self, "next number")
+        let opaqueBytes = try reader.read(UInt32.self, "opaque bytes")
+        guard opaqueBytes <= Self.maximumOpaqueBytes else {
+            throw reader.malformed("opaque bytes", expected: "at most \(Self.maximumOpaqueBytes)")
+        }
+        opaque = try (0..<opaqueBytes).map { _ in try reader.read(UInt8.self, "opaque bytes") }
+        trees = []
+        for _ in 0..<(try reader.read(UInt32.self, "trees")) {
+            let id = TreeID(rawValue: try reader.read(UInt16.self, "tree"))
+            if let last = trees.last, last.id >= id { throw reader.malformed("tree", expected: "in ascending order") }
+            trees.append((id, try reader.read(UInt64.self, "folded offset")))
+        }
+        runs = []
+        for _ in 0..<(try reader.read(UInt32.self, "runs")) { runs.append(try RunDescriptor(decoding: &reader)) }
+        blobs = []
+        for _ in 0..<(try reader.read(UInt32.self, "blob files")) {
+            blobs.append(try reader.read(UInt64.self, "a blob file"))
+        }
+        guard nextNumber < .max / 2, sequence < .max / 2 else { throw reader.malformed("number", expected: "smaller") }
+    }
+
+    init(
+        sequence: UInt64, store: Identifier, form: UInt16, position: Position, time: Int64, nextNumber: UInt64, opaque: [UInt8],
+        trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [UInt64]
+    ) {
+        self.sequence = sequence
+        self.store = store
+        self.form = form
+        self.position = position
+        self.time = time
+        self.nextNumber = nextNumber
+        self.opaque = opaque
+        self.trees = trees
+        self.runs = runs
+        self.blobs = blobs
+    }
+}

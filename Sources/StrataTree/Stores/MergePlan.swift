@@ -1,0 +1,59 @@
+/// The next merge of a store's runs, if one is due.
+struct MergePlan: Equatable {
+    /// The runs to merge: neighbors in age, newest first.
+    let inputs: Range<Int>
+    /// The run that has what a merge that was interrupted has consumed; nil if it begins.
+    let output: Int?
+    let level: RunLevel
+
+    /// Merges into the base begin when the newer runs exceed this part of it.
+    private static let basePart = 2
+    /// At rest, they begin at this part.
+    private static let restingPart = 20
+    private static let maximumFlushed = 8
+    private static let maximumMiddle = 6
+    /// Flushed runs are merged into the base directly up to this size of the base.
+    private static let smallBaseBytes = 2 << 30
+
+    private init(inputs: Range<Int>, output: Int? = nil, level: RunLevel) {
+        self.inputs = inputs
+        self.output = output
+        self.level = level
+    }
+
+    /// - Parameter runs: newest first.
+    init?(_ runs: [LeveledRun], _ options: TreeStoreOptions, isAtRest: Bool) {
+        if let begun = Self.begun(runs) {
+            self = begun
+            return
+        }
+        let flushed = runs.prefix { $0.level == .flushed }
+        let middle = runs[flushed.endIndex...].prefix { $0.level == .middle }
+        func byteCount(_ runs: ArraySlice<LeveledRun>) -> Int { runs.reduce(0) { $0 + $1.run.byteCount } }
+        let baseBytes = byteCount(runs[middle.endIndex...])
+        let newBytes = byteCount(flushed) + byteCount(middle)
+        let everything = MergePlan(inputs: 0..<runs.count, level: .base)
+        if isAtRest, newBytes > baseBytes / Self.restingPart {
+            self = everything
+        } else if baseBytes <= Self.smallBaseBytes {
+            let limit = max(2 * options.generationBytes, baseBytes / Self.basePart)
+            guard newBytes >= limit || flushed.count >= Self.maximumFlushed else { return nil }
+            self = everything
+        } else if flushed.count >= Self.maximumFlushed {
+            self.init(inputs: 0..<flushed.count, level: .middle)
+        } else if middle.count >= Self.maximumMiddle || byteCount(middle) >= baseBytes / Self.basePart {
+            self.init(inputs: middle.startIndex..<runs.count, level: .base)
+        } else {
+            return nil
+        }
+    }
+
+    /// The merge that was begun: its inputs are visible from a key on, and its output follows them.
+    private static func begun(_ runs: [LeveledRun]) -> MergePlan? {
+        guard let first = runs.firstIndex(where: { $0.run.visibleFrom != nil }) else { return nil }
+        let end = runs[first...].firstIndex { $0.run.visibleFrom == nil } ?? runs.count
+        if end < runs.count { return MergePlan(inputs: first..<end, output: end, level: runs[end].level) }
+        // Nothing was left of the part that the merge has consumed.
+        return MergePlan(inputs: first..<end, level: runs[end - 1].level)
+    }
+}

@@ -1,0 +1,123 @@
+import StrataModel
+import StrataSystem
+
+extension TreeStore {
+    /// The oldest state whose generation is complete and waits to be written as a run; nil if none waits.
+    package func nextToFlush() -> Snapshot? {
+        state.withLock { state in
+            state.newest.below.frozen.last.map { Snapshot(top: $0, below: Below(levels: state.levels)) }
+        }
+    }
+
+    /// The number of generations that wait to be written.
+    package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }
+
+    /// Completes the current generation, so that ``nextToFlush()`` returns it, unless it has no changes.
+    package func freeze() throws {
+        let newest = snapshot()
+        guard newest.roots.hasEntries else { return }
+        newest.top.generation.fill()
+        try publish(try fork())
+    }
+
+    /// Writes the generation of a state as a run, and makes the state durable.
+    ///
+    /// - Parameters:
+    ///   - snapshot: the result of ``nextToFlush()``.
+    ///   - position: the state of the log that it contains, which must be durable.
+    ///   - opaque: bytes that are kept with the state.
+    /// - Throws: ``StrataError`` of a file. The generation stays in memory, and the caller may try again.
+    package func flush(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws {
+        try durable.withLock { durable in
+            let written = try write(snapshot.top)
+            let levels = state.withLock { $0.levels.adding(written.run, written.blob, owner.keyHash) }
+            let description = StateDescription(
+                position: position, opaque: opaque,
+                trees: snapshot.roots.ids.map { ($0, snapshot.roots[$0].foldedOffset) })
+            try durable.write(description, levels, nextNumber: state.withLock { $0.nextNumber })
+            install(levels, flushed: snapshot.top.epoch)
+        }
+    }
+
+    func install(_ levels: Levels, flushed: UInt64) {
+        // The states that are replaced are released outside the lock.
+        let before = state.withLock { state in
+            let before = state
+            state.levels = levels
+            state.flushed = max(state.flushed, flushed)
+            state.newest = Snapshot(
+                top: state.newest.top, below: state.newest.below.with(levels, flushed: state.flushed))
+            return before
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    func takeNumber() -> UInt64 {
+        state.withLock { state in
+            defer { state.nextNumber += 1 }
+            return state.nextNumber
+        }
+    }
+
+    /// Writes the entries of a generation as a run, with a blob file if there are long values.
+    private func write(_ layer: MemoryLayer) throws -> (run: Run, blob: BlobFile?) {
+        let number = takeNumber()
+        let file = try home.create(number, .piece)
+        let writer = PieceWriter(file, number: number, owner, hashed: hashed, frameBytes: options.frameBytes)
+        let blobs = BlobOutput(home) { self.takeNumber() }
+        for id in layer.roots.ids {
+            let root = layer.roots[id]
+            for range in root.deleted.ranges { writer.addRange(tree: id, lower: range.lower, upper: range.upper) }
+            try write(layer.generation, id, root, to: writer, blobs)
+        }
+        let descriptor = try writer.finish()
+        let blob = try blobs.finish(isDurable: home.isDurable)
+        if home.isDurable { try file.sync() }
+        return (try Run([try Piece(file, descriptor, owner)]), blob)
+    }
+
+    private func write(
+        _ generation: Generation, _ id: TreeID, _ root: TreeRoot, to writer: PieceWriter, _ blobs: BlobOutput
+    ) throws {
+        var cursor = MemoryCursor(generation, root)
+        let key = KeyBuffer()
+        cursor.seekFirst()
+        while cursor.isThere {
+            var content = cursor.content
+            if case .value(let value) = content, value.count > RunFormat.maximumValueBytes {
+                content = .blob(try blobs.append(value))
+            }
+            try writer.append(tree: id, key: cursor.copyKey(to: key.bytes), content: content)
+            cursor.next()
+        }
+    }
+}
+
+/// The blob file of a run that is being written, which is created for its first long value.
+final class BlobOutput {
+    private let home: RunHome
+    private let takeNumber: () -> UInt64
+    private var open: (file: any File, writer: BlobWriter)?
+
+    init(_ home: RunHome, takeNumber: @escaping () -> UInt64) {
+        self.home = home
+        self.takeNumber = takeNumber
+    }
+
+    func append(_ value: UnsafeRawBufferPointer) throws -> BlobReference {
+        if let open { return try open.writer.append(value) }
+        let number = takeNumber()
+        let file = try home.create(number, .blob)
+        let writer = BlobWriter(file, number: number)
+        open = (file, writer)
+        return try writer.append(value)
+    }
+
+    /// Returns the file; nil if there is none.
+    func finish(isDurable: Bool) throws -> BlobFile? {
+        guard let open else { return nil }
+        try open.writer.finish()
+        if isDurable { try open.file.sync() }
+        return try BlobFile(open.file, number: open.writer.number)
+    }
+}

@@ -1,0 +1,83 @@
+import StrataModel
+import StrataSystem
+
+extension TreeStore {
+    /// True if runs should be merged now.
+    ///
+    /// - Parameter isAtRest: true if no changes are expected soon, so that smaller merges pay, too.
+    package func isMergeDue(isAtRest: Bool) -> Bool {
+        MergePlan(state.withLock { $0.levels.runs }, options, isAtRest: isAtRest) != nil
+    }
+
+    /// Takes one step of the merge that is due: writes a piece of the merged run. Returns false if none is due.
+    ///
+    /// - Throws: ``StrataError`` of a file. All runs stay as they are, and the caller may try again.
+    @discardableResult
+    package func mergeStep(isAtRest: Bool) throws -> Bool {
+        try durable.withLock { durable in
+            let levels = state.withLock { $0.levels }
+            guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return false }
+            let merged = try merge(plan, of: levels)
+            try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
+            install(merged, flushed: 0)
+            return true
+        }
+    }
+
+    /// Merges everything into one run, for stores that are only read from then on.
+    package func mergeAll() throws {
+        while try mergeStep(isAtRest: true) {}
+    }
+
+    private func merge(_ plan: MergePlan, of levels: Levels) throws -> Levels {
+        let inputs = levels.runs[plan.inputs].map(\.run)
+        let start = inputs.lazy.compactMap(\.visibleFrom).first
+        let isOldest = plan.inputs.upperBound == levels.runs.count || plan.output == levels.runs.count - 1
+        let sources = try inputs.map { run in
+            var cursor = RunCursor(run)
+            _ = try cursor.seekFirst()
+            return cursor
+        }
+        var merger = RunMerger(sources, ranges: inputs.map(\.ranges), from: start, isOldest: isOldest)
+        let number = takeNumber()
+        let file = try home.create(number, .piece)
+        let writer = PieceWriter(file, number: number, owner, hashed: hashed, frameBytes: options.frameBytes)
+        let blobs = BlobOutput(home) { self.takeNumber() }
+        let sparse = plan.level == .base ? levels.sparseBlobs() : []
+        try merger.writePiece(to: writer, atMost: options.pieceBytes) { reference in
+            guard sparse.contains(reference.file) else { return reference }
+            return try blobs.append(try levels.value(of: reference))
+        }
+        let descriptor = try writer.finish()
+        if home.isDurable { try file.sync() }
+        let blob = try blobs.finish(isDurable: home.isDurable)
+        let piece = try Piece(file, descriptor, owner)
+        let before = plan.output.map { levels.runs[$0].run.pieces } ?? []
+        let output = try Run(piece.isEmpty ? before : before + [piece])
+        var runs = Array(levels.runs[..<plan.inputs.lowerBound])
+        if let consumed = merger.consumedUpTo {
+            for run in levels.runs[plan.inputs] {
+                if let rest = try run.run.rest(from: consumed) { runs.append(LeveledRun(run: rest, level: run.level)) }
+            }
+        }
+        if !output.pieces.isEmpty { runs.append(LeveledRun(run: output, level: plan.level)) }
+        runs += levels.runs[(plan.output.map { $0 + 1 } ?? plan.inputs.upperBound)...]
+        return levels.with(runs, adding: blob)
+    }
+}
+
+extension Piece {
+    /// True if it has neither entries nor ranges.
+    var isEmpty: Bool { descriptor.entries == 0 && ranges.isEmpty }
+}
+
+extension Run {
+    /// The part from a key on; nil if nothing is left of the run.
+    func rest(from start: RunKey) throws -> Run? {
+        let left = pieces.filter { piece in
+            piece.descriptor.last.map { $0 >= start } ?? false
+                || !piece.ranges.clipped(from: start, to: nil).isEmpty
+        }
+        return left.isEmpty ? nil : try Run(left, visibleFrom: start)
+    }
+}

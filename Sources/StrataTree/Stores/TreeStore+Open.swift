@@ -1,0 +1,179 @@
+import StrataModel
+import StrataSystem
+
+/// The condition of the states of a store when it was opened. Anything other than ``whole`` only costs time.
+package enum StateFinding: Sendable, Hashable {
+    case whole
+    /// The newest state cannot be used, but an older one can.
+    case olderState
+    /// There is no state.
+    case missing
+    case damaged
+    /// A state of a later release, or of another form of keys and rows.
+    case otherForm
+    case foreign
+    /// The log does not have the position of any state.
+    case stale
+}
+
+/// A durable state of all trees.
+package struct DurableState: Sendable {
+    /// The state of the log that it contains.
+    package let position: Position
+    package let time: Int64
+    package let opaque: [UInt8]
+
+    init(_ file: StateFile) { (position, time, opaque) = (file.position, file.time, file.opaque) }
+}
+
+/// A store of trees that was opened, and the findings.
+package struct OpenedTreeStore: Sendable {
+    package let store: TreeStore
+    /// The state that the store begins with; nil if its trees are empty.
+    package let state: DurableState?
+    package let finding: StateFinding
+    /// The reasons why states could not be used.
+    package let reasons: [StrataError]
+}
+
+extension TreeStore {
+    /// The directory of the states and runs of a store.
+    package static func directory(in store: String) -> String { "\(store)/views" }
+
+    /// Opens the trees of a store for writing, or begins with empty ones if no state is usable, which is not an error.
+    /// Nothing is removed before the first state is written.
+    ///
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
+    /// - Throws: errors of `isValid`, or ``StrataError`` if the directory cannot be created or read.
+    package static func open(
+        in path: String, _ owner: RunOwner, hashed: Set<TreeID>, platform: Platform = Platform(),
+        options: TreeStoreOptions = TreeStoreOptions(), isValid: (Position) throws -> Bool
+    ) throws -> OpenedTreeStore {
+        let directory = directory(in: path)
+        try platform.files.makeDirectory(directory)
+        var search = try StateSearch(directory, owner, platform.files)
+        let found = try search.newest(upTo: .max, isValid)
+        let durable = DurableStates(
+            directory: directory, platform: platform, owner: owner, maximumKept: options.maximumKeptStates,
+            newest: found?.file, kept: found.map { search.older(than: $0.file) } ?? [], lastSequence: search.lastSequence)
+        let newest = try newest(of: found?.levels ?? .none, roots: found?.roots ?? TreeRoots(), options: options)
+        let store = TreeStore(
+            newest: newest, nextNumber: max(found?.file.nextNumber ?? 1, search.firstFreeNumber), durable: durable,
+            home: RunHome(place: .directory(directory, platform.files)), owner: owner, hashed: hashed,
+            options: options)
+        return OpenedTreeStore(
+            store: store, state: found.map { DurableState($0.file) }, finding: search.finding(found?.file),
+            reasons: search.reasons)
+    }
+}
+
+/// Looks for usable states in a directory.
+struct StateSearch {
+    /// A state whose files are open.
+    struct Found {
+        let file: StateFile
+        let levels: Levels
+        let roots: TreeRoots
+    }
+
+    private let directory: String
+    private let owner: RunOwner
+    private let files: any FileSystem
+    /// In descending order.
+    private let sequences: [UInt64]
+    let firstFreeNumber: UInt64
+    private(set) var reasons: [StrataError] = []
+    private var findings: [StateFinding] = []
+    /// The states that could be read, newest first.
+    private var readable: [StateFile] = []
+
+    var lastSequence: UInt64 { sequences.first ?? 0 }
+
+    init(_ directory: String, _ owner: RunOwner, _ files: any FileSystem) throws {
+        (self.directory, self.owner, self.files) = (directory, owner, files)
+        let names = try files.list(directory)
+        sequences = names.compactMap(DurableStates.sequence).sorted(by: >)
+        let numbers = names.flatMap { name in RunHome.Use.allCases.compactMap { RunHome.number(of: name, $0) } }
+        firstFreeNumber = (numbers.max() ?? 0) + 1
+    }
+
+    /// Returns the newest usable state up to an offset; nil if there is none.
+    ///
+    /// - Parameter isValid: returns true if the log has that chain value at that offset.
+    mutating func newest(upTo offset: UInt64, _ isValid: (Position) throws -> Bool) throws -> Found? {
+        for sequence in sequences {
+            do {
+                let state = try read(sequence)
+                readable.append(state)
+                guard state.position.offset <= offset else { continue }
+                guard try isValid(state.position) else {
+                    findings.append(.stale)
+                    reasons.append(
+                        StrataError(
+                            .brokenChain, "The log does not have the position of a state of the views.",
+                            .init(path: directory, found: "\(state.position)")))
+                    readable.removeLast()
+                    continue
+                }
+                return try open(state)
+            } catch let error as StrataError {
+                reasons.append(error)
+                let finding: StateFinding =
+                    switch error.code {
+                    case .newerFormat: .otherForm
+                    case .foreignSegment: .foreign
+                    default: .damaged
+                    }
+                findings.append(finding)
+            }
+        }
+        return nil
+    }
+
+    private func read(_ sequence: UInt64) throws -> StateFile {
+        let path = DurableStates.path(directory, sequence)
+        let state = try StateFile.decode(try files.readAll(path, atMost: StateFile.maximumBytes))
+        guard state.store == owner.store else {
+            throw StrataError(
+                .foreignSegment, "A state of the views belongs to another store.",
+                .init(path: path, expected: "\(owner.store)", found: "\(state.store)"))
+        }
+        guard state.form == owner.form else {
+            throw StrataError(
+                .newerFormat, "A state of the views has the form of another release.",
+                .init(path: path, expected: "form \(owner.form)", found: "\(state.form)"))
+        }
+        return state
+    }
+
+    /// Opens the files that a state names.
+    func open(_ state: StateFile) throws -> Found {
+        var blobs: [UInt64: BlobFile] = [:]
+        for number in state.blobs {
+            blobs[number] = try BlobFile(try files.open(RunHome.path(directory, number, .blob), .read), number: number)
+        }
+        let runs = try state.runs.map { description in
+            let pieces = try description.pieces.map {
+                try Piece(try files.open(RunHome.path(directory, $0.number, .piece), .read), $0, owner)
+            }
+            return LeveledRun(
+                run: try Run(pieces, visibleFrom: description.visibleFrom), level: description.level)
+        }
+        var roots = TreeRoots()
+        for tree in state.trees {
+            roots[tree.id] = TreeRoot(foldedOffset: tree.foldedOffset, changed: Epochs.next())
+        }
+        return Found(file: state, levels: Levels(runs, blobs: blobs, keyHash: owner.keyHash), roots: roots)
+    }
+
+    /// The readable states before one that was found, in ascending order.
+    func older(than state: StateFile) -> [StateFile] {
+        sequences.filter { $0 < state.sequence }.reversed().compactMap { try? read($0) }
+    }
+
+    func finding(_ found: StateFile?) -> StateFinding {
+        if found != nil { return reasons.isEmpty ? .whole : .olderState }
+        let order: [StateFinding] = [.otherForm, .foreign, .stale, .damaged]
+        return order.first { findings.contains($0) } ?? .missing
+    }
+}

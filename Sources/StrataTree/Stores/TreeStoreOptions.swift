@@ -1,0 +1,13 @@
+/// The memory and the space that a store of trees may use.
+package struct TreeStoreOptions: Sendable, Hashable {
+    /// The bytes of changes in memory at which they are written as a run.
+    package var generationBytes = 64 << 20
+    /// The maximum size of a piece that a merge writes.
+    package var pieceBytes = 64 << 20
+    /// The maximum number of older states that are kept, from which past states begin.
+    package var maximumKeptStates = 24
+    /// The size of a frame; only tests change it.
+    package var frameBytes = 16_384
+
+    package init() {}
+}
