@@ -6,6 +6,9 @@ package protocol TreeReading: AnyObject {
     func readableLayers() throws -> ReadableLayers
     func cursor(_ id: TreeID) -> Cursor
     func foldedOffset(_ id: TreeID) -> UInt64
+    /// Calls `body` with the value of a key, which is valid only during the call; does not call it if the key does not
+    /// exist.
+    func read(_ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws
 }
 
 /// The layers of a state that can be read, for ``TreeReading``.
@@ -16,27 +19,43 @@ package struct ReadableLayers {
 extension Snapshot: TreeReading {
     package func readableLayers() -> ReadableLayers { ReadableLayers(stack: layers) }
     package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { 0 } }
+    package func read(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try withExtendedLifetime(self) { if let value = try layers.find(id, key) { try body(value) } }
+    }
 }
 
 extension Fork: TreeReading {
     package func readableLayers() throws -> ReadableLayers {
         try requireWhole()
-        return ReadableLayers(stack: LayerStack(generation: generation, roots: roots, below: below))
+        return ReadableLayers(stack: layers)
     }
 
+    private var layers: LayerStack { LayerStack(generation: generation, roots: roots, below: below) }
+
     package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { [unowned self] in changeCount } }
+    package func read(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try requireWhole()
+        try withExtendedLifetime(self) { if let value = try layers.find(id, key) { try body(value) } }
+    }
 }
 
 extension TreeReading {
     /// Calls `body` with the value of a key, which is valid only during the call; nil if the key does not exist.
+    @inlinable
     package func get<Result>(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try withExtendedLifetime(self) { try readableLayers().stack.find(id, key).map(body) }
+        var result: Result?
+        try read(id, key) { result = try body($0) }
+        return result
     }
 
     package func contains(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
-        try withExtendedLifetime(self) { try readableLayers().stack.find(id, key) != nil }
+        try get(id, key) { _ in true } ?? false
     }
 
     /// Returns true if a tree has no entries.
