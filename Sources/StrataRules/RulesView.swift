@@ -8,7 +8,7 @@ import StrataViews
 /// names.
 ///
 /// ```swift
-/// let view = RulesView(Fold(pages.fork()))
+/// let view = RulesView(Fold(trees.fork()))
 /// let decision = try rules.decide(request, view, context)
 /// if case .commit(let payload) = decision.outcome { try view.fold.apply(payload, …); view.adopt(decision) }
 /// ```
@@ -81,7 +81,7 @@ package final class RulesView {
     }
 
     /// True if the state has the store's secret.
-    package var hasSecret: Bool { secret != nil || !fold.fork.isEmpty(ViewTree.secrets) }
+    package var hasSecret: Bool { secret != nil || !fold.fork.isUnused(ViewTree.secrets) }
 
     /// The store's secret; the new one if the state has none yet.
     ///
@@ -122,7 +122,7 @@ package final class RulesView {
 
     /// The stored account of a user; costs nothing as long as no account is stored.
     func account(of user: String) throws -> Account {
-        guard !fold.fork.isEmpty(ViewTree.users), let ordinal = try ordinal(of: .user(user)) else { return Account() }
+        guard !fold.fork.isUnused(ViewTree.users), let ordinal = try ordinal(of: .user(user)) else { return Account() }
         if let known = accounts[ordinal] { return known }
         let account = try fold.fork.account(of: ordinal)
         if accounts.count >= Self.cachedNames { accounts.removeAll() }

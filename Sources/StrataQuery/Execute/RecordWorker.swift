@@ -77,10 +77,10 @@ final class RecordWorker {
     func scan(from lower: [UInt8], to upper: [UInt8]) throws {
         try lower.withUnsafeBytes { lower in
             try upper.withUnsafeBytes { upper in
-                try task.scene.trees.scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
+                try task.scene.trees.scan(ViewTree.records, from: lower, to: upper) { key, state in
                     try countRecord()
                     guard try probe.mayHold(state) else { return true }
-                    return try entry.withKey { try take($0, state, checksType: false) }
+                    return try take(key, state, checksType: false)
                 }
             }
         }

@@ -78,13 +78,13 @@ public struct MinimalHistory: Sendable {
         try log.requireEnd(at: floor)
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
-        let pages = try base?.pages ?? PageStore.inMemory()
+        let trees = try base?.trees ?? TreeStore.inMemory()
         // The history is handed on, so without the store's base it has a secret of its own.
         var (rules, tokens) = (rules, [String: String]())
         if base == nil { rules.secrets.newSecret = StoreSecret(from: SystemRandom()) }
         let names = store.snapshot()
         rules.secrets.recordedName = { try names.recordName(of: $0) }
-        let timeline = AlternateTimeline(on: pages, time: base == nil ? .min : startTime, rules: rules, into: log)
+        let timeline = AlternateTimeline(on: trees, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
             let judged = try timeline.judge(
                 request.request.mapping(tokens: tokens), as: request.actor, request.operation,
@@ -93,7 +93,7 @@ public struct MinimalHistory: Sendable {
             for (old, new) in try SavedVersions.movedTokens(from: request.made, to: payload) { tokens[old] = new }
         }
         try timeline.finish()
-        try didFinish(pages.snapshot())
+        try didFinish(trees.snapshot())
     }
 }
 

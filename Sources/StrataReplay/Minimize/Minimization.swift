@@ -209,9 +209,9 @@ final class MinimizationRun {
 
     /// Begins a history on the base, whose own state does not change, or on the empty state.
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
-        let pages = try base.map { PageStore.branch(on: $0.pages.snapshot()) } ?? PageStore.inMemory()
+        let trees = try base.map { TreeStore.branch(on: $0.trees.snapshot()) } ?? TreeStore.inMemory()
         let time = base == nil ? Int64.min : startTime
-        return TrialRerun(AlternateTimeline(on: pages, time: time, rules: search.rules, into: nil), versions)
+        return TrialRerun(AlternateTimeline(on: trees, time: time, rules: search.rules, into: nil), versions)
     }
 
     // MARK: Result

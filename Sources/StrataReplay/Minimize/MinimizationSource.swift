@@ -30,7 +30,7 @@ final class MinimizationSource {
     ) throws {
         log = store.log
         requests = PastRequests(of: store)
-        state = store.pages.fork()
+        state = store.trees.fork()
         versions = MinimizationVersions(floor: log.floor.offset)
         self.records = records
         for offset in offsets {

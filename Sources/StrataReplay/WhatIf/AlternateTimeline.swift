@@ -42,7 +42,7 @@ final class AlternateTimeline {
         var judgedOn: UInt64?
     }
 
-    private let pages: PageStore
+    private let trees: TreeStore
     /// The rules that judge the next request.
     var rules: Rules
     private let log: (any EventLog)?
@@ -61,11 +61,11 @@ final class AlternateTimeline {
     /// - Parameters:
     ///   - pages: the history continues from their newest state.
     ///   - log: receives the commits; it ends where the state does.
-    init(on pages: PageStore, time: Int64, rules: Rules, into log: (any EventLog)?) {
-        self.pages = pages
+    init(on trees: TreeStore, time: Int64, rules: Rules, into log: (any EventLog)?) {
+        self.trees = pages
         self.rules = rules
         self.log = log
-        view = RulesView(Fold(pages.fork()))
+        view = RulesView(Fold(trees.fork()))
         end = view.fold.offset
         lastTime = time
     }
@@ -170,11 +170,11 @@ final class AlternateTimeline {
 
     // MARK: The state
 
-    /// Publishes the commits as the newest state of the pages, and returns it.
+    /// Publishes the commits as the newest state of the trees, and returns it.
     @discardableResult
     func publish() throws -> Snapshot {
         unpublished = (0, 0)
-        return try view.fold.publish(to: pages)
+        return try view.fold.publish(to: trees)
     }
 
     func finish() throws {

@@ -52,7 +52,7 @@ final class RequestRerun {
     /// The answers to requests whose audits are still to come, by the offsets of these.
     private var answers: [UInt64: Answer] = [:]
     /// The state of the log; nil while it is that of the new timeline.
-    private var oldPages: PageStore?
+    private var oldPages: TreeStore?
     private var rebuilder: RequestRebuilder
     private var versions = VersionMap()
     private var causes = RerunCauses()
@@ -143,8 +143,8 @@ final class RequestRerun {
     /// Gives the log a state of its own.
     private func separateStates() throws {
         guard oldPages == nil else { return }
-        let pages = PageStore.branch(on: try timeline.publish())
-        rebuilder = RequestRebuilder(Fold(pages.fork()))
+        let trees = TreeStore.branch(on: try timeline.publish())
+        rebuilder = RequestRebuilder(Fold(trees.fork()))
         oldPages = pages
     }
 

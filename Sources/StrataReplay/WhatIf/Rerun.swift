@@ -69,7 +69,7 @@ public struct Rerun {
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(
-                on: shown.pages, time: time ?? .min, rules: chosen(rules ?? store.rules), into: log)
+                on: shown.trees, time: time ?? .min, rules: chosen(rules ?? store.rules), into: log)
             let rerun = try RequestRerun(
                 of: store, from: first, through: before.offset, timeline, time: time ?? 0,
                 recordedRules: rules == nil ? RecordedRules(of: store, through: before.offset, chosen) : nil,

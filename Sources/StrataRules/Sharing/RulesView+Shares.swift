@@ -4,7 +4,7 @@ import StrataViews
 /// The shares of the state.
 extension RulesView {
     /// True if the store has or had shares. Without any, nothing about shares needs to be looked up.
-    var hasShares: Bool { !fold.fork.isEmpty(ViewTree.shares) }
+    var hasShares: Bool { !fold.fork.isUnused(ViewTree.shares) }
 
     /// The ordinal of the type of shares' records; nil if the store never had a share.
     func shareType() throws -> UInt64? {

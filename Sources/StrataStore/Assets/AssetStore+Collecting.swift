@@ -58,7 +58,7 @@ extension AssetStore {
         // If the outcome of a commit is unknown, the log may have more than any state shows.
         guard pipeline.acceptsWrites else { return false }
         // A pin is released after its request was answered, so this state has what was committed.
-        guard try pipeline.views.pages.snapshot().assetRow(hash) == nil else { return false }
+        guard try pipeline.views.trees.snapshot().assetRow(hash) == nil else { return false }
         state.known[hash] = nil
         switch place {
         case .readOnly, .shared, .cluster(_, _, isWritable: false), .missing: return false

@@ -116,7 +116,7 @@ extension AssetStore {
     private func collect(_ hash: ContentHash, isAside: Bool, _ paths: AssetPaths) throws -> Bool {
         try state.withLock { state in
             guard let pipeline = state.pipeline, pipeline.acceptsWrites else { return false }
-            let isNeeded = try state.pins[hash] != nil || pipeline.views.pages.snapshot().assetRow(hash) != nil
+            let isNeeded = try state.pins[hash] != nil || pipeline.views.trees.snapshot().assetRow(hash) != nil
             let (file, aside) = (paths.file(of: hash), paths.aside(of: hash))
             return try ignoringMissing {
                 if !isAside {

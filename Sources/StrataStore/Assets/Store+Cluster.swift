@@ -38,7 +38,7 @@ extension Store {
         }
         var report = ClusterReport()
         var named: Set<ContentHash> = []
-        try engine.pipeline.views.pages.snapshot().forEachAsset { hash, row in
+        try engine.pipeline.views.trees.snapshot().forEachAsset { hash, row in
             named.insert(hash)
             if try isThere(FieldValue.Asset(hash: hash, size: row.size), objects, fetches: fetches) {
                 report.assetCount += 1

@@ -109,7 +109,7 @@ final class Compactor: Sendable {
 
     // MARK: One compaction
 
-    private var publishedOffset: UInt64 { pipeline.views.pages.snapshot().foldedOffset(ViewTree.records) }
+    private var publishedOffset: UInt64 { pipeline.views.trees.snapshot().foldedOffset(ViewTree.records) }
 
     /// Removes all history up to `horizon`; the calling thread waits.
     func compact(to horizon: UInt64) throws -> Compaction {
@@ -225,7 +225,7 @@ final class Compactor: Sendable {
             horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
             baseBytes: freed.baseBytes, assetCount: 0)
         // The history is gone. Pruning only frees space, and is done at the next opening at the latest.
-        if AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: horizon) {
+        if AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: horizon) {
             compaction.assetCount = (try? prune(to: base)) ?? 0
         }
         FreedMemory.giveBack()
@@ -235,7 +235,7 @@ final class Compactor: Sendable {
     /// Returns a base that yields the state at its horizon, and that state.
     private func makeBase(_ horizon: UInt64, _ mayTakeMemory: Bool) throws -> (BaseDraft, Snapshot) {
         let draft = try pipeline.live.reading {
-            let newest = pipeline.views.pages.snapshot()
+            let newest = pipeline.views.trees.snapshot()
             let isNewest = newest.foldedOffset(ViewTree.records) == horizon
             return try write(isNewest ? newest : state(at: horizon, mayTakeMemory))
         }
@@ -265,12 +265,12 @@ final class Compactor: Sendable {
     /// Calls `body` with the directory for temporary files. If the disk is full and `mayTakeMemory` is true, calls it
     /// again without a directory, so that the state is folded in memory.
     private func withScratch<Result>(
-        _ mayTakeMemory: Bool, _ body: (String?, PageStoreOptions) throws -> Result
+        _ mayTakeMemory: Bool, _ body: (String?, TreeStoreOptions) throws -> Result
     ) throws -> Result {
         do { return try body(path, .lean) } catch let error as StrataError
             where mayTakeMemory && error.code == .noSpace
         {
-            return try body(nil, PageStoreOptions())
+            return try body(nil, TreeStoreOptions())
         }
     }
 
@@ -287,7 +287,7 @@ final class Compactor: Sendable {
 
     private func isPruningDue() throws -> Bool {
         guard let base = try log.base() else { return false }
-        return AssetPruning.isDue(pipeline.views.pages.snapshot(), horizon: base.offset)
+        return AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: base.offset)
     }
 
     /// Completes a compaction that was interrupted before its last step.

@@ -76,7 +76,7 @@ extension StoreEngine {
 
     func compactionPlan(to horizon: UInt64) throws -> CompactionPlan {
         guard let segments = try storedSegments(), let path else { throw Store.noHistoryError }
-        let newest = views.pages.snapshot()
+        let newest = views.trees.snapshot()
         if let compactor {
             try compactor.requireHorizon(horizon)
         } else {

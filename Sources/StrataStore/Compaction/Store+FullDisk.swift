@@ -36,7 +36,7 @@ extension Store {
         }
         let draft = try base(at: horizon, of: log, path)
         do {
-            _ = try Views.state(of: try draft.read(), in: nil, platform: log.platform, options: PageStoreOptions())
+            _ = try Views.state(of: try draft.read(), in: nil, platform: log.platform, options: TreeStoreOptions())
             let freed = try log.adopt(draft)
             return Compaction(
                 horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
@@ -51,8 +51,8 @@ extension Store {
     /// released on return.
     private static func base(at horizon: UInt64, of log: SegmentedLog, _ path: String) throws -> BaseDraft {
         let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
-        try PageStore.setAside(in: path, files: log.platform.files)
-        try PageStore.removeSetAside(in: path, files: log.platform.files)
+        try TreeStore.setAside(in: path, files: log.platform.files)
+        try TreeStore.removeSetAside(in: path, files: log.platform.files)
         var scan = try BaseScan(state, chain: try log.chain(at: horizon))
         return try log.writeBase(at: horizon) { try scan.next()?[...] }
     }

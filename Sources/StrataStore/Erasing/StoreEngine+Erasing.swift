@@ -101,7 +101,7 @@ extension StoreEngine {
         }
         try rewriteBase(eraser)
         pasts.forget()
-        try pipeline.renewViews(options.pages)
+        try pipeline.renewViews(options.trees)
         // A shared directory is collected again later; this attempt may fail, for example without the sequencer.
         if assets.isShared { assets.collectSoon() } else { _ = try assets.collect() }
     }
@@ -131,7 +131,7 @@ extension StoreEngine {
 
     private func target(_ record: RecordKey, through offset: UInt64) throws -> RecordEraser.Target {
         let names = reader.context.names
-        return try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
+        return try reader.context.reading(views.trees.snapshot(), acceptsNewer: true) { trees in
             let (database, zone) = try names.resolver(in: trees).requiredZone(record.zone)
             let owner = database.owner.isEmpty ? 0 : try names.ordinal(of: .user(database.owner), in: trees) ?? 0
             return RecordEraser.Target(

@@ -202,7 +202,7 @@ final class RequestRouter: Sendable, PipelineFront {
             if let last = offsets.max() {
                 try show(last, waitingMilliseconds: forwarding?.log.options.answerMilliseconds ?? 0)
             }
-            let answers = BatchAnswers(pipeline.log, pipeline.reader, showing: pipeline.views.pages.snapshot())
+            let answers = BatchAnswers(pipeline.log, pipeline.reader, showing: pipeline.views.trees.snapshot())
             var rest: [Submission] = []
             for (submission, outcome) in zip(sent, outcomes) {
                 switch outcome {

@@ -273,7 +273,7 @@ final class Notifier: @unchecked Sendable {
     /// Loads all subscriptions of the newest state. The thread then starts at the offset last noted for subscriptions
     /// that fire once, since no device was listening.
     private func load() throws {
-        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let snapshot = reader.make(pipeline.views.trees.snapshot())
         let noted = try snapshot.reading { trees in
             index = SubscriptionIndex()
             for database in 1..<max(1, try trees.nameCount(.database)) + 1 {
@@ -303,7 +303,7 @@ final class Notifier: @unchecked Sendable {
                 (isLoaded, position) = (false, log.floor.offset)
                 try load()
             }
-            let snapshot = reader.make(pipeline.views.pages.snapshot())
+            let snapshot = reader.make(pipeline.views.trees.snapshot())
             let last = min(published, snapshot.offset)
             var commitsLeft = Self.commitsPerRound
             try snapshot.reading { trees in
@@ -414,7 +414,7 @@ final class Notifier: @unchecked Sendable {
         let listening = (pushQueues[user] ?? []).filter { $0.actor == actor }
         for box in listening { box.setBadge(badge) }
         guard listening.isEmpty else { return writeMarks(of: user) }
-        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let snapshot = reader.make(pipeline.views.trees.snapshot())
         let through = try snapshot.reading { trees in
             try MissedPushes(
                 of: actor, in: snapshot, trees, log, queryRules: queryRules,
@@ -431,7 +431,7 @@ final class Notifier: @unchecked Sendable {
             return played != nil
         }
         if isKept { return true }
-        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let snapshot = reader.make(pipeline.views.trees.snapshot())
         let isKnown = try snapshot.reading { try snapshot.names.ordinal(of: .user(actor.user), in: $0) != nil }
         guard isKnown || actor.user.isEmpty else { return false }
         let delivery = NotifyRequest.Delivery(device: actor.device, through: news.through, badge: news.badge)
@@ -448,7 +448,7 @@ final class Notifier: @unchecked Sendable {
         let box = arrival.box
         // A device that listens twice is not notified again of earlier commits.
         writeMarks(of: ExactName(text: box.actor.user))
-        let snapshot = reader.make(pipeline.views.pages.snapshot())
+        let snapshot = reader.make(pipeline.views.trees.snapshot())
         do {
             try snapshot.reading { trees in
                 let missed = try MissedPushes(

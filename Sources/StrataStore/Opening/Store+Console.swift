@@ -15,7 +15,7 @@ extension Store {
     public func account(of user: String) throws -> (status: AccountStatus, quota: UInt64) {
         let newest = newest
         let account = try newest.reading { trees in
-            guard trees.entryCount(ViewTree.users) > 0,
+            guard !trees.isUnused(ViewTree.users),
                 let ordinal = try newest.names.ordinal(of: .user(user), in: trees)
             else { return Account() }
             return try trees.account(of: ordinal)

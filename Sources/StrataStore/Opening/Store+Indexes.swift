@@ -20,7 +20,7 @@ extension Store {
         get throws {
             try gate.requireOpen()
             let failure = pipeline.buildFailure.map { "\($0)" }
-            return try engine.reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { trees in
+            return try engine.reader.context.reading(views.trees.snapshot(), acceptsNewer: true) { trees in
                 let catalog = try IndexCatalog(trees)
                 return try catalog.declared.map { id in
                     let field = try id.subject.field.map {

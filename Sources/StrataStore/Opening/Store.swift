@@ -181,7 +181,7 @@ public final class Store: Sendable {
     }
 
     /// Returns the newest state. It includes all acknowledged commits.
-    public func snapshot() -> StoreSnapshot { wrap(views.pages.snapshot()) }
+    public func snapshot() -> StoreSnapshot { wrap(views.trees.snapshot()) }
 
     /// The newest state, or a later one if a page of it is damaged.
     package var newest: StoreSnapshot {
@@ -221,7 +221,7 @@ public final class Store: Sendable {
     ///   writes.
     public func rebuildViews() throws {
         try requireWritable()
-        try engine.erasures.withLock { _ in try pipeline.renewViews(options.pages) }
+        try engine.erasures.withLock { _ in try pipeline.renewViews(options.trees) }
     }
 
     // MARK: The end

@@ -21,7 +21,7 @@ extension StoreEngine {
             let seen: any ReadOnlyLog =
                 if let offset { try HistoricalLog(log, of: log.storeID, through: offset) } else { log }
             let opened = try Views.openForReading(
-                seen, store: log.storeID, in: path, platform: platform, options: options.pages, progress: progress)
+                seen, store: log.storeID, in: path, platform: platform, options: options.trees, progress: progress)
             return try StoreEngine(reading: seen, opened, at: path, options, platform, pastOf: origin)
         }
     }
@@ -43,7 +43,7 @@ extension StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
-        options.pages.maximumMemoryPages = min(options.pages.maximumMemoryPages, memoryPages)
+        options.trees.maximumMemoryPages = min(options.trees.maximumMemoryPages, memoryPages)
         return try .openForReading(at: path, through: offset, options, platform, pastOf: self)
     }
 
@@ -53,7 +53,7 @@ extension StoreEngine {
         do {
             let past = try HistoricalLog(log, of: storeID, through: offset)
             let opened = try Views.openForReading(
-                past, store: storeID, in: path, records: names, platform: platform, options: options.pages)
+                past, store: storeID, in: path, records: names, platform: platform, options: options.trees)
             return try opened.map { try engine(of: past, $0) }
         } catch is StrataError {
             // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
@@ -80,14 +80,14 @@ extension StoreEngine {
     func checkpoint(upTo offset: UInt64) throws -> CheckpointState? {
         guard let path else { return nil }
         return try Views.checkpoint(
-            of: log, store: storeID, in: path, upTo: offset, platform: platform, options: options.pages)
+            of: log, store: storeID, in: path, upTo: offset, platform: platform, options: options.trees)
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
     ///   if there are any, contain it.
     private func requirePast(_ offset: UInt64) throws {
         try reader.gate.requireOpen()
-        let newest = views.pages.snapshot().foldedOffset(ViewTree.records)
+        let newest = views.trees.snapshot().foldedOffset(ViewTree.records)
         // The floor of a followed log may be past the state until that is folded again.
         let floor = log.floor.offset
         guard floor <= offset, offset <= newest else {
@@ -121,7 +121,7 @@ extension StoreEngine {
     func advance(to offset: UInt64) throws {
         try advancing { past in
             try past.advance(to: offset)
-            try Replay(log: past, pages: views.pages).run()
+            try Replay(log: past, trees: views.trees).run()
         }
         pipeline.publication.announce(offset)
     }
@@ -130,15 +130,15 @@ extension StoreEngine {
     func advance(over commits: [Commit]) throws {
         guard let last = commits.last else { return }
         try advancing { past in
-            let fold = Fold(views.pages.fork())
+            let fold = Fold(views.trees.fork())
             for commit in commits {
                 try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
             }
             // Only now: a commit that cannot be folded is in neither the log nor the state that are shown.
             try past.advance(to: last.offset)
-            try fold.publish(to: views.pages)
+            try fold.publish(to: views.trees)
         }
-        reader.publish(views.pages.snapshot())
+        reader.publish(views.trees.snapshot())
         pipeline.publication.announce(last.offset)
     }
 
@@ -167,18 +167,18 @@ extension StoreEngine {
             // Commits that an earlier call found but could not fold must still be folded.
             _ = try log.refresh()
             keys.forget()
-            let before = views.pages.snapshot()
-            do { try Replay(log: log, pages: views.pages).run() } catch let error as StrataError
+            let before = views.trees.snapshot()
+            do { try Replay(log: log, trees: views.trees).run() } catch let error as StrataError
                 where error.code == .outOfRange
             {
                 // The writer removed the commits that come next here; the base contains them.
                 let again = try log.beginningAnew(first: true) {
                     try Views.openForReading(
-                        log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
+                        log, store: log.storeID, in: path ?? "", platform: platform, options: options.trees)
                 }
                 try pipeline.take(WorkingViews(views: again.views, checkpointer: nil))
             }
-            let newest = views.pages.snapshot()
+            let newest = views.trees.snapshot()
             reader.publish(newest)
             return newest.foldedOffset(ViewTree.records) > before.foldedOffset(ViewTree.records)
         }

@@ -12,7 +12,7 @@ extension StoreEngine {
     /// - Throws: ``StrataError`` `notFound` if the store is only read and has none.
     func secret() throws -> StoreSecret {
         if let found = foundSecret.withLock({ $0 }) { return found }
-        let found = try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) { try $0.secret() }
+        let found = try reader.context.reading(views.trees.snapshot(), acceptsNewer: true) { try $0.secret() }
         foundSecret.withLock { $0 = found }
         guard let secret = found ?? newSecret else { throw StoreSecret.missing }
         return secret
@@ -26,7 +26,7 @@ extension StoreEngine {
     /// - Parameter maximumBytes: the approximate bytes of a commit.
     /// - Throws: ``Refusal`` if nothing can be written now; the next opening tries again.
     func drawMissingSecret(maximumBytes: Int = 1 << 20) throws {
-        let state = views.pages.snapshot()
+        let state = views.trees.snapshot()
         guard newSecret != nil, state.foldedOffset(ViewTree.records) > 0, try state.secret() == nil else { return }
         var (first, bytes) = (UInt64(1), 0)
         for number in 1..<(try state.shareCount() + 1) {
@@ -49,7 +49,7 @@ extension StoreEngine {
 
     /// Returns a secret for a store that has none and can be written.
     static func newSecret(_ log: any EventLog, _ views: Views, _ platform: Platform) throws -> StoreSecret? {
-        guard !(log is any ReadOnlyLog), try views.pages.snapshot().secret() == nil else { return nil }
+        guard !(log is any ReadOnlyLog), try views.trees.snapshot().secret() == nil else { return nil }
         return StoreSecret(from: platform.random)
     }
 }

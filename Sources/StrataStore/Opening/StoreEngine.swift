@@ -63,10 +63,10 @@ final class StoreEngine: Sendable {
         let stated = options.statesRules ? options.stated : nil
         rules.stated = { _ in stated }
         pasts = PastStates(
-            store: storeID, in: path ?? "", platform: platform, options: options.pages, limits: options.pasts)
+            store: storeID, in: path ?? "", platform: platform, options: options.trees, limits: options.pasts)
         let rebuilder = path.map { [storeID] path in
             ViewsRebuilder(
-                log: log, store: storeID, directory: path, platform: platform, options: options.pages,
+                log: log, store: storeID, directory: path, platform: platform, options: options.trees,
                 checkpoints: log is any ReadOnlyLog ? nil : options.checkpoints)
         }
         let live = LiveViews(
@@ -75,7 +75,7 @@ final class StoreEngine: Sendable {
             context: SnapshotContext(
                 RecordHistory(log), live, keys, newSecret: rules.secrets.recordsSecret ? newSecret : nil),
             gate: StoreGate())
-        reader.publish(working.views.pages.snapshot())
+        reader.publish(working.views.trees.snapshot())
         let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
             log: log, live: live, rules: rules, platform: platform, reader: reader, audits: options.audits)
@@ -91,7 +91,7 @@ final class StoreEngine: Sendable {
         }
         // The assets of a store in memory belong to that store, even where its past is read.
         if path != nil || !(log is any ReadOnlyLog) { try assets.begin(pipeline) }
-        if !(log is any ReadOnlyLog), try views.pages.snapshot().hasSubscriptions() { notifier.start() }
+        if !(log is any ReadOnlyLog), try views.trees.snapshot().hasSubscriptions() { notifier.start() }
     }
 
     /// Creates an engine whose views and assets are in memory.
@@ -104,7 +104,7 @@ final class StoreEngine: Sendable {
                 "A store in memory has no directory for the assets of the cluster; open it in a directory.",
                 .init(path: options.place.address, expected: "assets=directory", found: "assets=cluster"))
         }
-        let views = try Views.inMemory(log, options: options.pages)
+        let views = try Views.inMemory(log, options: options.trees)
         let home = log.isShared ? FilesHome(of: "", isCopy: true, options) : nil
         if let store = log.segments?.identity.storeID { try home?.prepare(for: store, platform) }
         try self.init(
@@ -119,7 +119,7 @@ final class StoreEngine: Sendable {
     /// Creates an engine for the past of one whose views are in memory.
     convenience init(past offset: UInt64, of engine: StoreEngine) throws {
         let log = try HistoricalLog(engine.log, of: engine.storeID, through: offset)
-        let views = try Views.inMemory(log, options: engine.options.pages)
+        let views = try Views.inMemory(log, options: engine.options.trees)
         try self.init(past: log, views, of: engine)
     }
 
@@ -153,12 +153,12 @@ final class StoreEngine: Sendable {
         let storeID = segments.identity.storeID
         do {
             let opened = try Views.open(
-                log, store: storeID, in: path, platform: platform, options: options.pages,
+                log, store: storeID, in: path, platform: platform, options: options.trees,
                 progress: progress)
             try (log as? ReplicatedLog)?.awaitOpening()
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
             if checkpointer.isBehind {
-                checkpointer.didPublish(opened.views.pages.snapshot(), bytes: 0, events: 0)
+                checkpointer.didPublish(opened.views.trees.snapshot(), bytes: 0, events: 0)
             }
             let home = FilesHome(of: path, isCopy: log.isShared, options)
             try home.prepare(for: storeID, platform)
@@ -197,7 +197,7 @@ final class StoreEngine: Sendable {
 
     /// Returns the name of an ordinal, which the log stores in segments that use it.
     func name(of key: UsedNames.Key) throws -> InternedName? {
-        let name = try reader.context.reading(views.pages.snapshot(), acceptsNewer: true) {
+        let name = try reader.context.reading(views.trees.snapshot(), acceptsNewer: true) {
             try reader.context.names.name(key.namespace, key.ordinal, in: $0)
         }
         return name.map { InternedName(ordinal: key.ordinal, name: $0) }

@@ -31,7 +31,7 @@ public struct StoreOptions: Sendable {
     /// True if a missing store is created.
     public var createsStore: Bool
     public var segmentBytes: Int
-    package var pages: PageStoreOptions
+    package var trees: TreeStoreOptions
     package var checkpoints: Checkpointer.Policy
     /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
@@ -64,7 +64,7 @@ public struct StoreOptions: Sendable {
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
         schema: SchemaMode = .open, recordsRefusals: Bool = false, recordsFetches: Bool = false,
         createsStore: Bool = LogOptions().createsStore, segmentBytes: Int = LogOptions().segmentBytes,
-        pages: PageStoreOptions = PageStoreOptions(),
+        trees: TreeStoreOptions = TreeStoreOptions(),
         checkpoints: Checkpointer.Policy = Checkpointer.Policy(), history: HistoryPolicy = .everything
     ) {
         self.containerIdentifier = containerIdentifier
@@ -79,7 +79,7 @@ public struct StoreOptions: Sendable {
         self.recordsFetches = recordsFetches
         self.createsStore = createsStore
         self.segmentBytes = segmentBytes
-        self.pages = pages
+        self.trees = pages
         self.checkpoints = checkpoints
         self.history = history
     }
@@ -173,7 +173,7 @@ public struct StoreOptions: Sendable {
             return (log, log)
         }
         // A page file may have a checkpoint of commits that the copy lost; it is good once the copy has them again.
-        let hasPages = try PageStore.hasFile(in: path, files: platform.files)
+        let hasPages = try TreeStore.hasFile(in: path, files: platform.files)
         let log = try ReplicatedLog.open(
             at: path, sequencer: sequencer,
             options: .init(
@@ -196,7 +196,7 @@ public struct StoreOptions: Sendable {
         if recordsFetches != other.recordsFetches { names.append("recordsFetches") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
-        if pages.numbers != other.pages.numbers || pages.access != other.pages.access { names.append("pages") }
+        if pages.numbers != other.trees.numbers || pages.access != other.trees.access { names.append("pages") }
         if checkpoints != other.checkpoints { names.append("checkpoints") }
         if history != other.history { names.append("history") }
         if place != other.place { names.append("place") }
@@ -204,7 +204,7 @@ public struct StoreOptions: Sendable {
     }
 }
 
-extension PageStoreOptions {
+extension TreeStoreOptions {
     /// The options that can be compared, other than the access.
     fileprivate var numbers: [Int] {
         [maximumPages, maximumArenaPages, maximumMemoryPages, maximumDirtyPages, maximumKeptCheckpoints]

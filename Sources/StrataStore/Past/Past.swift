@@ -59,7 +59,7 @@ public struct Past: Sendable {
         try store.gate.requireOpen()
         // A checkpoint would contain the pages of the turned-back state.
         guard store.pipeline.checkpointer == nil,
-            trees.entryCount(ViewTree.users) == 0, trees.entryCount(ViewTree.shares) == 0
+            trees.isUnused(ViewTree.users), trees.isUnused(ViewTree.shares)
         else { return nil }
         var states: [RecordKey: [UInt8]?] = [:]
         for key in records { states.updateValue(try record(key, at: offset), forKey: key) }

@@ -16,7 +16,7 @@ package struct PastRequests {
 
     package init(of store: Store) {
         self.store = store
-        names = OrdinalNames(store.pages.fork())
+        names = OrdinalNames(store.trees.fork())
     }
 
     /// Returns the request of a commit or note; nil if it is about none.
@@ -25,7 +25,7 @@ package struct PastRequests {
     ///   fit its request, `outOfRange` if the state of the record before the commit is no longer known.
     package func asked(by commit: Commit) throws -> AskedRequest? {
         try AskedRequest.read(
-            commit, names, hasCauses: { try store.pages.snapshot().statedRules(at: commit.offset) != nil }
+            commit, names, hasCauses: { try store.trees.snapshot().statedRules(at: commit.offset) != nil }
         ) { save in
             let previous = save.previous?.resolved(in: commit.offset)
             guard let before = try previous.flatMap({ try store.past.record(save.record, at: $0) }) else {

@@ -15,7 +15,7 @@ package struct RequestRebuilder {
     package let fold: Fold
     private let names: OrdinalNames
 
-    package init() throws { self.init(Fold(try PageStore.inMemory().fork())) }
+    package init() throws { self.init(Fold(try TreeStore.inMemory().fork())) }
 
     /// Starts from a state.
     package init(_ fold: Fold) {
@@ -49,7 +49,7 @@ package struct RequestRebuilder {
     /// - Throws: ``StrataError``: `erased` for values that were erased since, `malformed` for a commit that does not
     ///   fit its request.
     package func asked(by commit: Commit) throws -> AskedRequest? {
-        try AskedRequest.read(commit, names, hasCauses: { fold.fork.entryCount(ViewTree.statedRules) > 0 }) { save in
+        try AskedRequest.read(commit, names, hasCauses: { !fold.fork.isUnused(ViewTree.statedRules) }) { save in
             let before = try fold.withRecord(save.record) { try RecordState(decoding: [UInt8]($0)[...]) }
             guard let before else {
                 throw RequestResult.mismatch(commit.offset, "an update of a record that did not exist")

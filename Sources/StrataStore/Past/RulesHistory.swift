@@ -20,7 +20,7 @@ package struct RulesHistory {
 
     /// Returns the event that stated these rules, with its version; nil if there is none.
     package func stated(at offset: UInt64) throws -> RulesStatedEvent? {
-        try store.pages.snapshot().statedRules(at: offset)
+        try store.trees.snapshot().statedRules(at: offset)
     }
 }
 

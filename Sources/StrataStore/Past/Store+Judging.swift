@@ -14,9 +14,9 @@ extension Store {
         rules.secrets.newSecret = (try? engine.secret()) ?? StoreSecret(from: SystemRandom())
         let names = snapshot()
         rules.secrets.recordedName = { try names.recordedName(of: $0) }
-        let trees = views.pages.snapshot()
+        let trees = views.trees.snapshot()
         rules.stated = { try trees.statedRules(at: $0).map { RulesStatedEvent($0.limits, $0.policies) } }
-        if let drawn = try? views.pages.snapshot().firstSecretVersion() {
+        if let drawn = try? views.trees.snapshot().firstSecretVersion() {
             rules.secrets.recordsSecret = drawn.offset == 1
         }
         return rules
@@ -28,7 +28,7 @@ extension Store {
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func judge(_ request: Request, _ context: RequestContext, by rules: Rules? = nil) throws -> Decision {
         try gate.requireOpen()
-        return try (rules ?? self.rules).decide(request, RulesView(Fold(views.pages.fork())), context)
+        return try (rules ?? self.rules).decide(request, RulesView(Fold(views.trees.fork())), context)
     }
 
     /// Returns the outcome of the items of a commit's request, as recorded in the commit.

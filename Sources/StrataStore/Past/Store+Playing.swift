@@ -11,7 +11,7 @@ extension Store {
     package func played(from offset: UInt64, through last: UInt64) throws -> Store {
         let past = try asOf(offset)
         if (log.segments?.durableEnd ?? log.durableEnd).offset < last { try log.sync() }
-        past.engine.notifier.beginPlaying(at: past.views.pages.snapshot())
+        past.engine.notifier.beginPlaying(at: past.views.trees.snapshot())
         return past
     }
 

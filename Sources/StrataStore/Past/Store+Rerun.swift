@@ -4,7 +4,7 @@ import StrataTree
 /// The parts of a store that a timeline needs to be judged again.
 extension Store {
     /// The trees of the current state. This handle shows everything that is published in them.
-    package var pages: PageStore { views.pages }
+    package var trees: TreeStore { views.trees }
 
     /// The path of the store's files; nil if it has none.
     package var path: String? { engine.path }

@@ -23,7 +23,7 @@ final class IndexBuilder {
     fileprivate func run() {
         while pipeline.builds.awaitWork() {
             while let views = viewsToBuild() {
-                let before = views.pages.snapshot()
+                let before = views.trees.snapshot()
                 do {
                     var build = IndexBuild()
                     while try advance(&build, of: views) {}

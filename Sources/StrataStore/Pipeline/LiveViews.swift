@@ -92,7 +92,7 @@ final class LiveViews: Sendable {
     ///   be none.
     func sound(after error: any Error, reading trees: Snapshot) throws -> Views {
         let views = views
-        guard note(error, in: views.pages.isSource(of: trees) ? views : nil) else { throw error }
+        guard note(error, in: views.trees.isSource(of: trees) ? views : nil) else { throw error }
         return try awaitSound()
     }
 
@@ -174,7 +174,7 @@ final class LiveViews: Sendable {
     ///
     /// - Parameter options: the options of views in memory.
     func rebuilt(
-        inMemory options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
+        inMemory options: TreeStoreOptions = TreeStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> WorkingViews {
         guard let rebuilder else {
             return WorkingViews(views: try Views.inMemory(log, options: options), checkpointer: nil)

@@ -13,7 +13,7 @@ extension Pipeline {
             && positions.enumerated().allSatisfy { index, position in
                 position.offset == batch.firstOffset + UInt64(index)
             }
-        var snapshot = views.pages.snapshot()
+        var snapshot = views.trees.snapshot()
         if let fork = batch.fork, isAsPlanned {
             snapshot = following { try publish(batch, fork) }
         } else if !batch.commits.isEmpty {
@@ -52,11 +52,11 @@ extension Pipeline {
     /// views are folded from again. If that fails too, stops accepting writes and returns the newest state.
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {
-            if live.note(error, in: views), rebuildDamagedViews() { return views.pages.snapshot() }
+            if live.note(error, in: views), rebuildDamagedViews() { return views.trees.snapshot() }
             if isShared, let error = error as? StrataError, error.code == .newerFormat { return stop(before: error) }
             // The commits are in the log, but no state shows them, so no request can be decided.
             refuse(StrataError(.refusingWrites, "The views could not follow the log.", cause: error))
-            return views.pages.snapshot()
+            return views.trees.snapshot()
         }
     }
 
@@ -100,17 +100,17 @@ extension Pipeline {
             state.losses += 1
             return state.end
         }
-        let before = views.pages.snapshot()
+        let before = views.trees.snapshot()
         let bytes: Int
         if case .unknown(let error) = failure {
             if isShared { refuseUntilSettled(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
-            bytes = try Replay(log: log, pages: views.pages).run(upTo: known.offset)
+            bytes = try Replay(log: log, trees: views.trees).run(upTo: known.offset)
         } else {
             // In this order, because the end of a shared log may move: a time that is too late harms nothing.
             let end = log.end
             let time = log.endTime
-            bytes = try Replay(log: log, pages: views.pages).run(upTo: end.offset)
+            bytes = try Replay(log: log, trees: views.trees).run(upTo: end.offset)
             state.withLock { state in
                 state.end = end
                 state.endTime = time ?? state.endTime
@@ -121,7 +121,7 @@ extension Pipeline {
 
     /// Publishes the state that was folded from the log.
     func show(_ bytes: Int, over before: Snapshot) throws -> Snapshot {
-        let snapshot = views.pages.snapshot()
+        let snapshot = views.trees.snapshot()
         reader.publish(snapshot)
         let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
         // Each has at least one event.

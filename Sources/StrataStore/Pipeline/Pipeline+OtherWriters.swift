@@ -57,10 +57,10 @@ extension Pipeline {
     /// Shows the state before a commit that only a later release can read, and stops following the log. The caller has
     /// the turn to append.
     func stop(before error: StrataError) -> Snapshot {
-        let before = views.pages.snapshot()
+        let before = views.trees.snapshot()
         var (last, bytes) = (before.foldedOffset(ViewTree.records), 0)
         // One commit at a time: the fold that failed published none of them.
-        while last < log.end.offset, let more = try? Replay(log: log, pages: views.pages).run(upTo: last + 1) {
+        while last < log.end.offset, let more = try? Replay(log: log, trees: views.trees).run(upTo: last + 1) {
             (last, bytes) = (last + 1, bytes + more)
         }
         let failure = StrataError(
@@ -72,7 +72,7 @@ extension Pipeline {
             .init(offset: last + 1, found: error.context.found), cause: error)
         refuse(failure)
         (log as? ReplicatedLog)?.stop(because: failure)
-        return (try? show(bytes, over: before)) ?? views.pages.snapshot()
+        return (try? show(bytes, over: before)) ?? views.trees.snapshot()
     }
 
     /// Applies everything that was acknowledged to anyone before the call.

@@ -59,7 +59,7 @@ extension Pipeline {
     /// has. The old file is gone on return; readers of its states can continue.
     ///
     /// - Parameter options: the options of views in memory.
-    func renewViews(_ options: PageStoreOptions) throws {
+    func renewViews(_ options: TreeStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
         guard let rebuilder = live.rebuilder else { return try take(try live.rebuilt(inMemory: options)) }
@@ -76,7 +76,7 @@ extension Pipeline {
 
     /// Takes new views; the line of a thread that is deciding is lost.
     func take(_ new: WorkingViews) throws {
-        let snapshot = new.views.pages.snapshot()
+        let snapshot = new.views.trees.snapshot()
         let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
         new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0)
         let end = end(of: snapshot)

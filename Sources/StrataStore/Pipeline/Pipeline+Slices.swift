@@ -40,8 +40,8 @@ extension Pipeline {
     /// Publishes the changes that the body makes to a fork of the newest state. The caller has both turns.
     func publishSlice<Result>(of views: Views, _ body: (Fork, Snapshot) throws -> Result) throws -> Result {
         line = nil
-        let before = views.pages.snapshot()
-        let fork = views.pages.fork()
+        let before = views.trees.snapshot()
+        let fork = views.trees.fork()
         let result = try body(fork, before)
         let hadUnfinishedIndexes = state.withLock { $0.hasUnfinishedIndexes }
         let snapshot = try publish(fork, of: views, over: before)

@@ -38,7 +38,7 @@ import StrataViews
 /// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
 /// 6. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it:
 ///    the log knows what is unknown, and the pipeline asks it.
-/// 7. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
+/// 7. The lock of `state` is taken before the locks of `live` and of the trees, never after them. Callers, admissions
 ///    and waiting threads are woken without any lock.
 // @unchecked: `line` is used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
@@ -116,7 +116,7 @@ final class Pipeline: @unchecked Sendable {
         self.rules = rules
         self.platform = platform
         self.reader = reader
-        let snapshot = live.views.pages.snapshot()
+        let snapshot = live.views.trees.snapshot()
         publication = Publication(offset: snapshot.foldedOffset(ViewTree.records))
         let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
         state = Monitor(
@@ -284,7 +284,7 @@ final class Pipeline: @unchecked Sendable {
         if let failure = checkpointer.failure {
             live.note(failure, in: working.views)
         } else {
-            _ = working.views.pages.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+            _ = working.views.trees.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
         }
     }
 

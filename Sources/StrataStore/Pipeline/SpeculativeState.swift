@@ -19,7 +19,7 @@ final class SpeculativeState {
 
     init(on views: Views, after end: Position, time: Int64, losses: Int) {
         self.views = views
-        view = RulesView(Fold(views.pages.fork()))
+        view = RulesView(Fold(views.trees.fork()))
         nextOffset = end.offset + 1
         lastTime = time
         self.losses = losses

@@ -10,7 +10,7 @@ struct ViewsRebuilder: Sendable {
     let store: Identifier
     let directory: String
     let platform: Platform
-    let options: PageStoreOptions
+    let options: TreeStoreOptions
     /// Nil if this process only reads the store, whose page file then stays unchanged.
     let checkpoints: Checkpointer.Policy?
 
@@ -34,11 +34,11 @@ struct ViewsRebuilder: Sendable {
 
     func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
 
-    func removeSetAside() throws { try PageStore.removeSetAside(in: directory, files: platform.files) }
+    func removeSetAside() throws { try TreeStore.removeSetAside(in: directory, files: platform.files) }
 
     /// Renames the page file, so that the next opening folds the log into another one.
     func setAside() throws {
-        if checkpoints != nil { try PageStore.setAside(in: directory, files: platform.files) }
+        if checkpoints != nil { try TreeStore.setAside(in: directory, files: platform.files) }
     }
 }
 

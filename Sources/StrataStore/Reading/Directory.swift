@@ -116,7 +116,7 @@ final class Directory: Sendable {
     ///
     /// - Throws: ``Refusal`` for a user whose account is not available (B221).
     func requireAvailable(_ actor: Actor, in snapshot: Snapshot) throws {
-        guard snapshot.entryCount(ViewTree.users) > 0, actor != .service,
+        guard !snapshot.isUnused(ViewTree.users), actor != .service,
             let user = try ordinal(of: .user(actor.user), in: snapshot)
         else { return }
         try snapshot.account(of: user).status.requireAvailable()

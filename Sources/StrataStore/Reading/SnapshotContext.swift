@@ -29,7 +29,7 @@ final class SnapshotContext: Sendable {
         var trees = trees
         while true {
             do { return try body(trees) } catch {
-                let newest = try live.sound(after: error, reading: trees).pages.snapshot()
+                let newest = try live.sound(after: error, reading: trees).trees.snapshot()
                 let isSame = newest.foldedOffset(ViewTree.records) == trees.foldedOffset(ViewTree.records)
                 guard acceptsNewer || isSame else { throw live.error }
                 trees = newest

@@ -26,7 +26,7 @@ final class RecordOrigin: Sendable {
         self.desiredKeys = desiredKeys
         known = context.names.knownTexts
         shareStateField =
-            try snapshot.entryCount(ViewTree.shares) == 0
+            try snapshot.isUnused(ViewTree.shares)
             ? nil : context.names.ordinal(of: .field(ShareState.key), in: snapshot).map { UInt32($0) }
     }
 

@@ -59,7 +59,7 @@ final class DeepWork {
 
     private func checkViews() throws {
         let isValid = { [log] (position: Position) in try log.has(position) }
-        let summary = try PageStore.summary(in: path, store: log.storeID, files: files, isValid: isValid)
+        let summary = try TreeStore.summary(in: path, store: log.storeID, files: files, isValid: isValid)
         guard let summary else { return }
         (report.finding, report.reasons) = (summary.finding, summary.reasons)
         for attempt in 0..<Self.attempts.all {
@@ -98,7 +98,7 @@ final class DeepWork {
             checked.append((entry, try compareDigests(entry)))
         }
         progress(.comparing)
-        let pages = try file.checkPages(limit: ScrubReport.maximumDifferences)
+        let trees = try file.checkPages(limit: ScrubReport.maximumDifferences)
         var damage = try pages.damage.filter { try file.isThere($0.checkpoint) }.map(\.error)
         let scrubbed = damage.isEmpty ? try scrub(last, &damage) : ScrubReport()
         guard try file.isThere(last.checkpoint) else { return false }

@@ -7,7 +7,7 @@ import StrataViews
 /// A log that is folded again step by step, in a little memory and unnamed files.
 final class TruthFold {
     private let log: FollowerLog
-    private let pages: PageStore
+    private let trees: TreeStore
     private let replay: Replay
     private let progress: (UInt64, UInt64) -> Void
     /// True if the last fold failed.
@@ -18,13 +18,13 @@ final class TruthFold {
         self.progress = progress
         // Other processes may be verifying a store too.
         let path = TemporaryDirectory.path + "/strata-verify-\(SystemRandom().nextIdentifier())"
-        pages = try PageStore.temporary(
+        pages = try TreeStore.temporary(
             in: TemporaryDirectory.path, files: RealFileSystem(), options: .lean,
-            name: String(path.split(separator: "/").last ?? "") + ".pages")
-        replay = Views.leanReplay(of: log, into: pages, files: RealFileSystem(), sortingIn: path + ".events")
+            name: String(path.split(separator: "/").last ?? "") + ".trees")
+        replay = Views.leanReplay(of: log, into: trees, files: RealFileSystem(), sortingIn: path + ".events")
     }
 
-    func state() -> Snapshot { pages.snapshot() }
+    func state() -> Snapshot { trees.snapshot() }
 
     /// The offset up to which the log is folded.
     var offset: UInt64 { state().foldedOffset(ViewTree.records) }

@@ -42,7 +42,7 @@ enum RepairCommand: Command {
     private static func laterState(_ path: String, than end: UInt64) -> UInt64? {
         // A page file that cannot be read has no state to lose.
         guard let store = try? StoreAccess(path).reader.identity.storeID,
-            let summary = try? PageStore.summary(
+            let summary = try? TreeStore.summary(
                 in: path, store: store, files: ReadOnlyFiles(), isValid: { _ in true }),
             let offset = summary.checkpoint?.position.offset, offset > end
         else { return nil }

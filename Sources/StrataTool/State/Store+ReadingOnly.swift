@@ -29,8 +29,8 @@ extension StoreOptions {
     /// unreadable page file is an error.
     var lean: StoreOptions {
         var options = self
-        options.pages.access = .read(cachedPages: 4_096)
-        options.pages.maximumMemoryPages = 8_192
+        options.trees.access = .read(cachedPages: 4_096)
+        options.trees.maximumMemoryPages = 8_192
         return options
     }
 }

@@ -7,6 +7,12 @@ struct LayerStack {
     let roots: TreeRoots
     let below: Below
 
+    /// True if no layer has an entry of a tree.
+    func isUnused(_ id: TreeID) -> Bool {
+        roots[id].page == 0 && below.frozen.allSatisfy { $0.roots[id].page == 0 }
+            && below.levels.runs.allSatisfy { !$0.run.mayHave(id) }
+    }
+
     /// The value of a key, valid as long as the layers; nil if the key does not exist.
     func find(_ id: TreeID, _ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
         if let content = generation.find(id, key, in: roots[id]) { return content.bytes }

@@ -12,7 +12,7 @@ struct MergePlan: Equatable {
     private static let restingPart = 20
     private static let maximumFlushed = 8
     private static let maximumMiddle = 6
-    /// Flushed runs are merged into the base directly up to this size of the base.
+    /// All runs are merged into the base at once up to this size of the base.
     private static let smallBaseBytes = 2 << 30
 
     private init(inputs: Range<Int>, output: Int? = nil, level: RunLevel) {
@@ -32,17 +32,15 @@ struct MergePlan: Equatable {
         func byteCount(_ runs: ArraySlice<LeveledRun>) -> Int { runs.reduce(0) { $0 + $1.run.byteCount } }
         let baseBytes = byteCount(runs[middle.endIndex...])
         let newBytes = byteCount(flushed) + byteCount(middle)
-        let everything = MergePlan(inputs: 0..<runs.count, level: .base)
-        if isAtRest, newBytes > baseBytes / Self.restingPart {
-            self = everything
-        } else if baseBytes <= Self.smallBaseBytes {
-            let limit = max(2 * options.generationBytes, baseBytes / Self.basePart)
-            guard newBytes >= limit || flushed.count >= Self.maximumFlushed else { return nil }
-            self = everything
+        let isBaseDue = newBytes >= max(2 * options.generationBytes, baseBytes / Self.basePart)
+        if isAtRest && newBytes > baseBytes / Self.restingPart || isBaseDue && baseBytes <= Self.smallBaseBytes {
+            self.init(inputs: 0..<runs.count, level: .base)
         } else if flushed.count >= Self.maximumFlushed {
             self.init(inputs: 0..<flushed.count, level: .middle)
-        } else if middle.count >= Self.maximumMiddle || byteCount(middle) >= baseBytes / Self.basePart {
+        } else if isBaseDue, !middle.isEmpty {
             self.init(inputs: middle.startIndex..<runs.count, level: .base)
+        } else if middle.count >= Self.maximumMiddle {
+            self.init(inputs: middle.startIndex..<middle.endIndex, level: .middle)
         } else {
             return nil
         }

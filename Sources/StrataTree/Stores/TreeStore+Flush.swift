@@ -12,12 +12,42 @@ extension TreeStore {
     /// The number of generations that wait to be written.
     package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }
 
+    /// The bytes of changes that are in memory only.
+    package var memoryBytes: Int {
+        let newest = snapshot()
+        return ([newest.top] + newest.below.frozen).reduce(0) { $0 + $1.generation.byteCount }
+    }
+
+    /// The bytes of the pieces that some states have, each counted once.
+    package static func ownBytes(of states: [Snapshot]) -> Int {
+        var sizes: [ObjectIdentifier: Int] = [:]
+        for piece in states.lazy.flatMap(\.below.levels.runs).flatMap(\.run.pieces) {
+            sizes[ObjectIdentifier(piece)] = piece.descriptor.byteCount
+        }
+        return sizes.values.reduce(0, +)
+    }
+
+    /// The position of the newest durable state; nil if there is none.
+    package var durablePosition: Position? { durable.withLock { $0.newest?.position } }
+
     /// Completes the current generation, so that ``nextToFlush()`` returns it, unless it has no changes.
     package func freeze() throws {
         let newest = snapshot()
         guard newest.roots.hasEntries else { return }
         newest.top.generation.fill()
         try publish(try fork())
+    }
+
+    /// Writes all changes as runs, so that the newest state has nothing in memory; for a store whose files end with it.
+    package func settle() throws {
+        assert(!home.isDurable, "a durable state needs the position of the log")
+        try freeze()
+        try flushWaiting()
+    }
+
+    func flushWaiting() throws {
+        while let waiting = nextToFlush() { try flush(waiting, at: .start, opaque: []) }
+        while try mergeStep(isAtRest: false) {}
     }
 
     /// Writes the generation of a state as a run, and makes the state durable.

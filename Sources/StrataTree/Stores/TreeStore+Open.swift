@@ -34,11 +34,26 @@ package struct OpenedTreeStore: Sendable {
     package let finding: StateFinding
     /// The reasons why states could not be used.
     package let reasons: [StrataError]
+
+    /// The same store, which began without a state because one was damaged.
+    package func rebuilt(because error: StrataError) -> OpenedTreeStore {
+        OpenedTreeStore(store: store, state: nil, finding: .damaged, reasons: [error] + reasons)
+    }
 }
 
 extension TreeStore {
     /// The directory of the states and runs of a store.
     package static func directory(in store: String) -> String { "\(store)/views" }
+
+    /// Removes the states of a store, whose files were found damaged. Open files stay readable.
+    package static func discardStates(in path: String, files: any FileSystem) throws {
+        let directory = directory(in: path)
+        guard try files.exists(directory) else { return }
+        for name in try files.list(directory) where DurableStates.sequence(of: name) != nil {
+            try files.remove("\(directory)/\(name)")
+        }
+        try files.syncDirectory(directory)
+    }
 
     /// Opens the trees of a store for writing, or begins with empty ones if no state is usable, which is not an error.
     /// Nothing is removed before the first state is written.

@@ -115,13 +115,7 @@ package final class TreeStore: Sendable {
             return (state.newest, before)
         }
         withExtendedLifetime(before) {}
-        if !home.isDurable { try flushWaiting() }
+        if !home.isDurable, waitingGenerations > 1 { try flushWaiting() }
         return snapshot
-    }
-
-    private func flushWaiting() throws {
-        guard waitingGenerations > 1 else { return }
-        while let waiting = nextToFlush() { try flush(waiting, at: .start, opaque: []) }
-        while try mergeStep(isAtRest: false) {}
     }
 }

@@ -4,6 +4,8 @@ import StrataSystem
 package protocol TreeReading: AnyObject {
     /// The layers of the trees as they are now.
     func readableLayers() throws -> ReadableLayers
+    /// True if no layer has an entry of a tree, not even a deleted one: most trees of most stores. Costs nothing.
+    func isUnused(_ id: TreeID) -> Bool
     func cursor(_ id: TreeID) -> Cursor
     func foldedOffset(_ id: TreeID) -> UInt64
     /// Calls `body` with the value of a key, which is valid only during the call; does not call it if the key does not
@@ -18,6 +20,7 @@ package struct ReadableLayers {
 
 extension Snapshot: TreeReading {
     package func readableLayers() -> ReadableLayers { ReadableLayers(stack: layers) }
+    package func isUnused(_ id: TreeID) -> Bool { layers.isUnused(id) }
     package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { 0 } }
     package func read(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -33,6 +36,7 @@ extension Fork: TreeReading {
     }
 
     private var layers: LayerStack { LayerStack(generation: generation, roots: roots, below: below) }
+    package func isUnused(_ id: TreeID) -> Bool { layers.isUnused(id) }
 
     package func cursor(_ id: TreeID) -> Cursor { Cursor(self, id) { [unowned self] in changeCount } }
     package func read(
@@ -58,9 +62,20 @@ extension TreeReading {
         try get(id, key) { _ in true } ?? false
     }
 
+    /// Returns the number of entries of a tree, which it counts.
+    package func entryCount(_ id: TreeID) throws -> UInt64 {
+        var count: UInt64 = 0
+        try scan(id) { _, _ in
+            count += 1
+            return true
+        }
+        return count
+    }
+
     /// Returns true if a tree has no entries.
     package func isEmpty(_ id: TreeID) throws -> Bool {
-        try withExtendedLifetime(self) {
+        if isUnused(id) { return true }
+        return try withExtendedLifetime(self) {
             let cursor = MergedCursor(try readableLayers().stack, id)
             try cursor.seek(.first)
             return !cursor.isThere

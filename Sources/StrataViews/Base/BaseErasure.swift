@@ -20,17 +20,17 @@ package struct BaseErasure {
     /// Erased records remain, without fields, because commits after the base may continue from them.
     package init?(
         of log: any EventLog, by eraser: RecordEraser, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions()
+        options: TreeStoreOptions = TreeStoreOptions()
     ) throws {
         guard let horizon = try log.base(), try Self.isHeld(by: log, horizon, eraser), var base = try log.readBase()
         else { return nil }
-        let pages = try PageStore.temporary(in: directory, files: platform.files, options: options)
-        let fold = Fold(pages.fork())
-        try fold.load(base: horizon, isChanged: true) {
+        let trees = try TemporaryViews(directory, platform.files).trees(options)
+        let fold = Fold(try trees.fork())
+        try fold.load(base: horizon, into: trees, isChanged: true) {
             guard let payload = try base.next() else { return nil }
             return try eraser.erased(payload, at: horizon.offset)?[...] ?? payload
         }
-        snapshot = try fold.publish(to: pages)
+        snapshot = try fold.publish(to: trees)
         self.horizon = horizon
     }
 

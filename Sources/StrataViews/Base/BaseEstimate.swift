@@ -33,7 +33,7 @@ package struct BaseEstimate: Sendable, Hashable {
 
     /// Reads a row for each zone, and up to about 256 of its records.
     package init(_ snapshot: Snapshot) throws {
-        otherCount = ViewTree.stated.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : snapshot.entryCount($1)) }
+        otherCount = try ViewTree.stated.reduce(0) { $0 + ($1 == ViewTree.records ? 0 : try snapshot.entryCount($1)) }
         try snapshot.scan(ViewTree.zones) { key, row in
             var reader = KeyReader(key)
             let (database, zone) = (try reader.readNumber(), try reader.readNumber())

@@ -77,7 +77,7 @@ final class StateComparison {
     private func compareIndexes(_ catalog: IndexCatalog) throws {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var (presentCount, recordCount) = (0, 0)
-        let rows = TrueRows(catalog, truth)
+        let rows = try TrueRows(catalog, truth)
         try truth.scan(ViewTree.records) { record, state in
             recordCount += 1
             if recordCount % Self.pulsedEntries == 0 { try pulse() }
@@ -146,9 +146,9 @@ private final class TrueRows {
     private var names = NameCache()
     private let trees: Fork
 
-    init(_ catalog: IndexCatalog, _ truth: Snapshot) {
+    init(_ catalog: IndexCatalog, _ truth: Snapshot) throws {
         maker = IndexRowMaker(catalog)
-        trees = Fork(on: truth)
+        trees = try Fork(on: truth)
     }
 
     func forEachRow(

@@ -7,22 +7,24 @@ extension Fold {
     /// Its records are written in order, each page once.
     ///
     /// ```swift
-    /// let fold = Fold(pages.fork())
-    /// try fold.load(base: floor) { try reader.next() }
-    /// try fold.publish(to: pages)
+    /// let fold = Fold(try trees.fork())
+    /// try fold.load(base: floor, into: trees) { try reader.next() }
+    /// try fold.publish(to: trees)
     /// ```
     /// - Parameters:
     ///   - horizon: the position at which the base ends, according to the log.
     ///   - next: returns the next payload, in the order of ``BaseScan``; nil after the last.
     /// - Throws: ``StrataError`` if a payload is missing, repeated, changed or misplaced, or if the trees do not match
     ///   the marker; it names the difference. The fork can then only be dropped.
-    package func load(base horizon: Position, _ next: () throws -> ArraySlice<UInt8>?) throws {
-        try load(base: horizon, isChanged: false, next)
+    package func load(base horizon: Position, into trees: TreeStore, _ next: () throws -> ArraySlice<UInt8>?) throws {
+        try load(base: horizon, into: trees, isChanged: false, next)
     }
 
     /// - Parameter isChanged: true if the payloads differ from those that the marker describes, as after an erasure.
-    func load(base horizon: Position, isChanged: Bool, _ next: () throws -> ArraySlice<UInt8>?) throws {
-        guard offset == 0, slice.count == 0, ViewTree.folded.allSatisfy(fork.isEmpty) else {
+    func load(
+        base horizon: Position, into trees: TreeStore, isChanged: Bool, _ next: () throws -> ArraySlice<UInt8>?
+    ) throws {
+        guard offset == 0, slice.count == 0, try ViewTree.folded.allSatisfy({ try fork.isEmpty($0) }) else {
             throw StrataError(
                 .invalidArgument, "A base can only be loaded into empty trees.", .init(found: "offset \(offset)"))
         }
@@ -36,7 +38,7 @@ extension Fold {
                 try reading.locating { try reading.forEachEvent(applyStated) }
                 try reading.advance()
             }
-            if try reading.locating({ try reading.content() }) == .records { try loadRecords(reading) }
+            if try reading.locating({ try reading.content() }) == .records { try loadRecords(reading, into: trees) }
             try checkMarker(reading, horizon, isChanged: isChanged)
         }
     }
@@ -49,26 +51,28 @@ extension Fold {
         }
     }
 
-    private func loadRecords(_ reading: BaseReading) throws {
-        let fork = fork
+    /// Folds the records, and publishes what is folded from time to time, so that it can be written as runs. A state
+    /// without an offset is never used again.
+    private func loadRecords(_ reading: BaseReading, into trees: TreeStore) throws {
         var keys = StatedKeys()
-        try records.load(into: fork) { fold in
-            repeat {
-                try reading.locating {
-                    try reading.forEachEvent { kind, body, place in
-                        guard kind == .recordSaved else {
-                            throw StrataError(
-                                .brokenSequence, "A payload of a base contains records and other events.")
-                        }
-                        try keys.advance(to: body)
-                        try keys.key.bytes.withUnsafeBytes {
-                            try fold(SortedEvent(key: $0, body: body, kind: kind, place: place))
-                        }
+        repeat {
+            try reading.locating {
+                try reading.forEachEvent { kind, body, place in
+                    guard kind == .recordSaved else {
+                        throw StrataError(
+                            .brokenSequence, "A payload of a base contains records and other events.")
                     }
+                    let event = try keys.advance(to: body)
+                    slice.append(kind, zone: event.zone, name: event.nameBytes, body: body, at: place)
                 }
-                try reading.advance()
-            } while try reading.locating({ try reading.content() }) == .records
-        }
+                if hasFullSlice {
+                    try records.fold(&slice, into: fork)
+                    slice.removeAll()
+                    _ = try publishFolded(to: trees)
+                }
+            }
+            try reading.advance()
+        } while try reading.locating({ try reading.content() }) == .records
     }
 
     private func checkMarker(_ reading: BaseReading, _ horizon: Position, isChanged: Bool) throws {
@@ -117,10 +121,10 @@ extension Fold {
 
 /// The keys of a base's records, which must ascend.
 private struct StatedKeys {
-    private(set) var key = KeyWriter()
+    private var key = KeyWriter()
     private var last = KeyWriter()
 
-    mutating func advance(to body: UnsafeRawBufferPointer) throws {
+    mutating func advance(to body: UnsafeRawBufferPointer) throws -> RecordEvent {
         swap(&key, &last)
         let event = try RecordEvent(.recordSaved, body)
         try event.requireText()
@@ -132,5 +136,6 @@ private struct StatedKeys {
             key.bytes.withUnsafeBytes { RecordSlice.compare(last, $0) <= 0 }
         }
         guard isInOrder else { throw StrataError(.brokenSequence, "The records of a base are not in order.") }
+        return event
     }
 }

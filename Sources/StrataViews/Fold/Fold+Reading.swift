@@ -11,7 +11,7 @@ extension Fold {
 
     /// Returns true if records may hold a record as their parent or with `deleteSelf`; false only if none does.
     package func mayBeReferred(to target: RecordKey) throws -> Bool {
-        if try sorter != nil || slice.mayHaveLinks() { return true }
+        if try slice.mayHaveLinks() { return true }
         var isReferred = false
         try fork.forEachSource(of: target, .parent, through: .deleting) { _, _ in
             isReferred = true

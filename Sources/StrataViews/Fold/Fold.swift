@@ -7,18 +7,15 @@ import StrataTree
 /// reading the fork.
 ///
 /// ```swift
-/// let fold = Fold(store.fork())
+/// let fold = Fold(try store.fork())
 /// for commit in commits {
 ///     try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
 /// }
 /// try fold.publish(to: store)
 /// ```
 package final class Fold {
-    /// The number and bytes of gathered events at which they are folded or handed to the sorter.
-    struct SliceLimits {
-        var events = 250_000
-        var bytes = 96 << 20
-    }
+    /// The number and bytes of gathered events at which they are folded.
+    private static let sliceLimits = (events: 50_000, bytes: 8 << 20)
 
     package private(set) var fork: Fork
     var records = RecordFold()
@@ -28,33 +25,27 @@ package final class Fold {
     var used = UsedOrdinals()
     /// True if a commit was applied or folded only in part. Such a state must not be published.
     package internal(set) var isPartial = false
-    private let limits: SliceLimits
-    /// Takes full slices, so that all are folded together; nil if each is folded by itself.
-    let sorter: EventSorter?
     /// The offset up to which all commits have been applied.
     package internal(set) var offset: UInt64
 
-    package convenience init(_ fork: Fork) { self.init(fork, sorter: nil) }
-
-    init(_ fork: Fork, sorter: EventSorter?, limits: SliceLimits = SliceLimits()) {
+    package init(_ fork: Fork) {
         self.fork = fork
-        self.sorter = sorter
-        self.limits = limits
         offset = fork.foldedOffset(ViewTree.records)
     }
 
     /// Folds the gathered events, publishes the fork as the newest state, and continues in a fork of that. This is
     /// faster than another fold, which has no cached names.
     ///
-    /// - Parameter pages: the store that the fork belongs to.
+    /// - Parameter trees: the store that the fork belongs to.
     @discardableResult
-    package func publish(to pages: PageStore) throws -> Snapshot { try publish(to: pages) { _ in } }
+    package func publish(to trees: TreeStore) throws -> Snapshot {
+        try flush()
+        return try publishFolded(to: trees)
+    }
 
-    /// - Parameter progress: see ``flush(progress:)``.
-    func publish(to pages: PageStore, progress: (Int) -> Void) throws -> Snapshot {
-        try flush(progress: progress)
-        let snapshot = try pages.publish(fork)
-        fork = pages.fork()
+    func publishFolded(to trees: TreeStore) throws -> Snapshot {
+        let snapshot = try trees.publish(fork)
+        fork = try trees.fork()
         return snapshot
     }
 
@@ -62,8 +53,12 @@ package final class Fold {
     package func stack() throws -> Fork {
         try flush()
         let lower = fork
-        fork = Fork(on: lower)
+        fork = try Fork(on: lower)
         return lower
+    }
+
+    var hasFullSlice: Bool {
+        slice.count >= Self.sliceLimits.events || slice.byteCount >= Self.sliceLimits.bytes
     }
 
     /// Applies the events of a commit.
@@ -85,25 +80,7 @@ package final class Fold {
             throw (error as? StrataError)?.located(offset: offset) ?? error
         }
         self.offset = offset
-        guard slice.count >= limits.events || slice.byteCount >= limits.bytes else { return }
-        if try !handOver() { try flush() }
-    }
-
-    /// The number and bytes of the events that have been gathered and not yet folded.
-    var gathered: (events: Int, bytes: Int) {
-        ((sorter?.eventCount ?? 0) + slice.count, (sorter?.byteCount ?? 0) + slice.byteCount)
-    }
-
-    private func hasGathered(from zone: UInt64) -> Bool {
-        slice.zones.contains(zone) || sorter?.zones.contains(zone) == true
-    }
-
-    /// Adds the slice to those in the sorter; returns false if there is no sorter, or no space for another slice.
-    private func handOver() throws -> Bool {
-        guard let sorter else { return false }
-        do { try sorter.add(&slice) } catch let error as StrataError where error.code == .noSpace { return false }
-        slice.removeAll()
-        return true
+        if hasFullSlice { try flush() }
     }
 
     private func applyEvents(
@@ -137,7 +114,7 @@ package final class Fold {
         case .zoneSaved, .zoneDeleted:
             var reader = ByteReader(body)
             // The zone may end or begin another life, so its records are folded first.
-            if hasGathered(from: try reader.readEventZone()) { try flush() }
+            if slice.zones.contains(try reader.readEventZone()) { try flush() }
             try maintain(kind, body, at: place)
         case .baseMarker:
             throw StrataError(.brokenSequence, "A commit contains the marker of a base.")
@@ -158,8 +135,7 @@ package final class Fold {
 
     /// Folds the gathered events of one record.
     func settle(_ record: UnsafeRawBufferPointer) throws {
-        // The sorter's events are older.
-        guard !isPartial, sorter == nil else { return try flush() }
+        guard !isPartial else { return try flush() }
         do { try records.fold(record, of: &slice, into: fork) } catch {
             // Its events are no longer in the slice.
             isPartial = true
@@ -168,26 +144,17 @@ package final class Fold {
     }
 
     /// Folds the gathered events.
-    package func flush() throws { try flush { _ in } }
-
-    /// - Parameter progress: called with the number of events folded so far, if there are many.
-    private func flush(progress: (Int) -> Void) throws {
+    package func flush() throws {
         if isPartial {
             throw StrataError(.closed, "A commit was folded only partly; the fork can only be dropped.")
         }
-        do { try foldGathered(progress) } catch {
+        do { try foldGathered() } catch {
             isPartial = true
             throw error
         }
     }
 
-    private func foldGathered(_ progress: (Int) -> Void) throws {
-        if let sorter, !sorter.isEmpty {
-            // The slice's memory is better used for pages.
-            if try slice.count > 0 && handOver() { slice = RecordSlice() }
-            try records.fold(sorter, into: fork, progress: progress)
-            try sorter.removeAll()
-        }
+    private func foldGathered() throws {
         if slice.count > 0 {
             try records.fold(&slice, into: fork)
             slice.removeAll()

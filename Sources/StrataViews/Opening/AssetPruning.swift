@@ -53,8 +53,8 @@ package struct AssetPruning {
     }
 
     /// Returns true if a state may have rows of assets that the base up to `horizon` lacks.
-    package static func isDue(_ state: Snapshot, horizon: UInt64) -> Bool {
-        state.entryCount(ViewTree.assets) > 0 && state.foldedOffset(ViewTree.prunedAssets) < horizon
+    package static func isDue(_ state: Snapshot, horizon: UInt64) throws -> Bool {
+        try state.foldedOffset(ViewTree.prunedAssets) < horizon && !state.isEmpty(ViewTree.assets)
     }
 }
 

@@ -30,12 +30,12 @@ struct PartialReplay {
 
     /// Folds the log to its end. Returns false if accounts or shares are stored, because the records alone are not
     /// enough then; the pages are of no use in that case.
-    func run(in pages: PageStore) throws -> Bool {
-        if pages.snapshot().foldedOffset(ViewTree.records) < log.floor.offset {
-            try Replay(log: log, pages: pages).run(upTo: log.floor.offset)
+    func run(in trees: TreeStore) throws -> Bool {
+        if trees.snapshot().foldedOffset(ViewTree.records) < log.floor.offset {
+            try Replay(log: log, trees: trees).run(upTo: log.floor.offset)
         }
-        let fold = Fold(pages.fork())
-        guard fold.fork.isEmpty(ViewTree.users), fold.fork.isEmpty(ViewTree.shares) else { return false }
+        let fold = Fold(try trees.fork())
+        guard try fold.fork.isEmpty(ViewTree.users), try fold.fork.isEmpty(ViewTree.shares) else { return false }
         let end = log.end.offset
         guard fold.offset < end else { return true }
         var cursor = try log.read(from: fold.offset + 1)
@@ -48,7 +48,7 @@ struct PartialReplay {
             case .none, .some: try apply(try remainder(of: commit.payload)[...], of: commit, to: fold)
             }
         }
-        try fold.publish(to: pages)
+        try fold.publish(to: trees)
         return true
     }
 
@@ -107,22 +107,22 @@ extension Views {
     /// Returns nil if the store has accounts with limits or shares: the limits and rights depend on all records.
     ///
     /// - Parameters:
-    ///   - directory: the directory of the page file; nil if there is none.
+    ///   - directory: the directory of the store; nil if there is none.
     ///   - names: the names of the records, in any zone.
     package static func openForReading(
         _ log: any EventLog, store: Identifier, in directory: String?, records names: Set<[UInt8]>,
-        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
+        platform: Platform = Platform(), options: TreeStoreOptions = TreeStoreOptions()
     ) throws -> OpenedViews? {
-        let pages =
+        let trees =
             if let directory {
                 try openNearest(log, store: store, in: directory, platform: platform, options: options)
             } else {
-                try PageStore.inMemory(options: options)
+                try Views.emptyTrees(options: options)
             }
-        let checkpointOffset = pages.snapshot().foldedOffset(ViewTree.records)
-        guard try PartialReplay(log, names: names).run(in: pages) else { return nil }
+        let beginning = trees.snapshot().foldedOffset(ViewTree.records)
+        guard try PartialReplay(log, names: names).run(in: trees) else { return nil }
         return OpenedViews(
-            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: checkpointOffset)
+            views: Views(trees: trees, log: log), finding: .whole, reasons: [], beginning: beginning)
     }
 }
 
@@ -131,13 +131,13 @@ extension Views {
     /// records alone: everything else is as in the given state.
     ///
     /// - Parameters:
-    ///   - newest: a state of pages of which no checkpoint is written.
+    ///   - newest: a state of `trees`.
     ///   - records: the encoded states at the end of the log; nil for a record that did not exist.
     package static func openForReading(
-        _ log: any EventLog, turningBack newest: Snapshot, to records: [RecordKey: [UInt8]?]
+        _ log: any EventLog, turningBack newest: Snapshot, of trees: TreeStore, to records: [RecordKey: [UInt8]?]
     ) throws -> OpenedViews {
-        let pages = PageStore.branch(on: newest)
-        let fork = pages.fork()
+        let trees = try trees.branch(on: newest)
+        let fork = try trees.fork()
         var (indexes, names) = (IndexWriter(try IndexCatalog(newest)), NameCache())
         for (record, state) in records {
             let key = ViewKeys.record(record)
@@ -158,8 +158,8 @@ extension Views {
             try fork.put(ViewTree.records, key: key, row: state)
         }
         for tree in ViewTree.folded { try fork.setFoldedOffset(tree, log.end.offset) }
-        try pages.publish(fork)
+        try trees.publish(fork)
         return OpenedViews(
-            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: log.end.offset)
+            views: Views(trees: trees, log: log), finding: .whole, reasons: [], beginning: log.end.offset)
     }
 }

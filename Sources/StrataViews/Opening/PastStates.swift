@@ -15,13 +15,10 @@ package final class PastStates: Sendable {
     package struct Limits: Sendable {
         /// The payload bytes between two kept states.
         package var intervalBytes = 4 << 20
-        /// Above this number of pages, states are kept farther apart. The default is one gigabyte, most of it in an
-        /// unnamed file.
-        package var maximumPages = 1 << 18
+        /// Above this number of bytes in unnamed files, states are kept farther apart.
+        package var maximumBytes = 1 << 30
         /// States this near to a kept one are folded on request and not kept.
         package var nearCommits: UInt64 = 2_000
-        /// The number of pages that are kept in memory rather than in the file.
-        package var maximumMemoryPages = 1 << 12
         /// Kept states are released after this time without a request.
         package var idleMilliseconds = 30_000
 
@@ -29,14 +26,17 @@ package final class PastStates: Sendable {
     }
 
     fileprivate struct Mark {
+        /// The store of the state.
+        let trees: TreeStore
+        /// Everything is in runs, so that keeping it takes no memory.
         let state: Snapshot
         var offset: UInt64 { state.foldedOffset(ViewTree.records) }
     }
 
     /// The states folded from one checkpoint, or from the beginning.
     fileprivate struct Line {
-        let pages: PageStore
-        /// In ascending order, never empty; the last mark is the newest state of the pages.
+        let trees: TreeStore
+        /// In ascending order, never empty; the last mark is the newest state of the trees.
         var marks: [Mark]
         var end: UInt64 { newest.offset }
     }
@@ -54,7 +54,7 @@ package final class PastStates: Sendable {
         /// True if a task is running that releases the states when they are idle.
         var isWatched = false
 
-        var pageCount: Int { lines.reduce(0) { $0 + $1.pages.info.arenaPages } }
+        var byteCount: Int { TreeStore.ownBytes(of: lines.flatMap(\.marks).map(\.state)) }
 
         mutating func forget() {
             (lines, log, floor, seen) = ([], nil, nil, nil)
@@ -67,23 +67,18 @@ package final class PastStates: Sendable {
     private let store: Identifier
     private let directory: String
     private let platform: Platform
-    private let options: PageStoreOptions
+    private let options: TreeStoreOptions
     private let limits: Limits
     private let state = Lock(State())
 
     package init(
         store: Identifier, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions(), limits: Limits = Limits()
+        options: TreeStoreOptions = TreeStoreOptions(), limits: Limits = Limits()
     ) {
         self.store = store
         self.directory = directory
         self.platform = platform
-        var inMemory = options
-        inMemory.maximumMemoryPages = min(options.maximumMemoryPages, limits.maximumMemoryPages)
-        self.options = inMemory
-        var limits = limits
-        // The other half of the pages is for the branches that continue from these states.
-        limits.maximumPages = min(limits.maximumPages, options.maximumArenaPages / 2)
+        self.options = options
         self.limits = limits
     }
 
@@ -141,22 +136,21 @@ package final class PastStates: Sendable {
                     return try nearest(to: past, nearCommits, &state, progress)
                 }
                 guard let mark else { break }
-                let branch = PageStore.branch(on: mark.state)
-                var replay = Replay(log: past, pages: branch)
+                let branch = try mark.trees.branch(on: mark.state)
+                var replay = Replay(log: past, trees: branch)
                 // A few commits may be large: beyond an interval they are folded into kept states.
                 replay.intervalBytes = nearCommits > 0 ? limits.intervalBytes : nil
                 try replay.run(progress: progress)
                 guard nearCommits == 0 || branch.snapshot().foldedOffset(ViewTree.records) == past.end.offset else {
                     continue
                 }
-                branch.letGoOfFiles()
                 if try isErasing() { forget() }
                 return OpenedViews(
-                    views: Views(pages: branch, log: past), finding: .whole, reasons: [],
-                    checkpointOffset: mark.offset)
+                    views: Views(trees: branch, log: past), finding: .whole, reasons: [],
+                    beginning: mark.offset)
             }
         } catch is StrataError {
-            // A page may be damaged that several kept states share. Opening without them reports anything else.
+            // A run may be damaged that several kept states share. Opening without them reports anything else.
             forget()
         }
         return try Views.openForReading(
@@ -230,7 +224,7 @@ package final class PastStates: Sendable {
         guard let index else { preconditionFailure("a line must begin before every offset") }
         if offset - state.lines[index].end > nearCommits {
             do { try extend(index, past, &state, progress) } catch {
-                // The pages may be ahead of the states.
+                // The trees may be ahead of the states.
                 state.lines.remove(at: index)
                 throw error
             }
@@ -240,36 +234,36 @@ package final class PastStates: Sendable {
 
     /// Begins another line if no state is known, or if a checkpoint is nearer than the known ones.
     private func addLine(after known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
-        let pages = try Views.openNearest(past, store: store, in: directory, platform: platform, options: options)
-        var mark = Mark(state: pages.snapshot())
+        let trees = try Views.openNearest(past, store: store, in: directory, platform: platform, options: options)
+        var mark = Mark(trees: trees, state: trees.snapshot())
         if let known, mark.offset <= known { return }
         if mark.offset == 0, past.floor.offset > 0 {
             // No state exists before a base, and each reader that begins there would load all of it.
-            try Replay(log: past, pages: pages).run(upTo: past.floor.offset)
-            mark = newMark(pages)
+            try Replay(log: past, trees: trees).run(upTo: past.floor.offset)
+            mark = try newMark(trees)
         }
         if state.lines.count == Self.maximumLines { state.lines.removeFirst() }
-        state.lines.append(Line(pages: pages, marks: [mark]))
+        state.lines.append(Line(trees: trees, marks: [mark]))
     }
 
-    private func newMark(_ pages: PageStore) -> Mark {
-        pages.letGoOfFiles()
-        return Mark(state: pages.snapshot())
+    private func newMark(_ trees: TreeStore) throws -> Mark {
+        try trees.settle()
+        return Mark(trees: trees, state: trees.snapshot())
     }
 
     private func extend(
         _ index: Int, _ past: any EventLog, _ state: inout State, _ progress: (Replay.Progress) -> Void
     ) throws {
-        let pages = state.lines[index].pages
-        var replay = Replay(log: past, pages: pages)
+        let trees = state.lines[index].trees
+        var replay = Replay(log: past, trees: trees)
         replay.intervalBytes = limits.intervalBytes
         while state.lines[index].end < past.end.offset {
             try replay.run(progress: progress)
-            let mark = newMark(pages)
+            let mark = try newMark(trees)
             // A log that ends before the offset that it reports would cause an endless loop.
             guard mark.offset > state.lines[index].end else { return }
             state.lines[index].marks.append(mark)
-            while state.pageCount > limits.maximumPages, state.lines[index].marks.count > 2 {
+            while state.byteCount > limits.maximumBytes, state.lines[index].marks.count > 2 {
                 state.lines[index].thin()
             }
         }

@@ -212,22 +212,19 @@ extension TreeReading {
 }
 
 extension Snapshot {
-    /// The name in a record's key, in the two parts that a page has.
-    package typealias KeyName = (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer)
-
     /// Calls `body` with each record of a zone, in the order of keys, until it returns false. It receives the part of
     /// the name that the key holds: see ``RecordStateView/name(keyName:)``.
     ///
     /// - Parameter keyName: the name in the key of the record after which to begin; empty to begin with the first.
     package func forEachRecord(
         of zone: UInt64, after keyName: [UInt8],
-        _ body: (_ keyName: KeyName, _ state: UnsafeRawBufferPointer) throws -> Bool
+        _ body: (_ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         let start = ViewKeys.numbers(zone)
         try ViewKeys.withBounds(ofNumber: zone) { _, upper in
             try (start + (keyName.isEmpty ? [] : keyName + [0])).withUnsafeBytes { lower in
-                try scanValues(ViewTree.records, from: lower, to: upper) { state, entry in
-                    try body(entry.key(dropping: start.count), state)
+                try scan(ViewTree.records, from: lower, to: upper) { key, state in
+                    try body(UnsafeRawBufferPointer(rebasing: key[start.count...]), state)
                 }
             }
         }

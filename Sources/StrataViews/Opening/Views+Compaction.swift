@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// The place for the pages of trees that are needed only temporarily.
+/// The place for trees that are needed only temporarily.
 struct TemporaryViews {
     private let directory: String?
     private let files: any FileSystem
@@ -14,24 +14,21 @@ struct TemporaryViews {
         self.files = files
     }
 
-    func pages(_ options: PageStoreOptions) throws -> PageStore {
-        guard let directory else { return try PageStore.inMemory(options: options) }
-        return try PageStore.temporary(in: directory, files: files, options: options, name: "compaction.spill")
+    func trees(_ options: TreeStoreOptions) throws -> TreeStore {
+        guard let directory else { return try Views.emptyTrees(options: options) }
+        return try TreeStore.temporary(
+            Views.owner(.zero), hashed: Views.hashed, in: directory, files: files, options: options,
+            name: "compaction")
     }
 }
 
-extension PageStoreOptions {
-    /// Options for trees that are folded while a store runs: little memory, the rest in an unnamed file.
-    package static let lean: PageStoreOptions = {
-        var options = PageStoreOptions()
-        options.maximumMemoryPages = 2_048
+extension TreeStoreOptions {
+    /// Options for trees that are folded while a store runs: little memory, the rest in unnamed files.
+    package static let lean: TreeStoreOptions = {
+        var options = TreeStoreOptions()
+        options.generationBytes = 8 << 20
         return options
     }()
-}
-
-extension Fold.SliceLimits {
-    /// Limits that fit ``PageStoreOptions/lean``.
-    static let lean = Fold.SliceLimits(events: 50_000, bytes: 8 << 20)
 }
 
 extension Views {
@@ -44,26 +41,26 @@ extension Views {
     /// try log.adopt(draft)
     /// ```
     /// - Parameters:
-    ///   - directory: the directory of the unnamed file that holds the trees; nil for memory alone.
+    ///   - directory: the directory of the unnamed files that hold the trees; nil for memory alone.
     ///   - pulse: called repeatedly; an error that it throws ends the work.
     /// - Throws: ``StrataError`` if the base does not match its marker.
     package static func state(
         of base: BaseReader, in directory: String?, platform: Platform = Platform(),
-        options: PageStoreOptions = .lean, pulse: () throws -> Void = {}
+        options: TreeStoreOptions = .lean, pulse: () throws -> Void = {}
     ) throws -> Snapshot {
-        try base.publish(to: try TemporaryViews(directory, platform.files).pages(options), pulse: pulse)
+        try base.publish(to: try TemporaryViews(directory, platform.files).trees(options), pulse: pulse)
     }
 }
 
 extension BaseReader {
     /// Folds the base into empty trees and publishes the state.
-    func publish(to pages: PageStore, pulse: () throws -> Void) throws -> Snapshot {
+    func publish(to trees: TreeStore, pulse: () throws -> Void) throws -> Snapshot {
         var base = self
-        let fold = Fold(pages.fork())
-        try fold.load(base: horizon) {
+        let fold = Fold(try trees.fork())
+        try fold.load(base: horizon, into: trees) {
             try pulse()
             return try base.next()
         }
-        return try fold.publish(to: pages)
+        return try fold.publish(to: trees)
     }
 }

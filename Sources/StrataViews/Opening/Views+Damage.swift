@@ -4,7 +4,7 @@ import StrataSystem
 import StrataTree
 
 extension Views {
-    /// Returns true if an error means damaged pages, rather than a problem with the log or with the access to either.
+    /// Returns true if an error means damaged trees, rather than a problem with the log or with the access to either.
     /// All errors about the log's own contents name a segment or an offset.
     package static func isDamage(_ error: StrataError) -> Bool {
         if error.context.page != nil { return true }
@@ -18,44 +18,36 @@ extension Views {
         return nil
     }
 
-    /// Sets a page file aside in which a damaged page was found, and folds the whole log into a new one. Publishing and
-    /// checkpoints must be suspended for that time.
+    /// Removes the states in which damage was found, and folds the whole log into new ones. Publishing and flushes must
+    /// be suspended for that time.
     ///
     /// - Throws: ``StrataError`` if the log has neither its first commit nor a base, if it cannot be read or folded, or
-    ///   if no page file can be created.
+    ///   if the directory of the views cannot be used.
     package static func rebuild(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
+        options: TreeStoreOptions = TreeStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
         try requireWhole(log)
-        try PageStore.setAside(in: directory, files: platform.files)
+        try TreeStore.discardStates(in: directory, files: platform.files)
         return try open(
             log, store: store, in: directory, platform: platform, options: options, progress: progress)
     }
 
-    /// Returns the state after a commit, folded from the beginning of the log or its base into memory and an unnamed
-    /// file.
+    /// Returns the state after a commit, folded from the beginning of the log or its base.
     ///
     /// - Parameters:
-    ///   - directory: the directory of that file; nil for memory alone.
+    ///   - directory: the directory of the unnamed files that hold the trees; nil for memory alone.
     ///   - pulse: called repeatedly; an error that it throws ends the work.
     package static func state(
         of log: any EventLog, at offset: UInt64, in directory: String?, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions(), sortsEvents: Bool = false,
-        pulse: @escaping () throws -> Void = {}
+        options: TreeStoreOptions = TreeStoreOptions(), pulse: @escaping () throws -> Void = {}
     ) throws -> Snapshot {
         try requireWhole(log)
-        let pages = try TemporaryViews(directory, platform.files).pages(options)
-        var sorting: Replay.Sorting?
-        if sortsEvents, let directory {
-            sorting = Replay.Sorting(
-                sorter: EventSorter(files: platform.files, path: directory + "/compaction.sort"),
-                maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
-        }
-        var replay = Replay(log: log, pages: pages, sorting: sorting)
+        let trees = try TemporaryViews(directory, platform.files).trees(options)
+        var replay = Replay(log: log, trees: trees)
         replay.pulse = pulse
         try replay.run(upTo: offset)
-        let state = pages.snapshot()
+        let state = trees.snapshot()
         guard state.foldedOffset(ViewTree.records) == offset else {
             throw StrataError(
                 .outOfRange, "The log has no state at that offset.",

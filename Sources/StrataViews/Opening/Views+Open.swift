@@ -3,96 +3,72 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// Opened views, and the findings about their page file.
+/// Opened views, and the findings about their states.
 package struct OpenedViews: Sendable {
     package let views: Views
-    /// The condition of the page file; anything other than `.whole` only costs time.
-    package let finding: PageFileFinding
-    /// The reasons why checkpoints could not be used, or could not be written while the log was folded.
+    /// The condition of the states; anything other than `.whole` only costs time.
+    package let finding: StateFinding
+    /// The reasons why states could not be used, or could not be written while the log was folded.
     package let reasons: [StrataError]
-    /// The offset of the checkpoint that was used; 0 if everything was folded again.
-    package let checkpointOffset: UInt64
+    /// The offset of the state that was used; 0 if everything was folded again.
+    package let beginning: UInt64
 }
 
 extension Views {
-    /// Opens the views of a store: loads the newest checkpoint that the log agrees with, and folds the commits after
-    /// it.
+    /// Opens the views of a store: loads the newest state that the log agrees with, and folds the commits after it.
     ///
-    /// A page file that is missing, damaged, foreign, stale or of another release is rebuilt from the log. This is not
-    /// an error, and answers stay correct.
+    /// States that are missing, damaged, foreign, stale or of another release are rebuilt from the log. This is not an
+    /// error, and answers stay correct.
     ///
     /// - Parameter progress: called while the log is folded.
-    /// - Throws: ``StrataError`` if the log cannot be read or folded, or if no page file can be created.
+    /// - Throws: ``StrataError`` if the log cannot be read or folded, or if the directory of the views cannot be used.
     package static func open(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform = Platform(),
-        options: PageStoreOptions = PageStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
+        options: TreeStoreOptions = TreeStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
-        let hadFile = try PageStore.hasFile(in: directory, files: platform.files)
-        do {
-            return try open(log, store, in: directory, platform, options, progress: progress)
-        } catch let error as StrataError where error.code == .newerFormat {
-            // The store of a later release must not be changed.
-            try PageStore.undoOpening(in: directory, hadFile: hadFile, files: platform.files)
-            throw error
+        try removePageFile(in: directory, files: platform.files)
+        func openTrees() throws -> OpenedTreeStore {
+            try TreeStore.open(
+                in: directory, owner(store), hashed: hashed, platform: platform, options: options, isValid: log.has)
         }
-    }
-
-    private static func open(
-        _ log: any EventLog, _ store: Identifier, in directory: String, _ platform: Platform,
-        _ options: PageStoreOptions, progress: (Replay.Progress) -> Void
-    ) throws -> OpenedViews {
-        var opened = try openPages(log, store: store, in: directory, platform, options)
-        do { _ = try opened.checkpoint.map { try digests(noted: $0.opaque) } } catch let reason as StrataError {
-            try PageStore.setAside(in: directory, files: platform.files)
-            opened = try openPages(log, store: store, in: directory, platform, options, because: reason)
-        }
-        let sorting = Replay.Sorting(
-            sorter: EventSorter(files: platform.files, path: directory + "/views.sort"),
-            maximumPages: options.maximumArenaPages)
         do {
-            return try finish(opened, log, sorting: sorting, progress: progress)
+            return try finish(try openTrees(), log, progress: progress)
         } catch let error as StrataError where isDamage(error) {
-            // A page of the checkpoint cannot be read; the log holds its contents.
-            try PageStore.setAside(in: directory, files: platform.files)
-            opened = try openPages(log, store: store, in: directory, platform, options, because: error)
-            return try finish(opened, log, sorting: sorting, progress: progress)
+            // A part of the state cannot be read; the log holds its contents.
+            try TreeStore.discardStates(in: directory, files: platform.files)
+            return try finish(try openTrees().rebuilt(because: error), log, progress: progress)
         }
     }
 
-    private static func openPages(
-        _ log: any EventLog, store: Identifier, in directory: String, _ platform: Platform,
-        _ options: PageStoreOptions, because reason: StrataError? = nil
-    ) throws -> OpenedPageStore {
-        let opened = try PageStore.open(
-            in: directory, store: store, platform: platform, options: options, isValid: log.has)
-        guard let reason else { return opened }
-        return OpenedPageStore(
-            store: opened.store, checkpoint: opened.checkpoint, finding: .damaged, reasons: [reason] + opened.reasons)
+    /// Removes the views of an earlier release, which were files.
+    private static func removePageFile(in directory: String, files: any FileSystem) throws {
+        let path = TreeStore.directory(in: directory)
+        guard try files.exists(path), (try? files.list(path)) == nil else { return }
+        for name in [path, "\(path).damaged", "\(directory)/readers"] where try files.exists(name) {
+            try files.remove(name)
+        }
     }
 
     private static func finish(
-        _ opened: OpenedPageStore, _ log: any EventLog, sorting: Replay.Sorting,
-        progress: (Replay.Progress) -> Void
+        _ opened: OpenedTreeStore, _ log: any EventLog, progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
-        let views = Views(pages: opened.store, log: log)
+        let views = Views(trees: opened.store, log: log)
         let beginning = opened.store.snapshot().foldedOffset(ViewTree.records)
         var reasons = opened.reasons
-        try Replay(log: log, pages: opened.store, sorting: sorting).run(progress: progress) { snapshot in
-            // Folding a long log must not be repeated, nor fill memory with dirty pages. A short last part is left to
-            // the writer's checkpoints, because the caller that opens the store is waiting.
-            let isLast = snapshot.foldedOffset(ViewTree.records) == log.end.offset
-            let limit = isLast ? 2 * opened.store.maximumDirtyPages : opened.store.maximumDirtyPages / 2
-            guard opened.store.info.dirtyPages > limit else { return }
-            guard snapshot.foldedOffset(ViewTree.records) <= log.durableEnd.offset else { return }
+        try Replay(log: log, trees: opened.store).run(progress: progress) { _ in
             // A full disk must not prevent access to the commits in the log.
-            do { try views.checkpoint(snapshot, isPaced: false) } catch let error as StrataError where !isDamage(error)
-            {
+            do { try views.flushWaiting() } catch let error as StrataError where !isDamage(error) {
                 reasons.append(error)
             }
         }
         if opened.store.snapshot().foldedOffset(ViewTree.records) > beginning { FreedMemory.giveBack() }
         return OpenedViews(
-            views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0)
+            views: views, finding: opened.finding, reasons: reasons, beginning: opened.state?.position.offset ?? 0)
+    }
+
+    /// Writes the complete generations as runs, and merges what is due.
+    private func flushWaiting() throws {
+        while let waiting = trees.nextToFlush() { try flush(waiting) }
+        while try trees.mergeStep(isAtRest: false) {}
     }
 }

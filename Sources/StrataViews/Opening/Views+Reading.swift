@@ -5,125 +5,108 @@ import StrataTree
 
 /// The source from which a process that does not write a store reads its state.
 package enum ViewsSource: Sendable {
-    /// The newest checkpoint at or before the end of the log, and the commits after it.
-    case pageFile
+    /// The newest state on disk at or before the end of the log, and the commits after it.
+    case states
     /// The log alone.
     case log
 }
 
 extension Views {
-    /// Opens the state of a store at the end of its log for reading. The store's files stay unchanged except for a slot
-    /// in `readers`. Folded pages are kept in memory, and beyond the limit of the options in an unnamed file.
+    /// Opens the state of a store at the end of its log for reading. The store's files stay unchanged. Changes that do
+    /// not fit in memory are written to unnamed files.
     ///
-    /// A page file that cannot be used only costs time.
+    /// States that cannot be used only cost time.
     ///
     /// ```swift
     /// let opened = try Views.openForReading(log, store: log.identity.storeID, in: path)
-    /// try opened.views.pages.snapshot().digests()
+    /// try opened.views.trees.snapshot().digests()
     /// ```
     /// - Throws: ``StrataError`` if the log cannot be read or folded.
     package static func openForReading(
-        _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .pageFile,
-        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions(),
+        _ log: any EventLog, store: Identifier, in directory: String, from source: ViewsSource = .states,
+        platform: Platform = Platform(), options: TreeStoreOptions = TreeStoreOptions(),
         progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> OpenedViews {
-        var file = PageFileReading(
-            log: log, store: store, directory: directory, platform: platform, options: options)
-        let scratch = file.scratch
-        if source == .pageFile {
+        var states = StateReading(log: log, store: store, directory: directory, platform: platform, options: options)
+        if source == .states {
             var opened: OpenedViews?
             let damage = try Self.damage {
-                if let nearest = try file.checkpoint(upTo: log.end.offset) {
-                    try Replay(log: log, pages: nearest.store).run(progress: progress)
+                if let nearest = try states.nearest(upTo: log.end.offset) {
+                    let beginning = nearest.store.snapshot().foldedOffset(ViewTree.records)
+                    try Replay(log: log, trees: nearest.store).run(progress: progress)
                     opened = OpenedViews(
-                        views: Views(pages: nearest.store, log: log), finding: .whole, reasons: file.reasons,
-                        checkpointOffset: nearest.checkpoint.position.offset)
+                        views: Views(trees: nearest.store, log: log), finding: .whole, reasons: states.reasons,
+                        beginning: beginning)
                 }
             }
             if let opened { return opened }
-            if let damage { file.reasons.append(damage) }
+            if let damage { states.reasons.append(damage) }
         }
-        let views = Views(pages: try scratch.pages(options), log: log)
-        let sorting = Replay.Sorting(
-            sorter: EventSorter(files: scratch.files, path: "\(scratch.directory)/\(scratch.name).sort"),
-            maximumPages: options.maximumArenaPages, limits: .lean, publishedBytes: 512 << 20)
-        try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
+        let views = Views(trees: try states.empty(), log: log)
+        try Replay(log: log, trees: views.trees).run(progress: progress)
         return OpenedViews(
-            views: views, finding: file.reasons.isEmpty ? .missing : .damaged, reasons: file.reasons,
-            checkpointOffset: 0)
+            views: views, finding: states.reasons.isEmpty ? .missing : .damaged, reasons: states.reasons, beginning: 0)
     }
 
-    /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
+    /// Returns the trees from which folding a log begins: the newest state at or before its end, or empty ones.
     static func openNearest(
-        _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: PageStoreOptions
-    ) throws -> PageStore {
-        var file = PageFileReading(
-            log: log, store: store, directory: directory, platform: platform, options: options)
-        return try file.checkpoint(upTo: log.end.offset)?.store ?? file.scratch.pages(options)
+        _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: TreeStoreOptions
+    ) throws -> TreeStore {
+        var states = StateReading(log: log, store: store, directory: directory, platform: platform, options: options)
+        return try states.nearest(upTo: log.end.offset)?.store ?? states.empty()
     }
 
-    /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.
+    /// Returns the newest usable state at or before an offset, including the kept ones; nil if none can be read.
     ///
     /// - Throws: ``StrataError`` if the log cannot be read.
-    package static func checkpoint(
-        of log: any EventLog, store: Identifier, in directory: String, upTo offset: UInt64,
-        platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
-    ) throws -> CheckpointState? {
-        var file = PageFileReading(
-            log: log, store: store, directory: directory, platform: platform, options: options)
-        return try file.checkpoint(upTo: offset).map {
-            CheckpointState(trees: $0.snapshot, offset: $0.checkpoint.position.offset)
-        }
+    package static func state(
+        on disk: String, of log: any EventLog, store: Identifier, upTo offset: UInt64,
+        platform: Platform = Platform(), options: TreeStoreOptions = TreeStoreOptions()
+    ) throws -> Snapshot? {
+        var states = StateReading(log: log, store: store, directory: disk, platform: platform, options: options)
+        return try states.nearest(upTo: offset)?.store.snapshot()
     }
 }
 
-/// Reads the checkpoints of a page file and notes why one cannot be used.
-private struct PageFileReading {
+/// Reads the states of a store and notes why one cannot be used.
+private struct StateReading {
     let log: any EventLog
     let store: Identifier
     let directory: String
     let platform: Platform
-    let options: PageStoreOptions
-    let scratch: Scratch
+    let options: TreeStoreOptions
     var reasons: [StrataError] = []
 
-    init(log: any EventLog, store: Identifier, directory: String, platform: Platform, options: PageStoreOptions) {
-        (self.log, self.store, self.directory) = (log, store, directory)
-        (self.platform, self.options, scratch) = (platform, options, Scratch(platform))
+    /// The place for changes that do not fit in memory, which is never in the store.
+    private var scratch: (directory: String, name: String) {
+        (TemporaryDirectory.path, "strata-\(platform.random.nextIdentifier())")
     }
 
-    /// Returns the newest usable checkpoint at or before an offset; nil if there is none.
-    mutating func checkpoint(upTo offset: UInt64) throws -> OpenedPageReader? {
+    func empty() throws -> TreeStore {
+        let scratch = scratch
+        return try .temporary(
+            Views.owner(store), hashed: Views.hashed, in: scratch.directory, files: RealFileSystem(), options: options,
+            name: scratch.name)
+    }
+
+    mutating func nearest(upTo offset: UInt64) throws -> OpenedTreeStore? {
         var logFailure: (any Error)?
         do {
-            let opened = try PageStore.openReader(
-                in: directory, store: store, upTo: offset, platform: platform, options: options,
-                scratch: SpillPlace(scratch.files, path: "\(scratch.directory)/\(scratch.name).spill")
+            let opened = try TreeStore.openForReading(
+                in: directory, Views.owner(store), hashed: Views.hashed, upTo: offset, files: platform.files,
+                options: options, scratch: scratch
             ) { position in
                 do { return try log.has(position) } catch {
                     logFailure = error
                     throw error
                 }
             }
-            _ = try Views.digests(noted: opened.checkpoint.opaque)
+            if let opened { reasons += opened.reasons }
             return opened
         } catch let error as StrataError {
             if let logFailure { throw logFailure }
-            if error.code != .notFound { reasons.append(error) }
+            reasons.append(error)
             return nil
         }
     }
-}
-
-/// The place for pages that do not fit in memory, which is never in the store.
-private struct Scratch {
-    let files = RealFileSystem()
-    let directory = TemporaryDirectory.path
-    let name: String
-
-    func pages(_ options: PageStoreOptions) throws -> PageStore {
-        try .temporary(in: directory, files: files, options: options, name: name + ".spill")
-    }
-
-    init(_ platform: Platform) { name = "strata-\(platform.random.nextIdentifier())" }
 }

@@ -3,7 +3,7 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-/// A summary of a store's page file, and of how it fits the log. Reading it locks and writes nothing.
+/// A summary of a store's states on disk, and of how they fit the log. Reading it locks and writes nothing.
 ///
 /// ```swift
 /// if let views = try Views.summary(of: reader, in: path, files: files) { print(views.finding, views.position) }
@@ -11,56 +11,40 @@ import StrataTree
 package struct ViewsSummary: Sendable {
     package var path: String
     package var byteCount: Int
-    /// The finding that opening would have. Headers and checkpoint records are read, but hardly any other page.
-    package var finding: PageFileFinding
-    /// The position of the log that the newest usable checkpoint covers; nil if no checkpoint is usable.
+    /// The finding that opening would have.
+    package var finding: StateFinding
+    /// The position of the log that the newest usable state covers; nil if no state is usable.
     package var position: Position?
-    /// The time when that checkpoint was written, in microseconds since 1970.
+    /// The time when that state was written, in microseconds since 1970.
     package var time: Int64?
-    /// The reasons why other checkpoints cannot be used.
+    /// The reasons why other states cannot be used.
     package var reasons: [StrataError]
-    /// The number of names in each namespace (docs/format.md §8) at that checkpoint; empty if unknown.
+    /// The number of names in each namespace (docs/format.md §8) at that state; empty if unknown.
     package var nameCounts: [Namespace: UInt64] = [:]
 }
 
 extension Views {
-    /// Returns a summary of the page file in a directory; nil if there is none.
+    /// Returns a summary of the states in the directory of a store; nil if there is none.
     package static func summary(
         of log: LogReader, in directory: String, files: any FileSystem
     ) throws -> ViewsSummary? {
-        let store = log.identity.storeID
-        let file = try PageStore.summary(in: directory, store: store, files: files) { try log.has($0) }
-        guard let file else { return nil }
+        let found = try TreeStore.summary(in: directory, owner(log.identity.storeID), files: files, isValid: log.has)
+        guard let found else { return nil }
         var summary = ViewsSummary(
-            path: file.path, byteCount: file.byteCount, finding: file.finding, position: file.checkpoint?.position,
-            time: file.checkpoint?.time, reasons: file.reasons)
-        guard let checkpoint = file.checkpoint else { return summary }
-        do { _ = try digests(noted: checkpoint.opaque) } catch let error as StrataError {
-            (summary.finding, summary.position, summary.time) = (.newer, nil, nil)
-            summary.reasons.append(error)
-            return summary
-        }
+            path: found.directory, byteCount: found.byteCount, finding: found.finding,
+            position: found.newest?.state.position, time: found.newest?.state.time, reasons: found.reasons)
         let damage = try Self.damage {
-            let found = try glance(of: log, in: directory, files: files) {
-                ($1.position, $1.time, try nameCounts(in: $0))
-            }
-            // This may be a later checkpoint than the one above.
-            if let found { (summary.position, summary.time, summary.nameCounts) = found }
+            if let trees = found.newest?.trees { summary.nameCounts = try nameCounts(in: trees) }
         }
         if let damage { (summary.finding, summary.reasons) = (.damaged, summary.reasons + [damage]) }
         return summary
     }
 
-    /// Reads the trees of the newest checkpoint, as ``PageStore/glance(in:store:files:isValid:_:)`` does. Returns nil
-    /// if none is usable, or if writers replace them too quickly.
-    package static func glance<Result>(
-        of log: LogReader, in directory: String, files: any FileSystem,
-        _ body: (Snapshot, Checkpoint) throws -> Result
-    ) throws -> Result? {
-        try PageStore.glance(in: directory, store: log.identity.storeID, files: files, isValid: log.has) {
-            _ = try digests(noted: $1.opaque)
-            return try body($0, $1)
-        }
+    /// Returns the newest usable state on disk, and its trees; nil if there is none.
+    package static func newestState(
+        of log: LogReader, in directory: String, files: any FileSystem
+    ) throws -> (state: DurableState, trees: Snapshot)? {
+        try TreeStore.summary(in: directory, owner(log.identity.storeID), files: files, isValid: log.has)?.newest
     }
 
     private static func nameCounts(in trees: Snapshot) throws -> [Namespace: UInt64] {

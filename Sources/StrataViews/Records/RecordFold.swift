@@ -4,9 +4,6 @@ import StrataTree
 /// Folds gathered events of records into the trees. It is a separate value, so that folding a slice is a single access
 /// to it.
 struct RecordFold {
-    /// The number of events between two reports of progress.
-    private static let reportedEvents = 100_000
-
     var names = NameCache()
     var zones = ZoneTotals()
     var references = ReferenceKeys()
@@ -40,19 +37,12 @@ struct RecordFold {
         var usedBytes: Int
     }
 
-    /// The source and destination of records: a tree that is changed, or one that is built in the order of keys.
-    private struct Target {
-        let fork: Fork
-        var loader: BulkLoader?
-    }
-
     mutating func fold(_ slice: inout RecordSlice, into fork: Fork) throws {
         try beginIndexes(in: fork)
-        let target = Target(fork: fork)
         try locating { fold in
-            try slice.forEachEvent { try fold.apply($0, to: target) }
-            try fold.finishRecord(in: target)
-            try fold.assets.apply(to: target.fork)
+            try slice.forEachEvent { try fold.apply($0, to: fork) }
+            try fold.finishRecord(in: fork)
+            try fold.assets.apply(to: fork)
         }
     }
 
@@ -61,51 +51,10 @@ struct RecordFold {
         _ record: UnsafeRawBufferPointer, of slice: inout RecordSlice, into fork: Fork
     ) throws {
         try beginIndexes(in: fork)
-        let target = Target(fork: fork)
         try locating { fold in
-            try slice.take(record) { try fold.apply($0, to: target) }
-            try fold.finishRecord(in: target)
-            try fold.assets.apply(to: target.fork)
-        }
-    }
-
-    /// Folds any number of events. An empty tree of records is built from full pages rather than changed.
-    ///
-    /// - Parameter progress: called from time to time with the number of events folded so far.
-    mutating func fold(_ sorter: EventSorter, into fork: Fork, progress: (Int) -> Void) throws {
-        try beginIndexes(in: fork)
-        guard fork.isEmpty(ViewTree.records) else {
-            return try fold(sorter, into: Target(fork: fork), progress)
-        }
-        try fork.load(ViewTree.records) { loader in
-            try fold(sorter, into: Target(fork: fork, loader: loader), progress)
-        }
-    }
-
-    private mutating func fold(_ sorter: EventSorter, into target: Target, _ progress: (Int) -> Void) throws {
-        var count = 0
-        try locating { fold in
-            try sorter.forEachEvent { event in
-                try fold.apply(event, to: target)
-                count += 1
-                if count % Self.reportedEvents == 0 { progress(count) }
-            }
-            try fold.finishRecord(in: target)
-            try fold.assets.apply(to: target.fork)
-        }
-    }
-
-    /// Builds the tree of records with full pages, from events that come in the order of their keys.
-    ///
-    /// - Parameter events: passes one event after the other to the function that it receives.
-    mutating func load(into fork: Fork, _ events: ((SortedEvent) throws -> Void) throws -> Void) throws {
-        try fork.load(ViewTree.records) { loader in
-            let target = Target(fork: fork, loader: loader)
-            try locating { fold in
-                try events { try fold.apply($0, to: target) }
-                try fold.finishRecord(in: target)
-                try fold.assets.apply(to: target.fork)
-            }
+            try slice.take(record) { try fold.apply($0, to: fork) }
+            try fold.finishRecord(in: fork)
+            try fold.assets.apply(to: fork)
         }
     }
 
@@ -120,14 +69,14 @@ struct RecordFold {
 
     // MARK: Records
 
-    private mutating func apply(_ event: SortedEvent, to target: Target) throws {
+    private mutating func apply(_ event: SortedEvent, to fork: Fork) throws {
         let isSameRecord = key.withUnsafeBytes { RecordSlice.compare($0, event.key) == 0 }
-        if !isSameRecord { try finishRecord(in: target) }
+        if !isSameRecord { try finishRecord(in: fork) }
         place = event.place
-        if !isSameRecord { try startRecord(event, in: target) }
+        if !isSameRecord { try startRecord(event, in: fork) }
         if event.kind == .recordSaved {
             try save(event.body, at: event.place, over: exists)
-            if assets.isFull { try assets.apply(to: target.fork) }
+            if assets.isFull { try assets.apply(to: fork) }
         } else {
             try checkDeletion(event, of: exists)
             lastChanged = event.place.version.offset
@@ -135,19 +84,19 @@ struct RecordFold {
         exists = event.kind == .recordSaved
     }
 
-    private mutating func startRecord(_ event: SortedEvent, in target: Target) throws {
+    private mutating func startRecord(_ event: SortedEvent, in fork: Fork) throws {
         key.removeAll(keepingCapacity: true)
         key.append(contentsOf: event.key)
         var reader = KeyReader(event.key)
         zone = try reader.readNumber()
-        try requireLife(of: zone, in: target.fork)
+        try requireLife(of: zone, in: fork)
         references.start(source: event.key, zone: zone)
-        before = target.loader == nil ? try loadState(before: event, from: target.fork) : nil
+        before = try loadState(before: event, from: fork)
         exists = before != nil
     }
 
     /// Writes the result of the current record's events, if there is a current record.
-    private mutating func finishRecord(in target: Target) throws {
+    private mutating func finishRecord(in fork: Fork) throws {
         guard !key.isEmpty else { return }
         var change = ZoneTotals.Change(lastChanged: lastChanged)
         if let before {
@@ -159,17 +108,17 @@ struct RecordFold {
         let key = key
         try key.withUnsafeBytes { key in
             if exists {
-                let totals = try putState(key, in: target)
+                let totals = try putState(key, in: fork)
                 change.recordCount += 1
                 change.outwardCount += totals.isOutward ? 1 : 0
                 change.usedBytes += totals.usedBytes
                 change.digests += totals.digests
             } else if before != nil {
-                try target.fork.delete(ViewTree.records, key)
+                try fork.deleteKnown(ViewTree.records, key)
             }
-            try updateRows(key, in: target.fork)
+            try updateRows(key, in: fork)
         }
-        try references.apply(to: target.fork)
+        try references.apply(to: fork)
         zones.add(change, to: zone)
     }
 
@@ -264,23 +213,17 @@ struct RecordFold {
 
     /// Writes the state that results from the events.
     private mutating func putState(
-        _ key: UnsafeRawBufferPointer, in target: Target
+        _ key: UnsafeRawBufferPointer, in fork: Fork
     ) throws -> Totals {
         var reader = KeyReader(key)
         _ = try reader.readNumber()
         let totals = try takeDigests(
-            of: state.bytes, zone, try reader.readLastText(), in: target.fork)
+            of: state.bytes, zone, try reader.readLastText(), in: fork)
         try state.withMutableBytes { bytes in
             try RecordStateView.setDigests(
                 state: totals.digests.state, content: totals.digests.content, in: bytes)
         }
-        try state.bytes.withUnsafeBytes { state in
-            if let loader = target.loader {
-                try loader.append(key, state)
-            } else {
-                try target.fork.put(ViewTree.records, key, state)
-            }
-        }
+        try state.bytes.withUnsafeBytes { try fork.put(ViewTree.records, key, $0) }
         return totals
     }
 }

@@ -49,7 +49,7 @@ enum SharedRecordsMaintainer: EventRowMaintainer {
 extension Fold {
     /// Removes the shared records of a zone that ends.
     func removeSharedRecords(of zone: UInt64) throws {
-        if fork.isEmpty(ViewTree.sharedRecords) { return }
+        if try fork.isEmpty(ViewTree.sharedRecords) { return }
         var shares: Set<UInt64> = []
         try ViewKeys.withBounds(ofNumber: zone) { lower, upper in
             try fork.scan(ViewTree.sharedRecords, from: lower, to: upper) { key, _ in
@@ -148,14 +148,10 @@ extension Snapshot {
                 prefixes.append(prefix.bytes)
             }
         }
-        try forEachFirst(ViewTree.sharedRecords, prefixes) { index, entry in
-            switch entry {
-            case .none: return try body(index, nil)
-            case .value(let row):
-                var event = ByteReader(row, at: RowLayout.body)
-                if let share = try SharedRecordEvent.share(from: &event) { return try body(index, share) }
-            case .elsewhere: break
-            }
+        try forEachFirst(ViewTree.sharedRecords, prefixes) { index, row in
+            guard let row else { return try body(index, nil) }
+            var event = ByteReader(row, at: RowLayout.body)
+            if let share = try SharedRecordEvent.share(from: &event) { return try body(index, share) }
             // The record has left a share, and may belong to another.
             try body(index, try keys.withKey(index) { try hierarchicalShare(ofRecordAt: $0) })
         }
