@@ -117,7 +117,7 @@ extension ReplicatedLog {
             let cause = error as? StrataError ?? StrataError(.inputOutput, "Entries cannot be read.", cause: error)
             isFinal = isFinal ? !Self.passing.contains(cause.code) : cause.code == .outOfRange
             let reason = Self.reason(cause.code, isFinal: isFinal)
-            // An error of the log names an offset; one without would be taken for damage of the page file.
+            // An error of the log names an offset; one without would be taken for damage of the views.
             let offset = isFinal ? state.withLock { $0.position.offset + 1 } : nil
             failure = StrataError(
                 cause.code, reason,

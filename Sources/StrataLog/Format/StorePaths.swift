@@ -32,7 +32,7 @@ package struct StorePaths: Sendable {
     /// A segment that is being sealed.
     var sealing: String { log + "/sealing" }
     var tail: String { log + "/tail" }
-    /// The page file, which serves the log as a witness of its end.
+    /// The directory of the views, whose states serve the log as a witness of its end.
     var views: String { store + "/views" }
     /// Exists while an erasure is incomplete.
     var erasing: String { log + "/ERASING" }

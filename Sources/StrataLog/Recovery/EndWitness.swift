@@ -3,14 +3,14 @@ import StrataSystem
 
 /// A file outside the log that proves how far the log reached: it names a commit that had been synced.
 ///
-/// The hint page names the durable end of the last writer. The page file names the commit up to which its checkpoints
-/// were folded, which was durable by then. Neither is written before the sync that it refers to.
+/// The hint page names the durable end of the last writer. The states of the views name the commit that each
+/// contains, which was durable by then. Neither is written before the sync that it refers to.
 struct EndWitness: Sendable, Equatable {
     var path: String
     var storeID: Identifier
     /// The last commit that the file knows to have been synced.
     var position: Position
-    /// Earlier positions in the file. A file that contradicts the log's chain values proves nothing about it.
+    /// Earlier positions there. A file that contradicts the log's chain values proves nothing about the log.
     var earlier: [Position] = []
 
     /// Returns the witnesses among a store's files.
@@ -22,17 +22,17 @@ struct EndWitness: Sendable, Equatable {
     }
 
     private static func tail(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
-        guard let bytes = try read(paths.tail, count: TailHint.Place.block.count, files),
-            let hint = try? TailHint(decoding: bytes, path: paths.tail)
+        guard let bytes = try read(paths.tail, files)?.prefix(TailHint.Place.block.count),
+            let hint = try? TailHint(decoding: Array(bytes), path: paths.tail)
         else { return nil }
         return EndWitness(path: paths.tail, storeID: hint.storeID, position: hint.durableEnd)
     }
 
     private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
-        let size = CheckpointMark.slotBytes
-        guard let bytes = try read(paths.views, count: CheckpointMark.slotCount * size, files) else { return nil }
-        let marks = stride(from: 0, to: bytes.count, by: size)
-            .compactMap { CheckpointMark(decoding: Array(bytes[$0..<min(bytes.count, $0 + size)])) }
+        // The views of an earlier release are a file, which proves nothing any more.
+        guard let names = try? files.list(paths.views) else { return nil }
+        let marks = try names.filter { $0.hasPrefix(StateMark.namePrefix) }
+            .compactMap { try read("\(paths.views)/\($0)", files).flatMap(StateMark.init(decoding:)) }
             .sorted { $0.position.offset < $1.position.offset }
         guard let newest = marks.last else { return nil }
         return EndWitness(
@@ -40,14 +40,14 @@ struct EndWitness: Sendable, Equatable {
             earlier: marks.dropLast().filter { $0.storeID == newest.storeID }.map(\.position))
     }
 
-    /// Reads the start of a file; returns nil if it is missing or unreadable, because it then proves nothing.
-    private static func read(_ path: String, count: Int, _ files: any FileSystem) throws -> [UInt8]? {
+    /// Reads a file; returns nil if it is missing or unreadable, because it then proves nothing.
+    private static func read(_ path: String, _ files: any FileSystem) throws -> [UInt8]? {
         let file: any File
         do { file = try files.open(path, .read) } catch let error as StrataError
             where [.notFound, .permissionDenied, .inputOutput].contains(error.code)
         { return nil }
         defer { file.close() }
-        return try? file.read(count: count, at: 0)
+        return try? file.read(count: try file.size(), at: 0)
     }
 
     /// True if the log's chain values differ from those in the file.
@@ -89,40 +89,32 @@ extension [EndWitness] {
     }
 }
 
-/// The log position in a header slot of the page file (docs/format-views.md §6). Nothing else of the page file matters
-/// here.
-struct CheckpointMark: Equatable {
-    static let slotCount = 2
-    static let slotBytes = 4_096
-    private static let magic = "StrataVw"
+/// The log position in a state file of the views (docs/format-runs.md §5). Nothing else of the file matters here.
+struct StateMark: Equatable {
+    static let namePrefix = "state-"
+    private static let magic = "StrataSt"
     private static let version: UInt16 = 1
-    private static let versionPlace = 8
-    private static let checksumPlace = 12
-    private static let storePlace = 32
+    private static let maximumBytes = 64 << 20
 
     var storeID: Identifier
-    /// The last commit that is folded into the checkpoint.
+    /// The last commit that the state contains.
     var position: Position
 }
 
-extension CheckpointMark {
-    /// Decodes a slot; returns nil if it is empty, damaged, or of another version.
-    init?(decoding slot: [UInt8]) {
-        guard slot.count == Self.slotBytes, slot.starts(with: Self.magic.utf8) else { return nil }
-        var unsigned = slot
-        for place in Self.checksumPlace..<Self.checksumPlace + 4 { unsigned[place] = 0 }
-        let sum = unsigned.withUnsafeBytes { CRC32C.checksum($0) }
-        let mark = try? slot.withUnsafeBytes { bytes -> CheckpointMark? in
-            var reader = ByteReader(bytes, at: Self.versionPlace)
+extension StateMark {
+    /// Decodes a state file; returns nil if it is damaged, or of another version.
+    init?(decoding bytes: [UInt8]) {
+        guard bytes.starts(with: Self.magic.utf8) else { return nil }
+        let mark = try? ChecksummedBytes.open(bytes, "a state", atMost: Self.maximumBytes) { reader, content in
+            reader.position = Self.magic.utf8.count
             let version = try reader.read(UInt16.self, "version")
-            _ = try reader.read(UInt16.self, "page size")
-            guard version == Self.version, try reader.read(UInt32.self, "checksum") == sum else { return nil }
-            reader = ByteReader(bytes, at: Self.storePlace)
+            _ = try reader.read(UInt16.self, "form")
             let storeID = try reader.readIdentifier("store id")
+            _ = try reader.read(UInt64.self, "sequence")
             let offset = try reader.read(UInt64.self, "offset")
-            return CheckpointMark(
-                storeID: storeID, position: Position(offset: offset, chain: try reader.read(UInt32.self, "chain value"))
-            )
+            let position = Position(offset: offset, chain: try reader.read(UInt32.self, "chain value"))
+            reader.position = content.count
+            return version == Self.version ? StateMark(storeID: storeID, position: position) : nil
         }
         guard let mark = mark ?? nil else { return nil }
         self = mark

@@ -78,7 +78,7 @@ public struct MinimalHistory: Sendable {
         try log.requireEnd(at: floor)
         let base = floor == 0 ? nil : try store.asOf(floor)
         defer { try? base?.close() }
-        let trees = try base?.trees ?? TreeStore.inMemory()
+        let trees = try base?.trees ?? Views.emptyTrees()
         // The history is handed on, so without the store's base it has a secret of its own.
         var (rules, tokens) = (rules, [String: String]())
         if base == nil { rules.secrets.newSecret = StoreSecret(from: SystemRandom()) }

@@ -209,7 +209,7 @@ final class MinimizationRun {
 
     /// Begins a history on the base, whose own state does not change, or on the empty state.
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
-        let trees = try base.map { TreeStore.branch(on: $0.trees.snapshot()) } ?? TreeStore.inMemory()
+        let trees = try base.map { try $0.trees.branch(on: $0.trees.snapshot()) } ?? Views.emptyTrees()
         let time = base == nil ? Int64.min : startTime
         return TrialRerun(AlternateTimeline(on: trees, time: time, rules: search.rules, into: nil), versions)
     }

@@ -22,7 +22,7 @@ final class MinimizationMatcher {
         let query = Query(question.type, where: question.predicate, zone: question.zone)
         context = try store.historicQueryContext(of: query, in: question.database, as: question.actor)
         matcher = try BisectionMatcher(question.predicate, context)
-        state = store.trees.fork()
+        state = try store.trees.fork()
         database = try state.requiredDatabase(context.database)
         owner = database.owner.isEmpty ? 0 : try state.ordinal(of: .user(database.owner)) ?? 0
     }

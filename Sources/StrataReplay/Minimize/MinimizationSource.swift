@@ -29,8 +29,8 @@ final class MinimizationSource {
         isStopped: () -> Bool, _ progress: (UInt64) -> Void
     ) throws {
         log = store.log
-        requests = PastRequests(of: store)
-        state = store.trees.fork()
+        requests = try PastRequests(of: store)
+        state = try store.trees.fork()
         versions = MinimizationVersions(floor: log.floor.offset)
         self.records = records
         for offset in offsets {

@@ -59,13 +59,13 @@ final class AlternateTimeline {
     func state(of record: RecordKey) throws -> [UInt8]? { try view.fold.withRecord(record) { [UInt8]($0) } }
 
     /// - Parameters:
-    ///   - pages: the history continues from their newest state.
+    ///   - trees: the history continues from their newest state.
     ///   - log: receives the commits; it ends where the state does.
     init(on trees: TreeStore, time: Int64, rules: Rules, into log: (any EventLog)?) {
-        self.trees = pages
+        self.trees = trees
         self.rules = rules
         self.log = log
-        view = RulesView(Fold(trees.fork()))
+        view = RulesView(Fold(try trees.fork()))
         end = view.fold.offset
         lastTime = time
     }

@@ -52,7 +52,7 @@ final class RequestRerun {
     /// The answers to requests whose audits are still to come, by the offsets of these.
     private var answers: [UInt64: Answer] = [:]
     /// The state of the log; nil while it is that of the new timeline.
-    private var oldPages: TreeStore?
+    private var oldTrees: TreeStore?
     private var rebuilder: RequestRebuilder
     private var versions = VersionMap()
     private var causes = RerunCauses()
@@ -73,7 +73,7 @@ final class RequestRerun {
     ) throws {
         (self.timeline, self.time, self.recordedRules) = (timeline, time, recordedRules)
         (log, firstOffset, lastOffset) = (store.log, first, last)
-        requests = PastRequests(of: store)
+        requests = try PastRequests(of: store)
         cursor = try store.log.read(from: first)
         audits = try AuditedRequests(store.log, from: first, through: last)
         rebuilder = RequestRebuilder(timeline.view.fold)
@@ -142,14 +142,14 @@ final class RequestRerun {
 
     /// Gives the log a state of its own.
     private func separateStates() throws {
-        guard oldPages == nil else { return }
-        let trees = TreeStore.branch(on: try timeline.publish())
-        rebuilder = RequestRebuilder(Fold(trees.fork()))
-        oldPages = pages
+        guard oldTrees == nil else { return }
+        let trees = try timeline.branch()
+        rebuilder = RequestRebuilder(Fold(try trees.fork()))
+        oldTrees = trees
     }
 
     private func publishOld() throws {
-        if let oldPages { try rebuilder.fold.publish(to: oldPages) }
+        if let oldTrees { try rebuilder.fold.publish(to: oldTrees) }
     }
 
     // MARK: Commits

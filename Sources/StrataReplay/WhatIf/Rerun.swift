@@ -20,8 +20,8 @@ import StrataViews
 /// the losing save succeeds. Requests that wrote nothing are judged again if the log has them in full.
 public struct Rerun {
     public var changes: [RerunChange]
-    /// The number of pages in memory of a state that is written to, 48 MiB.
-    static let memoryPages = 12_288
+    /// The bytes of changes to a state that are kept in memory.
+    static let memoryBytes = 48 << 20
 
     /// The rules that judge the requests; nil for those that the log records, or else the store's own.
     package var rules: Rules?
@@ -65,7 +65,7 @@ public struct Rerun {
         try check(from: floor, through: before.offset)
         let first = try changes.map { try firstOffset(of: $0) }.min() ?? max(first, floor + 1)
         if let log { try copyCommits(from: floor, through: first - 1, to: log) }
-        let shown = try store.past.state(at: first - 1, aloneIn: Self.memoryPages)
+        let shown = try store.past.state(at: first - 1, aloneIn: Self.memoryBytes)
         do {
             let time = try store.log.timeInFront(of: first)
             let timeline = AlternateTimeline(

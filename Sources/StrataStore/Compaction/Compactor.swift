@@ -225,7 +225,7 @@ final class Compactor: Sendable {
             horizon: horizon, segmentCount: freed.segmentCount, freedBytes: freed.freedBytes,
             baseBytes: freed.baseBytes, assetCount: 0)
         // The history is gone. Pruning only frees space, and is done at the next opening at the latest.
-        if AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: horizon) {
+        if try AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: horizon) {
             compaction.assetCount = (try? prune(to: base)) ?? 0
         }
         FreedMemory.giveBack()
@@ -250,7 +250,7 @@ final class Compactor: Sendable {
     private func state(at offset: UInt64, _ mayTakeMemory: Bool) throws -> Snapshot {
         try withScratch(mayTakeMemory) { scratch, options in
             try Views.state(
-                of: log, at: offset, in: scratch, platform: platform, options: options, sortsEvents: true,
+                of: log, at: offset, in: scratch, platform: platform, options: options,
                 pulse: { try self.requireGoing() })
         }
     }
@@ -287,7 +287,7 @@ final class Compactor: Sendable {
 
     private func isPruningDue() throws -> Bool {
         guard let base = try log.base() else { return false }
-        return AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: base.offset)
+        return try AssetPruning.isDue(pipeline.views.trees.snapshot(), horizon: base.offset)
     }
 
     /// Completes a compaction that was interrupted before its last step.

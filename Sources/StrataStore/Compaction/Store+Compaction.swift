@@ -89,8 +89,7 @@ extension StoreEngine {
             newest.foldedOffset(ViewTree.records) == horizon
             ? newest
             : try Views.state(
-                of: log, at: horizon, in: isReader ? nil : path, platform: platform, options: .lean,
-                sortsEvents: !isReader)
+                of: log, at: horizon, in: isReader ? nil : path, platform: platform, options: .lean)
         let gone = try Self.removable(segments, try log.readBase(), through: horizon)
         let estimate = try BaseEstimate(state)
         return CompactionPlan(

@@ -6,11 +6,11 @@ import StrataViews
 
 extension Store {
     /// Compacts a store that is not open and whose disk has no room for a base: folds the state into memory, and
-    /// removes the page file to make room. The next opening folds the page file again (docs/compaction.md §8).
+    /// removes the views to make room. The next opening folds them again (docs/compaction.md §8).
     ///
     /// - Throws: as ``compact(before:)``; `invalidArgument` also if no file would be removed; `locked` while a program
-    ///   has the store open for writing. If even this does not make enough room, the log is unchanged and the page file
-    ///   is gone.
+    ///   has the store open for writing. If even this does not make enough room, the log is unchanged and the views
+    ///   are gone.
     public static func compactWithoutRoom(
         at path: String, before offset: UInt64, options: StoreOptions = .service
     ) throws -> Compaction {
@@ -47,12 +47,11 @@ extension Store {
         }
     }
 
-    /// Folds the state into memory, removes the page file, and writes the base into the freed space. The state is
+    /// Folds the state into memory, removes the views, and writes the base into the freed space. The state is
     /// released on return.
     private static func base(at horizon: UInt64, of log: SegmentedLog, _ path: String) throws -> BaseDraft {
         let state = try Views.state(of: log, at: horizon, in: nil, platform: log.platform)
-        try TreeStore.setAside(in: path, files: log.platform.files)
-        try TreeStore.removeSetAside(in: path, files: log.platform.files)
+        try TreeStore.removeAll(in: path, files: log.platform.files)
         var scan = try BaseScan(state, chain: try log.chain(at: horizon))
         return try log.writeBase(at: horizon) { try scan.next()?[...] }
     }

@@ -5,7 +5,7 @@ import StrataTree
 import StrataViews
 
 extension Store {
-    /// Permanently erases everything that records hold and ever held: from the log, from the page file, and the files
+    /// Permanently erases everything that records hold and ever held: from the log, from the views, and the files
     /// of assets that no other record names (docs/format.md §28). The erasure is itself an event, which feeds report as
     /// a deletion; the names of the records stay.
     ///
@@ -14,7 +14,7 @@ extension Store {
     ///     [RecordID("card", zone: ZoneID("People"))], in: DatabaseID(.private, owner: "anna"), reason: "asked for")
     /// ```
     /// Everything is done on return. An erasure that is interrupted after its commit is completed when the store is
-    /// next opened. Others can continue while it runs, except while the page file is rebuilt.
+    /// next opened. Others can continue while it runs, except while the views are rebuilt.
     ///
     /// In a store on a sequencer, everything is done in this process's copy. Every other process erases the records
     /// from its own when the commit reaches it, and the sequencer has the data until it is trimmed

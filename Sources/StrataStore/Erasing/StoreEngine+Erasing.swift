@@ -12,7 +12,7 @@ extension StoreEngine {
             count += 1
             guard try log.floor.offset == 0 || log.base() != nil else {
                 throw StrataError(
-                    .outOfRange, "The page file could not be rebuilt because the history was compacted without a base.",
+                    .outOfRange, "The views could not be rebuilt because the history was compacted without a base.",
                     .init(found: "\(log.floor.offset)"))
             }
             let segmented = log.segments

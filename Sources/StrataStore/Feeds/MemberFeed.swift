@@ -182,7 +182,7 @@ struct MemberFeed {
                 try waiting.keys.withKey(index) { key in
                     var reader = KeyReader(key)
                     _ = try reader.readNumber()
-                    let name = (start: try reader.readLastText(), rest: UnsafeRawBufferPointer(start: nil, count: 0))
+                    let name = try reader.readLastText()
                     reading.page.changed.append(try feed.record(name, state, &reading.batches))
                 }
             }

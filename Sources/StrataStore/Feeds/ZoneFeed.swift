@@ -96,7 +96,7 @@ struct ZoneFeed {
             let view = try RecordStateView(state, in: 0..<state.count)
             // It changed after the start, so a later page reports it.
             let isLater = view.version.offset > start.offset
-            seen = isLater || isShort ? [UInt8](keyName.start) + keyName.rest : nil
+            seen = isLater || isShort ? [UInt8](keyName) : nil
             if isLater { return true }
             byteCount += state.count
             page.changed.append(try record(keyName, state, &batches))
@@ -113,15 +113,15 @@ struct ZoneFeed {
 
     /// - Parameter keyName: the record's name, or the part of it that its key holds.
     func record(
-        _ keyName: Snapshot.KeyName, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
+        _ keyName: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, _ batches: inout StateBatches
     ) throws -> Record {
-        let stored = batches.append(name: keyName.start, rest: keyName.rest, state: state)
+        let stored = batches.append(name: keyName, state: state)
         return try Record(Self.isShort(keyName) ? stored.withWholeName() : stored, origin)
     }
 
     /// Returns true if a key holds only a short form of the name.
-    private static func isShort(_ keyName: Snapshot.KeyName) -> Bool {
-        keyName.start.count + keyName.rest.count > RecordState.longestKeyName
+    private static func isShort(_ keyName: UnsafeRawBufferPointer) -> Bool {
+        keyName.count > RecordState.longestKeyName
     }
 
     // MARK: Changed records
@@ -197,9 +197,7 @@ struct ZoneFeed {
             guard view.version.offset == entry.offset, view.version.eventIndex == entry.eventIndex else { break }
             if isFull { return false }
             reading.byteCount += state.count
-            let changed = try entry.key.withUnsafeBytes {
-                try record(($0, .init(start: nil, count: 0)), state, &reading.batches)
-            }
+            let changed = try entry.key.withUnsafeBytes { try record($0, state, &reading.batches) }
             reading.page.changed.append(changed)
         case (.recordDeleted, nil):
             guard !reading.deleted.contains(entry.key) else { break }

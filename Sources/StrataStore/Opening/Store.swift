@@ -56,7 +56,7 @@ public final class Store: Sendable {
     /// ```swift
     /// let past = try Store.open(at: "Notes.strata", through: 1_207)
     /// ```
-    /// The state is that of a kept checkpoint before the offset, if there is one, and the log from there on.
+    /// The state is that of a kept state before the offset, if there is one, and the log from there on.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for an offset past the end, and for one whose history was removed.
     public static func open(at path: String, through offset: UInt64, options: StoreOptions = .service) throws -> Store {
@@ -72,7 +72,7 @@ public final class Store: Sendable {
             .readOnly)
     }
 
-    /// Opens or creates a store: recovers the log after a crash, and loads the newest checkpoint that fits.
+    /// Opens or creates a store: recovers the log after a crash, and loads the newest state on disk that fits.
     ///
     /// If this process already has the store open, this returns another handle of it. If another process writes the
     /// store, the error names that process; the store can then be opened for reading.
@@ -211,13 +211,13 @@ public final class Store: Sendable {
     /// one, and the reason. The disk should no longer be trusted.
     public var rebuilds: (count: Int, lastReason: StrataError?) { pipeline.live.rebuilds }
 
-    /// Folds the whole log into new views, even if the current ones are sound, and replaces the page file. Writers wait
+    /// Folds the whole log into new views, even if the current ones are sound, and replaces their files. Writers wait
     /// until this finishes.
     ///
     /// ```swift
     /// try store.rebuildViews()
     /// ```
-    /// - Throws: ``StrataError`` if the log cannot be folded or the page file cannot be written; the store then refuses
+    /// - Throws: ``StrataError`` if the log cannot be folded or their files cannot be written; the store then refuses
     ///   writes.
     public func rebuildViews() throws {
         try requireWritable()

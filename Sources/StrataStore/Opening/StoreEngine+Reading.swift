@@ -39,11 +39,11 @@ extension StoreEngine {
     }
 
     /// Like ``past(through:progress:)``, without the states that are kept for other readers.
-    func pastAlone(through offset: UInt64, memoryPages: Int) throws -> StoreEngine {
+    func pastAlone(through offset: UInt64, memoryBytes: Int) throws -> StoreEngine {
         try requirePast(offset)
         guard let path else { return try StoreEngine(past: offset, of: self) }
         var options = options
-        options.trees.maximumMemoryPages = min(options.trees.maximumMemoryPages, memoryPages)
+        options.trees.generationBytes = min(options.trees.generationBytes, memoryBytes)
         return try .openForReading(at: path, through: offset, options, platform, pastOf: self)
     }
 
@@ -56,19 +56,18 @@ extension StoreEngine {
                 past, store: storeID, in: path, records: names, platform: platform, options: options.trees)
             return try opened.map { try engine(of: past, $0) }
         } catch is StrataError {
-            // A page is damaged, or a writer has removed commits. Opening the whole state handles both.
+            // A run is damaged, or a writer has removed commits. Opening the whole state handles both.
             return nil
         }
     }
 
-    /// Returns an engine that shows a state of this one with other states of some records, as if at a commit. No
-    /// checkpoints may be written.
+    /// Returns an engine that shows a state of this one with other states of some records, as if at a commit.
     func past(
         through offset: UInt64, turningBack newest: Snapshot, to records: [RecordKey: [UInt8]?]
     ) throws -> StoreEngine {
         try requirePast(offset)
         let past = try HistoricalLog(log, of: storeID, through: offset)
-        return try engine(of: past, Views.openForReading(past, turningBack: newest, to: records))
+        return try engine(of: past, Views.openForReading(past, turningBack: newest, of: views.trees, to: records))
     }
 
     private func engine(of past: HistoricalLog, _ opened: OpenedViews) throws -> StoreEngine {
@@ -76,11 +75,11 @@ extension StoreEngine {
         return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
     }
 
-    /// Returns the newest usable checkpoint at or before an offset; nil if there is none, or the store has no files.
-    func checkpoint(upTo offset: UInt64) throws -> CheckpointState? {
+    /// Returns the newest usable state on disk at or before an offset; nil if there is none.
+    func durableState(upTo offset: UInt64) throws -> Snapshot? {
         guard let path else { return nil }
-        return try Views.checkpoint(
-            of: log, store: storeID, in: path, upTo: offset, platform: platform, options: options.trees)
+        return try Views.state(
+            on: path, of: log, store: storeID, upTo: offset, platform: platform, options: options.trees)
     }
 
     /// - Throws: ``StrataError`` `outOfRange` for an offset that the store has no state of. Otherwise the log's files,
@@ -130,7 +129,7 @@ extension StoreEngine {
     func advance(over commits: [Commit]) throws {
         guard let last = commits.last else { return }
         try advancing { past in
-            let fold = Fold(views.trees.fork())
+            let fold = Fold(try views.trees.fork())
             for commit in commits {
                 try commit.payload.withUnsafeBytes { try fold.apply($0, offset: commit.offset, time: commit.time) }
             }
@@ -176,7 +175,7 @@ extension StoreEngine {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.trees)
                 }
-                try pipeline.take(WorkingViews(views: again.views, checkpointer: nil))
+                try pipeline.take(WorkingViews(views: again.views, flusher: nil))
             }
             let newest = views.trees.snapshot()
             reader.publish(newest)

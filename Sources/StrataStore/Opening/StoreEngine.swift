@@ -67,7 +67,7 @@ final class StoreEngine: Sendable {
         let rebuilder = path.map { [storeID] path in
             ViewsRebuilder(
                 log: log, store: storeID, directory: path, platform: platform, options: options.trees,
-                checkpoints: log is any ReadOnlyLog ? nil : options.checkpoints)
+                isWriter: !(log is any ReadOnlyLog))
         }
         let live = LiveViews(
             working, of: log, rebuilder: rebuilder, patienceMilliseconds: options.patienceMilliseconds)
@@ -108,7 +108,7 @@ final class StoreEngine: Sendable {
         let home = log.isShared ? FilesHome(of: "", isCopy: true, options) : nil
         if let store = log.segments?.identity.storeID { try home?.prepare(for: store, platform) }
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), options: options, platform: platform,
+            log, WorkingViews(views: views, flusher: nil), options: options, platform: platform,
             assets: try home?.assets(options, platform)
                 ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
@@ -126,7 +126,7 @@ final class StoreEngine: Sendable {
     /// Creates an engine for an opened past of one whose views are in memory.
     convenience init(past log: HistoricalLog, _ views: Views, of engine: StoreEngine) throws {
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), options: engine.options, platform: engine.platform,
+            log, WorkingViews(views: views, flusher: nil), options: engine.options, platform: engine.platform,
             assets: engine.assets, keys: engine.keys, pastOf: engine)
     }
 
@@ -136,14 +136,14 @@ final class StoreEngine: Sendable {
         _ platform: Platform, pastOf origin: StoreEngine? = nil
     ) throws {
         let home = try FilesHome(readingAt: path, options, platform.files)
-        // No indexes are built here; only those in the page file count.
+        // No indexes are built here; only those in the state count.
         try self.init(
-            log, WorkingViews(views: opened.views, checkpointer: nil), options: options, platform: platform,
+            log, WorkingViews(views: opened.views, flusher: nil), options: options, platform: platform,
             assets: home.assets(options, platform, isWritable: false),
             keys: home.keys(options, platform, isFollowed: true), at: path, pastOf: origin)
     }
 
-    /// Folds the commits of a newly opened log that the newest checkpoint lacks, and closes the log if that fails.
+    /// Folds the commits of a newly opened log that the newest durable state lacks, and closes the log if that fails.
     ///
     /// - Parameter segments: the log's segments.
     static func open(
@@ -156,14 +156,11 @@ final class StoreEngine: Sendable {
                 log, store: storeID, in: path, platform: platform, options: options.trees,
                 progress: progress)
             try (log as? ReplicatedLog)?.awaitOpening()
-            let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
-            if checkpointer.isBehind {
-                checkpointer.didPublish(opened.views.trees.snapshot(), bytes: 0, events: 0)
-            }
+            let flusher = try Flusher(opened.views)
             let home = FilesHome(of: path, isCopy: log.isShared, options)
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
-                log, WorkingViews(views: opened.views, checkpointer: checkpointer), options: options,
+                log, WorkingViews(views: opened.views, flusher: flusher), options: options,
                 platform: platform,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
@@ -203,7 +200,7 @@ final class StoreEngine: Sendable {
         return name.map { InternedName(ordinal: key.ordinal, name: $0) }
     }
 
-    /// Finishes pending work, writes a last checkpoint, and closes the files. Called once.
+    /// Finishes pending work, writes the last changes, and closes the files. Called once.
     func close() throws {
         compactor?.stop()
         // Early, because it looks up names in the views.
@@ -220,7 +217,7 @@ final class StoreEngine: Sendable {
         reader.publish(nil)
         pasts.forget()
         pastLog.withLock { $0 = nil }
-        // The log has everything, so a checkpoint that fails only costs time at the next opening.
+        // The log has everything, so a flush that fails only costs time at the next opening.
         let closing = Result { try pipeline.live.close() }
         try log.close()
         try closing.get()

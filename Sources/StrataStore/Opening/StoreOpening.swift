@@ -6,7 +6,7 @@ import StrataViews
 /// The result of opening a store.
 public struct StoreOpening: Sendable {
     package var recovery: RecoveryReport
-    /// The condition of the page file; unless it was whole, the views were folded again.
-    package var views: PageFileFinding
+    /// The condition of the states on disk; unless it was whole, the log or a part of it was folded again.
+    package var views: StateFinding
     public var reasons: [StrataError]
 }

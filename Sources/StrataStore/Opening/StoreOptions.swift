@@ -32,7 +32,6 @@ public struct StoreOptions: Sendable {
     public var createsStore: Bool
     public var segmentBytes: Int
     package var trees: TreeStoreOptions
-    package var checkpoints: Checkpointer.Policy
     /// The history that the store removes automatically in the background; by default none.
     public var history: HistoryPolicy
     /// The place where commits get their order: by default the store's directory, so that only one process writes.
@@ -64,8 +63,7 @@ public struct StoreOptions: Sendable {
         touchesParents: Bool = true, unknownTypesAreErrors: Bool = true, predicates: PredicateDialect = .cloudKit,
         schema: SchemaMode = .open, recordsRefusals: Bool = false, recordsFetches: Bool = false,
         createsStore: Bool = LogOptions().createsStore, segmentBytes: Int = LogOptions().segmentBytes,
-        trees: TreeStoreOptions = TreeStoreOptions(),
-        checkpoints: Checkpointer.Policy = Checkpointer.Policy(), history: HistoryPolicy = .everything
+        trees: TreeStoreOptions = TreeStoreOptions(), history: HistoryPolicy = .everything
     ) {
         self.containerIdentifier = containerIdentifier
         self.durability = durability
@@ -79,8 +77,7 @@ public struct StoreOptions: Sendable {
         self.recordsFetches = recordsFetches
         self.createsStore = createsStore
         self.segmentBytes = segmentBytes
-        self.trees = pages
-        self.checkpoints = checkpoints
+        self.trees = trees
         self.history = history
     }
 
@@ -172,13 +169,13 @@ public struct StoreOptions: Sendable {
             let log = try SegmentedLog.open(at: path, options: log, platform: platform)
             return (log, log)
         }
-        // A page file may have a checkpoint of commits that the copy lost; it is good once the copy has them again.
-        let hasPages = try TreeStore.hasFile(in: path, files: platform.files)
+        // A state may contain commits that the copy lost; it is good once the copy has them again.
+        let hasStates = try TreeStore.hasStates(in: path, files: platform.files)
         let log = try ReplicatedLog.open(
             at: path, sequencer: sequencer,
             options: .init(
                 terms: statesRules ? terms : "", address: place.address, filesDirectory: place.filesDirectory,
-                notesProgress: notesProgress, earlyEntries: hasPages ? .max : Self.earlyEntries),
+                notesProgress: notesProgress, earlyEntries: hasStates ? .max : Self.earlyEntries),
             log: log, platform: platform)
         return (log, log.copy)
     }
@@ -196,17 +193,9 @@ public struct StoreOptions: Sendable {
         if recordsFetches != other.recordsFetches { names.append("recordsFetches") }
         if segmentBytes != other.segmentBytes { names.append("segmentBytes") }
         if containerIdentifier != other.containerIdentifier { names.append("containerIdentifier") }
-        if pages.numbers != other.trees.numbers || pages.access != other.trees.access { names.append("pages") }
-        if checkpoints != other.checkpoints { names.append("checkpoints") }
+        if trees != other.trees { names.append("trees") }
         if history != other.history { names.append("history") }
         if place != other.place { names.append("place") }
         return names
-    }
-}
-
-extension TreeStoreOptions {
-    /// The options that can be compared, other than the access.
-    fileprivate var numbers: [Int] {
-        [maximumPages, maximumArenaPages, maximumMemoryPages, maximumDirtyPages, maximumKeptCheckpoints]
     }
 }

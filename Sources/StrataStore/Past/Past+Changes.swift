@@ -18,7 +18,7 @@ extension Past {
     /// Calls `body` with each record that differs between two offsets, zone by zone, until it returns false.
     ///
     /// The commits between them name the records. If these are few, each is looked up at both offsets; otherwise all
-    /// are followed from a checkpoint before the first offset. If the commits touch too many records, delete a zone or
+    /// are followed from a state on disk before the first offset. If the commits touch too many records, delete a zone or
     /// contain an erasure, the states at both offsets are compared instead.
     ///
     /// - Throws: ``StrataError`` `outOfRange` for offsets that do not ascend, are past the end, or whose history was
@@ -66,14 +66,13 @@ extension Past {
     ) throws -> [States]? {
         if changes.isEmpty { return [] }
         let floor = store.log.floor.offset
-        // A checkpoint only saves time.
-        let checkpoint = (try? store.engine.checkpoint(upTo: first)).flatMap { $0.offset < floor ? nil : $0 }
-        let wayBack = last - (checkpoint?.offset ?? floor)
+        // It only saves time.
+        let older = (try? store.engine.durableState(upTo: first)).flatMap { $0.foldedOffset(ViewTree.records) < floor ? nil : $0 }
+        let wayBack = last - (older?.foldedOffset(ViewTree.records) ?? floor)
         if UInt64(changes.count * limits.commitsPerLookup) < wayBack { return try lookedUp(changes, limits) }
-        if let checkpoint,
-            let start = try? followed(changes, limits, { try checkpoint.trees.withRecord($0) { [UInt8]($0) } })
-        {
-            return try states(of: changes, start, from: checkpoint.offset, between: first, and: last, limits)
+        if let older, let start = try? followed(changes, limits, { try older.withRecord($0) { [UInt8]($0) } }) {
+            let beginning = older.foldedOffset(ViewTree.records)
+            return try states(of: changes, start, from: beginning, between: first, and: last, limits)
         }
         guard floor == 0 || changes.count <= limits.maximumFromBase else { return nil }
         let history = store.engine.reader.context.history

@@ -31,11 +31,11 @@ public struct Past: Sendable {
 
     /// Like ``state(at:)``, with a state that is not shared: cheaper for a caller that writes much after it.
     ///
-    /// - Parameter memoryPages: the number of pages that are kept in memory rather than in an unnamed file; a store in
-    ///   memory has no such file.
-    package func state(at offset: UInt64, aloneIn memoryPages: Int) throws -> Store {
+    /// - Parameter memoryBytes: the bytes of changes that are kept in memory rather than in unnamed files; a store in
+    ///   memory has no such files.
+    package func state(at offset: UInt64, aloneIn memoryBytes: Int) throws -> Store {
         try store.gate.requireOpen()
-        return Store(try store.engine.pastAlone(through: offset, memoryPages: memoryPages), nil, .readOnly)
+        return Store(try store.engine.pastAlone(through: offset, memoryBytes: memoryBytes), nil, .readOnly)
     }
 
     /// Like ``state(at:)``, with the records of some names only, and everything that is not a record: much cheaper, for
@@ -52,14 +52,12 @@ public struct Past: Sendable {
     /// Like ``state(at:)``, with everything as in a newer state except some records: reads these records alone, however
     /// long the log is. For a caller that judges a request on what has not changed since, and on these records.
     ///
-    /// Returns nil if the store has accounts with limits or shares, or writes checkpoints.
+    /// Returns nil if the store has accounts with limits or shares, or is open for writing.
     ///
     /// - Parameter trees: a state of this store, not before the offset.
     package func state(at offset: UInt64, turningBack records: Set<RecordKey>, in trees: Snapshot) throws -> Store? {
         try store.gate.requireOpen()
-        // A checkpoint would contain the pages of the turned-back state.
-        guard store.pipeline.checkpointer == nil,
-            trees.isUnused(ViewTree.users), trees.isUnused(ViewTree.shares)
+        guard store.pipeline.flusher == nil, trees.isUnused(ViewTree.users), trees.isUnused(ViewTree.shares)
         else { return nil }
         var states: [RecordKey: [UInt8]?] = [:]
         for key in records { states.updateValue(try record(key, at: offset), forKey: key) }

@@ -14,9 +14,9 @@ package struct PastRequests {
     /// The names of all ordinals: ordinals are only added, so the newest state has them all.
     private let names: OrdinalNames
 
-    package init(of store: Store) {
+    package init(of store: Store) throws {
         self.store = store
-        names = OrdinalNames(store.trees.fork())
+        names = OrdinalNames(try store.trees.fork())
     }
 
     /// Returns the request of a commit or note; nil if it is about none.

@@ -15,7 +15,7 @@ package struct RequestRebuilder {
     package let fold: Fold
     private let names: OrdinalNames
 
-    package init() throws { self.init(Fold(try TreeStore.inMemory().fork())) }
+    package init() throws { self.init(Fold(try Views.emptyTrees().fork())) }
 
     /// Starts from a state.
     package init(_ fold: Fold) {
@@ -25,8 +25,9 @@ package struct RequestRebuilder {
 
     /// Returns all requests of a log, or those after its base.
     package static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
-        let rebuilder = try RequestRebuilder()
-        if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon) { try base.next() } }
+        let trees = try Views.emptyTrees()
+        let rebuilder = RequestRebuilder(Fold(try trees.fork()))
+        if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon, into: trees) { try base.next() } }
         var requests: [RebuiltRequest] = []
         var cursor = try log.read(from: log.floor.offset + 1)
         while let commit = try cursor.next() {

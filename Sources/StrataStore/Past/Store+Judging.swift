@@ -28,7 +28,7 @@ extension Store {
     /// - Throws: ``Refusal`` if the request fails as a whole; ``StrataError`` if the state cannot be read.
     package func judge(_ request: Request, _ context: RequestContext, by rules: Rules? = nil) throws -> Decision {
         try gate.requireOpen()
-        return try (rules ?? self.rules).decide(request, RulesView(Fold(views.trees.fork())), context)
+        return try (rules ?? self.rules).decide(request, RulesView(Fold(try views.trees.fork())), context)
     }
 
     /// Returns the outcome of the items of a commit's request, as recorded in the commit.

@@ -5,7 +5,7 @@ import StrataTree
 import StrataViews
 import Synchronization
 
-/// Owns the trees that a store works with, and decides what a damaged page leads to (docs/architecture.md §5).
+/// Owns the trees that a store works with, and decides what damage to them leads to (docs/architecture.md §5).
 ///
 /// An error of reading them is passed to ``note(_:in:)``. If a page is damaged, the thread with the turn to append
 /// folds the log into new views, and readers wait. That is done once while a store is open: if it fails, or is needed
@@ -47,12 +47,12 @@ final class LiveViews: Sendable {
         current = Lock(working)
         self.log = log
         self.rebuilder = rebuilder
-        self.patienceMilliseconds = rebuilder?.checkpoints == nil ? Self.dayMilliseconds : patienceMilliseconds
+        self.patienceMilliseconds = rebuilder?.isWriter != true ? Self.dayMilliseconds : patienceMilliseconds
     }
 
     var working: WorkingViews { current.withLock { $0 } }
     var views: Views { current.withLock { $0.views } }
-    var checkpointer: Checkpointer? { current.withLock { $0.checkpointer } }
+    var flusher: Flusher? { current.withLock { $0.flusher } }
     /// The number of times that damaged views were folded again, and the last reason.
     var rebuilds: (count: Int, lastReason: StrataError?) { state.withLock { $0.rebuilds } }
     var isDamaged: Bool { damaged.load(ordering: .acquiring) }
@@ -141,9 +141,9 @@ final class LiveViews: Sendable {
         }
         guard isDamaged else { return nil }
         if rebuilds.count == Self.maximumRebuilds {
-            checkpointer?.abandon()
-            // If renaming fails, the next opening finds the damage again.
-            try? rebuilder?.setAside()
+            flusher?.abandon()
+            // If removing fails, the next opening finds the damage again.
+            try? rebuilder?.discard()
             throw lost("The views were damaged again: check the disk and open the store again.", rebuilds.lastReason)
         }
         state.withLock { $0.rebuilds.count += 1 }
@@ -170,23 +170,22 @@ final class LiveViews: Sendable {
         }
     }
 
-    /// Folds the log into new views. No more checkpoints of the current ones are written.
+    /// Folds the log into new views. No more states of the current ones are written.
     ///
     /// - Parameter options: the options of views in memory.
     func rebuilt(
         inMemory options: TreeStoreOptions = TreeStoreOptions(), progress: (Replay.Progress) -> Void = { _ in }
     ) throws -> WorkingViews {
         guard let rebuilder else {
-            return WorkingViews(views: try Views.inMemory(log, options: options), checkpointer: nil)
+            return WorkingViews(views: try Views.inMemory(log, options: options), flusher: nil)
         }
-        // Before the file is set aside: a checkpoint may put another in its place.
-        checkpointer?.abandon()
+        // Before the states are removed: a flush writes another one.
+        flusher?.abandon()
         while true {
             let floor = log.floor.offset
             do {
                 let views = try rebuilder.rebuilt(progress).views
-                let checkpointer = try rebuilder.checkpoints.map { try Checkpointer(views, policy: $0) }
-                return WorkingViews(views: views, checkpointer: checkpointer)
+                return WorkingViews(views: views, flusher: rebuilder.isWriter ? try Flusher(views) : nil)
             } catch let error as StrataError where error.code == .outOfRange && log.floor.offset > floor {
                 // A compaction removed commits that were still to be folded: its base has them now.
                 continue
@@ -202,18 +201,14 @@ final class LiveViews: Sendable {
         state.notifyAll()
     }
 
-    /// Writes a last checkpoint, or sets damaged views aside. No thread uses the views any more.
+    /// Writes the last changes, or removes damaged states. No thread uses the views any more.
     func close() throws {
         do {
-            if !isDamaged {
-                try checkpointer?.stop()
-                // Gives back the space of large zones that are gone. If that fails, the file is still valid.
-                try? rebuilder?.compactIfSparse(views)
-            }
+            if !isDamaged { try flusher?.stop() }
         } catch { guard note(error, in: views) else { throw error } }
         if isDamaged {
-            checkpointer?.abandon()
-            try rebuilder?.setAside()
+            flusher?.abandon()
+            try rebuilder?.discard()
         }
     }
 }

@@ -101,31 +101,28 @@ extension Pipeline {
             return state.end
         }
         let before = views.trees.snapshot()
-        let bytes: Int
         if case .unknown(let error) = failure {
             if isShared { refuseUntilSettled(error) } else { refuse(error) }
             // Shows the commits acknowledged before; the rest of the log may contain anything.
-            bytes = try Replay(log: log, trees: views.trees).run(upTo: known.offset)
+            try Replay(log: log, trees: views.trees).run(upTo: known.offset)
         } else {
             // In this order, because the end of a shared log may move: a time that is too late harms nothing.
             let end = log.end
             let time = log.endTime
-            bytes = try Replay(log: log, trees: views.trees).run(upTo: end.offset)
+            try Replay(log: log, trees: views.trees).run(upTo: end.offset)
             state.withLock { state in
                 state.end = end
                 state.endTime = time ?? state.endTime
             }
         }
-        return try show(bytes, over: before)
+        return try show(over: before)
     }
 
     /// Publishes the state that was folded from the log.
-    func show(_ bytes: Int, over before: Snapshot) throws -> Snapshot {
+    func show(over before: Snapshot) throws -> Snapshot {
         let snapshot = views.trees.snapshot()
         reader.publish(snapshot)
-        let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
-        // Each has at least one event.
-        if commits > 0 { checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits)) }
+        flusher?.didPublish()
         try noteCatalog(snapshot, over: before)
         return snapshot
     }

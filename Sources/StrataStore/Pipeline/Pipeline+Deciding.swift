@@ -32,11 +32,11 @@ extension Pipeline {
     }
 
     /// Returns the current line, or a new one on the published state, to which no other thread is adding then.
-    func currentLine() -> SpeculativeState {
+    func currentLine() throws -> SpeculativeState {
         assert(holdsTurnToDecide, "the line belongs to the thread with the turn to decide")
         if let line { return line }
-        let line = state.withLock { state in
-            SpeculativeState(on: views, after: state.end, time: state.endTime, losses: state.losses)
+        let line = try state.withLock { state in
+            try SpeculativeState(on: views, after: state.end, time: state.endTime, losses: state.losses)
         }
         self.line = line
         return line
@@ -45,7 +45,7 @@ extension Pipeline {
     private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
-            let line = currentLine()
+            let line = try currentLine()
             var context = RequestContext(
                 actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),
                 operation: submission.operation, commitID: platform.random.nextIdentifier())

@@ -58,10 +58,10 @@ extension Pipeline {
     /// the turn to append.
     func stop(before error: StrataError) -> Snapshot {
         let before = views.trees.snapshot()
-        var (last, bytes) = (before.foldedOffset(ViewTree.records), 0)
+        var last = before.foldedOffset(ViewTree.records)
         // One commit at a time: the fold that failed published none of them.
-        while last < log.end.offset, let more = try? Replay(log: log, trees: views.trees).run(upTo: last + 1) {
-            (last, bytes) = (last + 1, bytes + more)
+        while last < log.end.offset, (try? Replay(log: log, trees: views.trees).run(upTo: last + 1)) != nil {
+            last += 1
         }
         let failure = StrataError(
             .newerFormat,
@@ -72,7 +72,7 @@ extension Pipeline {
             .init(offset: last + 1, found: error.context.found), cause: error)
         refuse(failure)
         (log as? ReplicatedLog)?.stop(because: failure)
-        return (try? show(bytes, over: before)) ?? views.trees.snapshot()
+        return (try? show(over: before)) ?? views.trees.snapshot()
     }
 
     /// Applies everything that was acknowledged to anyone before the call.

@@ -17,7 +17,7 @@ extension Pipeline {
     func publish(_ batch: Batch, _ fork: Fork) throws -> Snapshot {
         let views = views
         let snapshot = try publish(fork, of: views, over: views.trees.snapshot())
-        checkpointer?.didPublish(snapshot, bytes: batch.byteCount, events: batch.eventCount)
+        flusher?.didPublish()
         return snapshot
     }
 }

@@ -55,19 +55,19 @@ extension Pipeline {
         state.withLock { $0.queue.putBack(submissions.filter { $0.audit == nil }) }
     }
 
-    /// Folds the log into new views although the current ones are sound, so that no page keeps what the log no longer
-    /// has. The old file is gone on return; readers of its states can continue.
+    /// Folds the log into new views although the current ones are sound, so that no file keeps what the log no longer
+    /// has. The old files are gone on return; readers of their states can continue.
     ///
     /// - Parameter options: the options of views in memory.
     func renewViews(_ options: TreeStoreOptions) throws {
         try takeTurnToAppend()
         defer { releaseAppending() }
-        guard let rebuilder = live.rebuilder else { return try take(try live.rebuilt(inMemory: options)) }
+        if live.rebuilder == nil { return try take(try live.rebuilt(inMemory: options)) }
         do {
             try take(try live.rebuilt())
-            try rebuilder.removeSetAside()
+            try views.settle()
         } catch {
-            // No page file keeps what is written from now on, and there may be none to open.
+            // No state keeps what is written from now on, and there may be none to open.
             let failure = StrataError(.refusingWrites, "The views could not be rebuilt.", cause: error)
             refuse(failure)
             throw failure
@@ -78,7 +78,7 @@ extension Pipeline {
     func take(_ new: WorkingViews) throws {
         let snapshot = new.views.trees.snapshot()
         let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
-        new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0)
+        new.flusher?.didPublish()
         let end = end(of: snapshot)
         state.withLock { state in
             live.replace(with: new)

@@ -41,12 +41,10 @@ extension Pipeline {
     func publishSlice<Result>(of views: Views, _ body: (Fork, Snapshot) throws -> Result) throws -> Result {
         line = nil
         let before = views.trees.snapshot()
-        let fork = views.trees.fork()
+        let fork = try views.trees.fork()
         let result = try body(fork, before)
-        let hadUnfinishedIndexes = state.withLock { $0.hasUnfinishedIndexes }
-        let snapshot = try publish(fork, of: views, over: before)
-        let endsBuild = hadUnfinishedIndexes && !state.withLock { $0.hasUnfinishedIndexes }
-        checkpointer?.didPublish(snapshot, bytes: 0, events: 0, endsBuild: endsBuild)
+        _ = try publish(fork, of: views, over: before)
+        flusher?.didPublish()
         return result
     }
 }

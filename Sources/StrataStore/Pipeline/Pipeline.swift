@@ -50,7 +50,7 @@ final class Pipeline: @unchecked Sendable {
     static let maximumTurnBytes = 32 << 10
     /// The time after which a batch that waits for another one grows beyond that.
     private static let slowWriteMilliseconds = 2
-    /// The maximum time that a batch waits for a checkpoint to make room.
+    /// The maximum time that a batch waits for a flush to make room.
     private static let maximumRoomMilliseconds = 10_000
 
     enum Phase: Comparable {
@@ -134,7 +134,7 @@ final class Pipeline: @unchecked Sendable {
     }
 
     var views: Views { live.views }
-    var checkpointer: Checkpointer? { live.checkpointer }
+    var flusher: Flusher? { live.flusher }
     /// True until the store must be opened again to write.
     var acceptsWrites: Bool { state.withLock { $0.refusal == nil } }
     /// The part that sends requests to other processes; nil if they are only judged here.
@@ -198,7 +198,6 @@ final class Pipeline: @unchecked Sendable {
         }
         assert(state.withLock { $0.queue.isEmpty }, "no request is left without an answer")
         front = nil
-        _ = checkpointer?.leavesRest()
         line = nil
     }
 
@@ -276,15 +275,15 @@ final class Pipeline: @unchecked Sendable {
         for (submission, answer) in answers { submission.reply.resume(answer) }
     }
 
-    /// Slows writers down to the pace of checkpoints. If these fail there is nothing to wait for: the log keeps
+    /// Slows writers down to the pace of flushes. If these fail there is nothing to wait for: the log keeps
     /// growing, and so does the memory that waits for them.
     func awaitRoom() {
         let working = live.working
-        guard let checkpointer = working.checkpointer else { return }
-        if let failure = checkpointer.failure {
+        guard let flusher = working.flusher else { return }
+        if let failure = flusher.failure {
             live.note(failure, in: working.views)
         } else {
-            _ = working.views.trees.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
+            _ = flusher.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
         }
     }
 

@@ -17,9 +17,9 @@ final class SpeculativeState {
     /// The number of losses when the line began; once there are more, the line is invalid.
     let losses: Int
 
-    init(on views: Views, after end: Position, time: Int64, losses: Int) {
+    init(on views: Views, after end: Position, time: Int64, losses: Int) throws {
         self.views = views
-        view = RulesView(Fold(views.trees.fork()))
+        view = RulesView(Fold(try views.trees.fork()))
         nextOffset = end.offset + 1
         lastTime = time
         self.losses = losses

@@ -11,11 +11,11 @@ struct ViewsRebuilder: Sendable {
     let directory: String
     let platform: Platform
     let options: TreeStoreOptions
-    /// Nil if this process only reads the store, whose page file then stays unchanged.
-    let checkpoints: Checkpointer.Policy?
+    /// False if this process only reads the store, whose files then stay unchanged.
+    let isWriter: Bool
 
     func rebuilt(_ progress: (Replay.Progress) -> Void) throws -> OpenedViews {
-        if checkpoints == nil {
+        if !isWriter {
             func folded() throws -> OpenedViews {
                 try Views.openForReading(
                     log, store: store, in: directory, from: .log, platform: platform, options: options,
@@ -32,18 +32,15 @@ struct ViewsRebuilder: Sendable {
         try BaseErasure(of: log, by: eraser, in: directory, platform: platform, options: options)
     }
 
-    func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
-
-    func removeSetAside() throws { try TreeStore.removeSetAside(in: directory, files: platform.files) }
-
-    /// Renames the page file, so that the next opening folds the log into another one.
-    func setAside() throws {
-        if checkpoints != nil { try TreeStore.setAside(in: directory, files: platform.files) }
+    /// Removes the states, so that the next opening folds the log into others.
+    func discard() throws {
+        if isWriter { try TreeStore.discardStates(in: directory, files: platform.files) }
     }
 }
 
 /// The views that a store works with, until they are replaced.
 struct WorkingViews: Sendable {
     let views: Views
-    let checkpointer: Checkpointer?
+    /// Nil if states are in memory only.
+    let flusher: Flusher?
 }

@@ -66,13 +66,13 @@ final class Directory: Sendable {
         let user = ExactName(text: actor.user)
         let key = DatabaseKey(database: database, user: user, isService: actor == .service)
         let known = state.withLock { $0.databases[key] }
-        if let known, try known.source == nil || known.source == Databases.Source(snapshot, ViewTree.ordinals) {
+        if let known, known.source == nil || known.source == Databases.Source(snapshot, ViewTree.ordinals) {
             return known.value
         }
         let place = try ResolvedDatabase(database, as: actor, self, in: snapshot)
         // The name of the record of an actor whom the state does not have may still be chosen.
         let isFinal = try place.ordinal != 0 && (actor.user.isEmpty || snapshot.ordinal(of: .user(actor.user)) != nil)
-        let source = try isFinal ? nil : Databases.Source(snapshot, ViewTree.ordinals)
+        let source = isFinal ? nil : Databases.Source(snapshot, ViewTree.ordinals)
         state.withLock { $0.databases.keep(place, for: key, source) }
         return place
     }
@@ -86,7 +86,7 @@ final class Directory: Sendable {
     func zone(
         _ id: ZoneID, of member: UInt64, in trees: Snapshot, _ find: () throws -> MemberZone
     ) throws -> MemberZone {
-        let source = try Zones.Source(trees, ViewTree.shares, ViewTree.memberships)
+        let source = Zones.Source(trees, ViewTree.shares, ViewTree.memberships)
         let key = ZoneKey(member: member, zone: id)
         if let known = state.withLock({ $0.zones[key, source] }) {
             // Zones are in another tree, which every commit changes.
@@ -101,7 +101,7 @@ final class Directory: Sendable {
     }
 
     func grants(of type: UInt64, in trees: Snapshot) throws -> TypeGrants {
-        let source = try Grants.Source(trees, ViewTree.schema)
+        let source = Grants.Source(trees, ViewTree.schema)
         if let known = state.withLock({ $0.grants[type, source] }) { return known }
         let grants = try trees.grants(of: type)
         let isUserType = isSameText(try text(.recordType, type, in: trees), UserRecord.type)

@@ -8,9 +8,9 @@ struct Lookups<Key: Hashable, Value: Sendable> {
         private let first: TreeIdentity
         private let second: TreeIdentity?
 
-        init(_ trees: Snapshot, _ first: TreeID, _ second: TreeID? = nil) throws {
-            self.first = try trees.identity(of: first)
-            self.second = try second.map { try trees.identity(of: $0) }
+        init(_ trees: Snapshot, _ first: TreeID, _ second: TreeID? = nil) {
+            self.first = trees.identity(of: first)
+            self.second = second.map { trees.identity(of: $0) }
         }
     }
 

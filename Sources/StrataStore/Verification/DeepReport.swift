@@ -3,7 +3,7 @@ import StrataModel
 import StrataTree
 import StrataViews
 
-/// The result of comparing a store's page file and asset files with what the log yields.
+/// The result of comparing a store's states and asset files with what the log yields.
 package struct DeepReport: Sendable {
     /// The current step of the comparison, and its progress.
     package enum Progress: Sendable {
@@ -23,10 +23,10 @@ package struct DeepReport: Sendable {
         package var kind: ScrubReport.Difference.Kind
     }
 
-    /// A checkpoint that was compared.
-    package struct Checkpoint: Sendable {
+    /// A state on disk that was compared.
+    package struct State: Sendable {
         package var position: Position
-        /// The digests as noted with the checkpoint, as computed from its trees, and as the log yields them.
+        /// The digests as noted with the state, as computed from its trees, and as the log yields them.
         package var noted: Digests?
         package var found: Digests?
         package var expected: Digests
@@ -49,20 +49,18 @@ package struct DeepReport: Sendable {
 
     // MARK: Views
 
-    /// The condition of the page file; nil if there is none.
-    package internal(set) var finding: PageFileFinding?
-    /// The reasons why checkpoints cannot be used.
+    /// The condition of the states on disk; nil if there are none.
+    package internal(set) var finding: StateFinding?
+    /// The reasons why states cannot be used.
     package internal(set) var reasons: [StrataError] = []
-    /// The compared checkpoints, oldest first; every entry of the last one was compared.
-    package internal(set) var checkpoints: [Checkpoint] = []
-    package internal(set) var pageCount = 0
+    /// The compared states, oldest first; every entry of the last one was compared.
+    package internal(set) var states: [State] = []
+    package internal(set) var frameCount = 0
     package internal(set) var entryCount = 0
-    /// Pages whose content is not what was written there.
-    package internal(set) var pageDamage: [StrataError] = []
+    /// Frames whose content is not what was written there.
+    package internal(set) var frameDamage: [StrataError] = []
     /// The differences, or some of them if there are many.
     package internal(set) var differences: [Difference] = []
-    /// True if a writer was too fast for the newest checkpoint to be compared.
-    package internal(set) var wasOutrun = false
     /// A commit that is whole but does not fit the commits before it.
     package internal(set) var logDamage: StrataError?
 
@@ -80,14 +78,14 @@ package struct DeepReport: Sendable {
     package internal(set) var isErasing = false
 
     /// True if entries could be compared, those of indexes included.
-    package var comparedIndexes: Bool { !checkpoints.isEmpty && pageDamage.isEmpty }
+    package var comparedIndexes: Bool { !states.isEmpty && frameDamage.isEmpty }
 
-    /// True if the page file exists, but no checkpoint in it can be used because it is damaged or another store's.
-    package var isPageFileDamaged: Bool { checkpoints.isEmpty && (finding == .damaged || finding == .foreign) }
+    /// True if there are states, but none can be used because it is damaged or another store's.
+    package var areStatesDamaged: Bool { states.isEmpty && (finding == .damaged || finding == .foreign) }
 
-    package var isWhole: Bool { !isPageFileDamaged && areViewsWhole && assetProblems.isEmpty && logDamage == nil }
+    package var isWhole: Bool { !areStatesDamaged && areViewsWhole && assetProblems.isEmpty && logDamage == nil }
 
-    var areViewsWhole: Bool { pageDamage.isEmpty && differences.isEmpty && checkpoints.allSatisfy(\.isWhole) }
+    var areViewsWhole: Bool { frameDamage.isEmpty && differences.isEmpty && states.allSatisfy(\.isWhole) }
 
     /// The first commit that made a differing entry.
     package var firstOffset: UInt64? { differences.compactMap(\.offset).min() }

@@ -2,12 +2,12 @@ import StrataLog
 import StrataModel
 import StrataSystem
 
-/// Compares a store's page file and asset files (docs/architecture.md §5) with the result of folding the log. It locks
+/// Compares a store's states and asset files (docs/architecture.md §5) with the result of folding the log. It locks
 /// and writes nothing, and another process may be writing to the store.
 ///
 /// ```swift
 /// let report = try DeepVerifier.verify(at: "Notes.strata")
-/// if let offset = report.firstOffset { print("what commit \(offset) says is not in the page file") }
+/// if let offset = report.firstOffset { print("what commit \(offset) says is not in the views") }
 /// ```
 /// Use it on a log that ``LogVerifier`` finds whole. Trees that do not fit in a little memory go to unnamed files in
 /// the system's temporary directory.

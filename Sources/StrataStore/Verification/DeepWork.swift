@@ -6,9 +6,6 @@ import StrataViews
 
 /// One pass over a store, from beginning to end.
 final class DeepWork {
-    /// The number of attempts with the newest checkpoint, and in total. The later ones use one that will exist longer.
-    private static let attempts = (newest: 4, all: 8)
-
     private let path: String
     private let platform: Platform
     private let progress: (DeepReport.Progress) -> Void
@@ -39,7 +36,7 @@ final class DeepWork {
         report.isErasing = try files.exists(StorePaths(path).log + "/ERASING")
         do {
             try checkViews()
-            // The commits after the checkpoint are folded too.
+            // The commits after the newest state are folded too.
             try truth.fold(upTo: max(beginning.end, truth.offset))
         } catch let error as StrataError where truth.hasFailed && error.isDamage && error.context.page == nil {
             report.logDamage = error
@@ -58,68 +55,34 @@ final class DeepWork {
     // MARK: Views
 
     private func checkViews() throws {
-        let isValid = { [log] (position: Position) in try log.has(position) }
-        let summary = try TreeStore.summary(in: path, store: log.storeID, files: files, isValid: isValid)
-        guard let summary else { return }
-        (report.finding, report.reasons) = (summary.finding, summary.reasons)
-        for attempt in 0..<Self.attempts.all {
-            guard
-                let file = try CheckedPageFile.open(in: path, store: log.storeID, files: files, isValid: isValid)
-            else { break }
-            guard hasReadableNote(file) else { return }
-            if try check(file, wantsNewest: attempt < Self.attempts.newest) {
-                report.wasOutrun = attempt >= Self.attempts.newest
-                return
-            }
-        }
-        report.wasOutrun = summary.checkpoint != nil
-    }
-
-    /// Returns true if this release can read the note of the newest checkpoint.
-    private func hasReadableNote(_ file: CheckedPageFile) -> Bool {
-        do {
-            for entry in file.entries.suffix(1) { _ = try Views.digests(notedWith: entry.checkpoint) }
-            return true
-        } catch {
-            let reason = error as? StrataError ?? StrataError(.malformed, "A checkpoint's note cannot be read.")
-            report.finding = reason.code == .newerFormat ? .newer : .damaged
-            report.reasons.append(reason)
-            return false
-        }
-    }
-
-    /// Returns false if a writer has replaced the checkpoint that was read.
-    private func check(_ file: CheckedPageFile, wantsNewest: Bool) throws -> Bool {
-        let reachable = file.entries.filter { $0.checkpoint.position.offset >= max(truth.offset, log.floor.offset) }
-        guard let last = wantsNewest ? reachable.last : reachable.first else { return false }
-        var checked: [(entry: CheckedPageFile.Entry, found: DeepReport.Checkpoint)] = []
-        for entry in reachable where entry.checkpoint.position.offset <= last.checkpoint.position.offset {
-            try truth.fold(upTo: entry.checkpoint.position.offset)
-            checked.append((entry, try compareDigests(entry)))
+        let checked = try CheckedStates.open(in: path, Views.owner(log.storeID), files: files) { [log] in try log.has($0) }
+        guard let checked else { return }
+        (report.finding, report.reasons) = (checked.finding, checked.reasons)
+        let states = checked.states.filter { $0.state.position.offset >= log.floor.offset }
+        guard let newest = states.last else { return }
+        for state in states {
+            try truth.fold(upTo: state.state.position.offset)
+            report.states.append(try compareDigests(state.state, state.trees))
         }
         progress(.comparing)
-        let trees = try file.checkPages(limit: ScrubReport.maximumDifferences)
-        var damage = try pages.damage.filter { try file.isThere($0.checkpoint) }.map(\.error)
-        let scrubbed = damage.isEmpty ? try scrub(last, &damage) : ScrubReport()
-        guard try file.isThere(last.checkpoint) else { return false }
-        report.checkpoints = try checked.filter { try file.isThere($0.entry.checkpoint) }.map(\.found)
-        (report.pageCount, report.pageDamage) = (pages.count, damage)
+        var (count, damage) = try checked.checkFrames(limit: ScrubReport.maximumDifferences)
+        let scrubbed = damage.isEmpty ? try scrub(newest.trees, &damage) : ScrubReport()
+        (report.frameCount, report.frameDamage) = (count, damage)
         report.entryCount = scrubbed.entryCount
         try name(scrubbed.differences)
-        return true
     }
 
-    private func compareDigests(_ entry: CheckedPageFile.Entry) throws -> DeepReport.Checkpoint {
-        // The note of another release has another form, and damaged pages have no digests.
-        DeepReport.Checkpoint(
-            position: entry.checkpoint.position, noted: try? Views.digests(notedWith: entry.checkpoint),
-            found: try? entry.trees.digests(), expected: try truth.state().digests())
+    private func compareDigests(_ state: DurableState, _ trees: Snapshot) throws -> DeepReport.State {
+        // Damaged frames have no digests.
+        DeepReport.State(
+            position: state.position, noted: try? Views.digests(noted: state.opaque), found: try? trees.digests(),
+            expected: try truth.state().digests())
     }
 
-    /// Compares the entries of a checkpoint with those of the log. Malformed rows count as damage.
-    private func scrub(_ entry: CheckedPageFile.Entry, _ damage: inout [StrataError]) throws -> ScrubReport {
+    /// Compares the entries of a state with those of the log. Malformed rows count as damage.
+    private func scrub(_ trees: Snapshot, _ damage: inout [StrataError]) throws -> ScrubReport {
         var report = ScrubReport()
-        let error = try Views.damage { report = try Views.compare(entry.trees, with: truth.state()) }
+        let error = try Views.damage { report = try Views.compare(trees, with: truth.state()) }
         if let error { damage.append(error) }
         return report
     }

@@ -17,11 +17,10 @@ final class TruthFold {
         self.log = log
         self.progress = progress
         // Other processes may be verifying a store too.
-        let path = TemporaryDirectory.path + "/strata-verify-\(SystemRandom().nextIdentifier())"
-        pages = try TreeStore.temporary(
-            in: TemporaryDirectory.path, files: RealFileSystem(), options: .lean,
-            name: String(path.split(separator: "/").last ?? "") + ".trees")
-        replay = Views.leanReplay(of: log, into: trees, files: RealFileSystem(), sortingIn: path + ".events")
+        trees = try TreeStore.temporary(
+            Views.owner(log.storeID), hashed: Views.hashed, in: TemporaryDirectory.path, files: RealFileSystem(),
+            options: .lean, name: "strata-verify-\(SystemRandom().nextIdentifier())")
+        replay = Replay(log: log, trees: trees)
     }
 
     func state() -> Snapshot { trees.snapshot() }

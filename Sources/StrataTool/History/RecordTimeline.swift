@@ -175,18 +175,16 @@ struct RecordTimeline {
         return try past.base(of: record, before: first).map { Entry($0.step, of: $0.header) }
     }
 
-    /// Returns the offset up to which the page file proves that the zone was not deleted after a version, or the offset
-    /// before its deletion; nil if the page file cannot prove it.
+    /// Returns the offset up to which the newest state on disk proves that the zone was not deleted after a version, or the offset
+    /// before its deletion; nil if it cannot prove it.
     private func aliveUntil(_ version: Version) throws -> UInt64? {
-        let (zone, last) = (record.zone, last)
-        let known = try? Views.glance(of: store.reader, in: store.path, files: ReadOnlyFiles()) { trees, checkpoint in
-            guard let database = try trees.databaseOrdinal(ofZone: zone),
-                let row = try trees.zoneRow(database, zone), checkpoint.position.offset <= last
-            else { return nil as UInt64? }
-            if row.status == .alive { return row.incarnation < version ? checkpoint.position.offset : nil }
-            return row.version > version && row.incarnation < version ? row.version.offset - 1 : nil
-        }
-        // A page file that cannot be read only costs time.
-        return known.flatMap(\.self).flatMap(\.self)
+        // A state that cannot be read only costs time.
+        guard let newest = try? Views.newestState(of: store.reader, in: store.path, files: ReadOnlyFiles()),
+            newest.state.position.offset <= last,
+            let database = try? newest.trees.databaseOrdinal(ofZone: record.zone),
+            let row = try? newest.trees.zoneRow(database, record.zone)
+        else { return nil }
+        if row.status == .alive { return row.incarnation < version ? newest.state.position.offset : nil }
+        return row.version > version && row.incarnation < version ? row.version.offset - 1 : nil
     }
 }

@@ -13,7 +13,7 @@ enum CompactCommand: Command {
         + "program writes, and shows what would be removed, zone by zone. Exits with 1 and prints the reason if OFFSET "
         + "is after the end, if there are no commits left before it, or if it is after the beginning of a long-lived "
         + "operation that has not ended. If no file of the log would be removed, it changes nothing and says so. On a "
-        + "full disk it folds the state in memory and removes the page file to make room; the next opening rebuilds it."
+        + "full disk it folds the state in memory and removes the views to make room; the next opening rebuilds them."
     static let before = Option.number(
         "--before", "OFFSET", 1...Version.maximumOffset, help: "compact the commits before this offset; required"
     ).required
@@ -56,7 +56,7 @@ enum CompactCommand: Command {
         options.createsStore = false
         do { return try compact(offset, path, options) } catch let error as StrataError where error.code == .noSpace {
             Diagnostics.report(
-                "the disk is full: the state is folded in memory, and the page file was removed to make room; the next "
+                "the disk is full: the state is folded in memory, and the views were removed to make room; the next "
                     + "opening rebuilds it", by: name)
             return try Store.compactWithoutRoom(at: path, before: offset, options: options)
         }
@@ -81,7 +81,7 @@ enum CompactCommand: Command {
 
     private static func compact(_ offset: UInt64, _ path: String, _ options: StoreOptions) throws -> Compaction {
         let store = try Store.open(at: path, options: options)
-        // If the last checkpoint cannot be written, only the next opening takes longer.
+        // If the last changes cannot be written, only the next opening takes longer.
         defer { try? store.close() }
         return try store.compact(before: offset)
     }

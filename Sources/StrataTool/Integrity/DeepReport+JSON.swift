@@ -6,25 +6,24 @@ extension DeepReport {
     static let views = Shape<Self>("Views that were compared") {
         Key(
             "found",
-            "the state of the page file: `none`, `whole`, `otherSlot` (one of its two headers cannot be used, and the "
-                + "other one was), `damaged`, `foreign`, `stale`, `newer`"
+            "the states on disk: `none`, `whole`, `olderState` (the newest cannot be used), `missing`, `damaged`, "
+                + "`foreign`, `stale`, `otherForm`"
         ) { $0.finding?.rawValue ?? "none" }
         Key("folded", "the last commit that was folded") { $0.end }
-        Key("checkpoints", "oldest first. Of the last, every entry was compared", each: checkpoint) { $0.checkpoints }
-        Key("pages", "how many pages the checkpoints reach, all of which were read") { $0.pageCount }
+        Key("states", "oldest first. Of the last, every entry was compared", each: state) { $0.states }
+        Key("frames", "how many frames the states have, all of which were read") { $0.frameCount }
         Key("entries", "how many entries were compared") { $0.entryCount }
         Key("indexes", "true if entries of indexes were compared, too") { $0.comparedIndexes }
-        Key("outrun", "true if a writer was too fast for the newest checkpoint") { $0.wasOutrun }
         Key("erasing", "true if an erasure has begun and is not finished") { $0.isErasing }
         Key("firstOffset", "the first commit that made an entry which differs") { $0.firstOffset }
         Key("differences", "entries that differ, 100 at most", each: difference) { $0.differences }
-        Key("pageDamage", "pages that differ from the written ones, 100 at most") { $0.pageDamage }
-        Key("reasons", "why a checkpoint cannot be used") { $0.reasons }
+        Key("frameDamage", "frames that differ from the written ones, 100 at most") { $0.frameDamage }
+        Key("reasons", "why a state cannot be used") { $0.reasons }
         Key("logDamage", "a commit that does not fit those before it") { $0.logDamage }
     }
 
-    private static let checkpoint = Shape<Checkpoint>("A checkpoint that was compared") {
-        Key("offset", "the last commit that it covers") { $0.position.offset }
+    private static let state = Shape<State>("A state that was compared") {
+        Key("offset", "the last commit in it") { $0.position.offset }
         Key("ok", "true if its digests match those that the log gives") { $0.isWhole }
         Key("expected", "the digests that the log gives") { $0.expected }
         Key("noted", "the digests that were written with it", if: "if they can be read") { $0.noted }

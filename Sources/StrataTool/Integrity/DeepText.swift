@@ -23,43 +23,39 @@ struct DeepText {
             return line("\(damage)")
         }
         guard let finding = report.finding else {
-            return note("there is no page file; the next program that writes builds one")
+            return note("there are no views; the next program that writes builds them")
         }
-        guard let newest = report.checkpoints.last else { return writeMissing(finding) }
-        let checkpoint = "the checkpoint at \(newest.position.offset)"
-        if report.pageDamage.isEmpty, report.differences.isEmpty, report.checkpoints.allSatisfy(\.isWhole) {
-            let kept = report.checkpoints.count - 1
+        guard let newest = report.states.last else { return writeMissing(finding) }
+        let state = "the state at \(newest.position.offset)"
+        if report.frameDamage.isEmpty, report.differences.isEmpty, report.states.allSatisfy(\.isWhole) {
+            let kept = report.states.count - 1
             heading(
-                "views ok: \(checkpoint) has the same \(report.entryCount.counted("entry", "entries")) as "
-                    + "a fresh fold of the log, in \(report.pageCount.counted("page"))"
+                "views ok: \(state) has the same \(report.entryCount.counted("entry", "entries")) as "
+                    + "a fresh fold of the log, in \(report.frameCount.counted("frame"))"
                     + (kept > 0 ? "; digests of \(kept.counted("older one")) match too" : ""), .added)
         } else {
-            writeDifferences(checkpoint)
-            line("advice: 'strata rebuild-views' rebuilds the page file from the log, which is intact")
+            writeDifferences(state)
+            line("advice: 'strata rebuild-views' rebuilds the views from the log, which is intact")
         }
         writeViewNotes(newest)
     }
 
-    private func writeMissing(_ finding: PageFileFinding) {
-        if report.isPageFileDamaged {
-            heading("views damaged: no checkpoint can be used, the page file is \(finding.rawValue)", .damage)
-        } else if report.wasOutrun {
-            note("a writer replaced the page file's checkpoints too fast to compare one")
+    private func writeMissing(_ finding: StateFinding) {
+        if report.areStatesDamaged {
+            heading("views damaged: no state can be used, they are \(finding.rawValue)", .damage)
         } else {
-            note(
-                "no checkpoint of the page file can be used, it is \(finding.rawValue); the next program rebuilds it"
-            )
+            note("no state of the views can be used, they are \(finding.rawValue); the next program rebuilds them")
         }
         lines(report.reasons.map { "\($0)" })
     }
 
-    private func writeDifferences(_ checkpoint: String) {
-        if !report.pageDamage.isEmpty {
-            heading("views damaged: \(report.pageDamage.count.counted("page"))", .damage)
-            lines(report.pageDamage.map { "\($0)" })
+    private func writeDifferences(_ state: String) {
+        if !report.frameDamage.isEmpty {
+            heading("views damaged: \(report.frameDamage.count.counted("frame"))", .damage)
+            lines(report.frameDamage.map { "\($0)" })
         }
-        for found in report.checkpoints where !found.isWhole {
-            heading("views differ: the digests of the checkpoint at \(found.position.offset)", .damage)
+        for found in report.states where !found.isWhole {
+            heading("views differ: the digests of the state at \(found.position.offset)", .damage)
             line("expected: \(Self.text(found.expected))")
             if let noted = found.noted, noted != found.expected { line("noted: \(Self.text(noted))") }
             if let sum = found.found, sum != found.expected { line("sum of its trees: \(Self.text(sum))") }
@@ -67,7 +63,7 @@ struct DeepText {
         guard !report.differences.isEmpty else { return }
         let isMore = report.differences.count >= ScrubReport.maximumDifferences
         let count = report.differences.count.counted("entry", "entries")
-        heading("views differ: \(isMore ? "at least " : "")\(count) of \(checkpoint)", .damage)
+        heading("views differ: \(isMore ? "at least " : "")\(count) of \(state)", .damage)
         if let offset = report.firstOffset { line("first commit that produced one of them: \(offset)") }
         let order = report.differences.sorted { ($0.offset ?? .max) < ($1.offset ?? .max) }
         lines(
@@ -77,12 +73,11 @@ struct DeepText {
             })
     }
 
-    private func writeViewNotes(_ newest: DeepReport.Checkpoint) {
+    private func writeViewNotes(_ newest: DeepReport.State) {
         if report.end > newest.position.offset {
-            note("the log continues after the checkpoint, up to commit \(report.end)")
+            note("the log continues after the state, up to commit \(report.end)")
         }
-        if report.wasOutrun { note("a writer was too fast for the newest checkpoint; an older one was compared") }
-        for reason in report.reasons { note("another checkpoint cannot be used: \(reason)") }
+        for reason in report.reasons { note("another state cannot be used: \(reason)") }
     }
 
     private static func text(_ digests: Digests) -> String {

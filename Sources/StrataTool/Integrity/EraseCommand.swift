@@ -7,7 +7,7 @@ enum EraseCommand: Command {
     static let name = "erase"
     static let summary = "erase all versions of records for good, or show what that would erase"
     static let details =
-        "Removes every version of the records from the log and from the page file, and the asset files that no other "
+        "Removes every version of the records from the log and from the views, and the asset files that no other "
         + "record has. Names of records remain, and offsets and change tokens stay valid. Copies of the store, and "
         + "data that clients have fetched, are not affected. With the address of a sequencer, every copy that follows "
         + "it erases the records from its own files; what is printed, also by 'strata info ADDRESS', says which have "

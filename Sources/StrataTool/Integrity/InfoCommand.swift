@@ -4,7 +4,7 @@ enum InfoCommand: Command {
     static let summary = "show what a store is and how much it holds"
     static let details =
         "Besides what the log holds, it prints how far the log is known to be durable, which history is kept, how far "
-        + "the page file's checkpoint goes and whether it can be used, and how many users, zones, record types and "
+        + "the newest state on disk goes and whether it can be used, and how many users, zones, record types and "
         + "fields have names. It reads headers, hints and the newest segment, takes no lock, and can run while another "
         + "program writes to the store. Of a sequencer it reads all entries, and prints how many there are and where "
         + "their history ends. For a damaged store it prints what it can and exits with 3."

@@ -3,9 +3,8 @@ import StrataSystem
 
 /// Restricts the tool's file access to reading, if necessary only up to a damaged place.
 ///
-/// Commands that only read open stores through this type, so they cannot change them. There are two exceptions:
-/// following a writer asks it by `log/tail` to be woken, and reading the page file registers in `readers` until it
-/// ends.
+/// Commands that only read open stores through this type, so they cannot change them. There is one exception:
+/// following a writer asks it by `log/tail` to be woken.
 struct ReadOnlyFiles: FileSystem {
     /// The end of the readable part of a log. The rest looks as if it had not been written yet.
     struct Limit: Sendable, Equatable {
@@ -17,7 +16,7 @@ struct ReadOnlyFiles: FileSystem {
 
     private var files: any FileSystem = RealFileSystem()
     var limit: Limit?
-    /// True to hide the page file.
+    /// True to hide the states of the views.
     var hidesViews = false
 
     func anchored(at directory: String) throws -> any FileSystem {
@@ -29,13 +28,6 @@ struct ReadOnlyFiles: FileSystem {
     func checkAnchor() throws { try files.checkAnchor() }
 
     func open(_ path: String, _ mode: OpenMode) throws -> any File {
-        if hidesViews, path.hasSuffix("/views") {
-            throw StrataError(.notFound, "The page file is not read.", .init(path: path))
-        }
-        // A reader registers in this file and unregisters later. Without it there is no page file either.
-        if case .writeOrCreate = mode, path.hasSuffix("/readers"), try files.exists(path) {
-            return try files.open(path, .write)
-        }
         guard case .read = mode else { throw Self.refusal(path) }
         let file = try files.open(path, .read)
         if let limit, limit.segment == path, let byteCount = limit.byteCount {
@@ -63,6 +55,7 @@ struct ReadOnlyFiles: FileSystem {
 
     /// Segment names have equal lengths, so they sort as text.
     private func isHidden(_ path: String) -> Bool {
+        if hidesViews, path.hasSuffix("/views") { return true }
         guard let limit else { return false }
         return path.hasSuffix(".seg") && path > limit.segment
     }

@@ -2,13 +2,13 @@ import StrataModel
 import StrataStore
 import StrataSystem
 
-/// `strata rebuild-views`: rebuilds the page file of a store from its log.
+/// `strata rebuild-views`: rebuilds the views of a store from its log.
 enum RebuildViewsCommand: Command {
     static let name = "rebuild-views"
-    static let summary = "rebuild a store's page file from its log, or show what that would read"
+    static let summary = "rebuild a store's views from its log, or show what that would read"
     static let details =
-        "The page file holds the state of the log for fast reading; it can always be rebuilt. A store rebuilds it by "
-        + "itself when it finds a damaged page; this command is for a page file that you do not trust. Without --apply "
+        "The views hold the state of the log for fast reading; they can always be rebuilt. A store rebuilds them by "
+        + "itself when it finds damage; this command is for views that you do not trust. Without --apply "
         + "nothing is changed."
     static let options: [any OptionDescription] = [Option.apply, Option.json]
     static let examples = ["strata rebuild-views Notes.strata", "strata rebuild-views Notes.strata --apply"]
@@ -18,21 +18,21 @@ enum RebuildViewsCommand: Command {
     static func run(_ arguments: Arguments, _ output: Output) throws -> ExitCode {
         try StoreAccess.requireDirectory(arguments.store)
         let isApplied = arguments[Option.apply]
-        let before = try pageFileBytes(arguments.store)
+        let before = try viewsBytes(arguments.store)
         if isApplied { try rebuild(arguments.store) }
         let log = try StoreAccess(arguments.store)
         let commits = log.reader.end.offset
-        let after = isApplied ? try pageFileBytes(arguments.store) : nil
+        let after = isApplied ? try viewsBytes(arguments.store) : nil
         if arguments[Option.json] {
             try output.writeJSON((isApplied, commits, before, after), as: shape)
         } else {
             if let after {
-                output.write("folded up to commit \(commits): the page file has \(after.counted("byte"))")
+                output.write("folded up to commit \(commits): the views have \(after.counted("byte"))")
                 if let before { output.write(", and had \(before) before") }
             } else {
                 output.write(
-                    "would fold the log up to commit \(commits) into a new page file, in place of "
-                        + (before.map { "one of \($0.counted("byte"))" } ?? "none")
+                    "would fold the log up to commit \(commits) into new views, in place of "
+                        + (before.map { "\($0.counted("byte"))" } ?? "none")
                         + "; nothing was changed: use --apply to do it")
             }
             try output.endLine()
@@ -46,16 +46,18 @@ enum RebuildViewsCommand: Command {
     ) {
         Key("applied", "true if it was done") { $0.isApplied }
         Key("end", "the last commit") { $0.end }
-        Key("bytesBefore", "of the page file") { $0.before }
-        Key("bytesAfter", "of the new one") { $0.after }
+        Key("bytesBefore", "of the views") { $0.before }
+        Key("bytesAfter", "of the new ones") { $0.after }
     }
 
-    private static func pageFileBytes(_ store: String) throws -> UInt64? {
-        let (files, path) = (RealFileSystem(), store + "/views")
-        guard try files.exists(path) else { return nil }
-        let file = try files.open(path, .read)
-        defer { file.close() }
-        return UInt64(try file.size())
+    private static func viewsBytes(_ store: String) throws -> UInt64? {
+        let (files, directory) = (RealFileSystem(), store + "/views")
+        guard let names = try? files.list(directory) else { return nil }
+        return try names.reduce(0) { sum, name in
+            let file = try files.open("\(directory)/\(name)", .read)
+            defer { file.close() }
+            return sum + UInt64(try file.size())
+        }
     }
 
     private static func rebuild(_ path: String) throws {

@@ -2,6 +2,7 @@ import StrataLog
 import StrataModel
 import StrataSystem
 import StrataTree
+import StrataViews
 
 /// `strata repair`: repairs a damaged log so that it opens again.
 enum RepairCommand: Command {
@@ -38,13 +39,13 @@ enum RepairCommand: Command {
         return plan.isWhole || isApplied && plan.obstacle == nil ? .success : .no
     }
 
-    /// Returns the commit whose state the page file has, if the repaired log ends before it.
+    /// Returns the commit whose state the views have, if the repaired log ends before it.
     private static func laterState(_ path: String, than end: UInt64) -> UInt64? {
-        // A page file that cannot be read has no state to lose.
+        // Views that cannot be read have no state to lose.
         guard let store = try? StoreAccess(path).reader.identity.storeID,
             let summary = try? TreeStore.summary(
-                in: path, store: store, files: ReadOnlyFiles(), isValid: { _ in true }),
-            let offset = summary.checkpoint?.position.offset, offset > end
+                in: path, Views.owner(store), files: ReadOnlyFiles(), isValid: { _ in true }),
+            let offset = summary.newest?.state.position.offset, offset > end
         else { return nil }
         return offset
     }
@@ -73,8 +74,8 @@ enum RepairCommand: Command {
         for step in plan.steps { output.write("  \(Printable.escaped(step.description))\n") }
         if let later {
             output.write(
-                "note: the page file has the state after commit \(later); a repair uses only the log, and that state "
-                    + "is lost with the page file\n")
+                "note: the views have the state after commit \(later); a repair uses only the log, and that state "
+                    + "is lost with the views\n")
         }
         if let note = plan.note { output.write("note: \(Printable.escaped(note))\n") }
         output.write(

@@ -24,7 +24,7 @@ struct StoreInfo {
     let base: Base?
     let durability: LogDurability?
     let views: ViewsSummary?
-    /// The reason why the page file cannot be described.
+    /// The reason why the views cannot be described.
     let viewsProblem: StrataError?
     let names: NameCounts?
     let damage: StrataError?
@@ -70,9 +70,6 @@ struct StoreInfo {
         self.damage = damage
     }
 
-    /// The size from which a page file that is much larger than the log is explained.
-    private static let roomyBytes = 64 << 20
-
     var commitCount: UInt64 { end.offset - floor.offset }
     var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
 }
@@ -102,7 +99,7 @@ extension StoreInfo {
         if let lastTime { timeLine("last", lastTime) }
         if let firstTime, let lastTime { line("span", Self.span(microseconds: lastTime - firstTime)) }
         line("durable", durabilityText)
-        line("checkpoint", checkpointText)
+        line("views", viewsText)
         line("names", namesText)
         if let tail {
             line("tail", "\(tail.byteCount.counted("unfinished byte")) at position \(tail.position) of \(tail.path)")
@@ -141,25 +138,21 @@ extension StoreInfo {
         }
     }
 
-    private var checkpointText: String {
+    private var viewsText: String {
         if let viewsProblem { return "unknown: \(viewsProblem)" }
-        guard let views else { return "none: there is no page file" }
-        let file = views.byteCount.counted("byte")
+        guard let views else { return "none" }
+        let size = views.byteCount.counted("byte")
         guard let position = views.position else {
             // The state left by a program that created the store and ended before it wrote much.
-            if views.finding == .missing { return "none yet; the page file has \(file)" }
+            if views.finding == .missing { return "no state yet; \(size)" }
             let reason = views.reasons.first.map { ": \($0)" } ?? ""
-            return "none; the page file, \(file), is \(views.finding.rawValue)\(reason)"
+            return "no usable state, they are \(views.finding.rawValue)\(reason); \(size)"
         }
         let behind = end.offset - position.offset
-        var text = "at \(position.offset), " + (behind == 0 ? "the end" : "\(behind) before the end") + "; \(file)"
-        // A writing program lets the file grow in large steps, and reuses the room.
-        if views.byteCount > Self.roomyBytes, views.byteCount / 8 > byteCount {
-            text += ", mostly free room that a writing program reuses ('strata rebuild-views' removes it)"
-        }
+        var text = "at \(position.offset), " + (behind == 0 ? "the end" : "\(behind) before the end") + "; \(size)"
         switch views.finding {
         case .whole: break
-        case .otherSlot: text += "; a later or earlier one cannot be used"
+        case .olderState: text += "; a newer one cannot be used"
         default: text += "; damaged" + (views.reasons.last.map { ": \($0)" } ?? "")
         }
         return text
@@ -194,7 +187,7 @@ extension StoreInfo: Shaped {
         Key("unfinishedTail", "an unfinished tail") { $0.tail }
         Key("base", "the base that represents the compacted history") { $0.base }
         Key("durable", "how far the log is durable, or null if that is not known") { $0.durability }
-        Key("checkpoint", "null if there is no page file, or if nothing is known about it") { $0.views }
+        Key("views", "null if there are none, or if nothing is known about them") { $0.views }
         Key("names", "how many names there are, or null if that is not known") { $0.names }
         Key("damage", "damage that was found. `info` does not read everything") { $0.damage }
     }
@@ -244,18 +237,18 @@ extension LogDurability: Shaped {
 }
 
 extension ViewsSummary: Shaped {
-    static let shape = Shape<Self>("A checkpoint") {
-        Key("path", "of the page file") { $0.path }
-        Key("bytes", "its size") { $0.byteCount }
+    static let shape = Shape<Self>("Views on disk") {
+        Key("path", "of the directory") { $0.path }
+        Key("bytes", "size of its files") { $0.byteCount }
         Key(
             "finding",
-            "`whole`, `otherSlot` (one of the two headers cannot be used), `missing` (it has no checkpoint), "
-                + "`damaged`, `newer`, `foreign` (of another store) or `stale` (the log does not have that state)"
+            "`whole`, `olderState` (the newest state cannot be used), `missing` (there is no state), `damaged`, "
+                + "`otherForm` (of another release), `foreign` (of another store) or `stale` (the log does not have it)"
         ) { $0.finding.rawValue }
-        Key("offset", "the last commit that it covers, or null if it cannot be used") { $0.position?.offset }
+        Key("offset", "the last commit in the newest usable state, or null if there is none") { $0.position?.offset }
         Key("chain", "chain value there") { $0.position.map { Hexadecimal($0.chain) } }
         Key("time", "when it was written") { $0.time }
-        Key("reasons", "why checkpoints cannot be used") { $0.reasons }
+        Key("reasons", "why states cannot be used") { $0.reasons }
     }
 }
 

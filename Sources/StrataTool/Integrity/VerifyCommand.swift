@@ -4,7 +4,7 @@ import StrataReplay
 import StrataStore
 import StrataSystem
 
-/// `strata verify`: checks every byte of a store's log, with `--deep` the page file and the assets, and with `--judge`
+/// `strata verify`: checks every byte of a store's log, with `--deep` the views and the assets, and with `--judge`
 /// the answers to requests.
 enum VerifyCommand: Command {
     static let name = "verify"
@@ -16,7 +16,7 @@ enum VerifyCommand: Command {
         + "place, how far the damage goes, which offsets are lost, and which commits after the damage are intact. An "
         + "unfinished tail is not damage: a program may be writing it, or was stopped while it did. Data in a newer "
         + "format is not damage either: verify exits with 3, as for a store that cannot be read. With --deep it also "
-        + "folds the log again, compares the page file with the result entry by entry, and reads each page and each "
+        + "folds the log again, compares the views with the result entry by entry, and reads each frame and each "
         + "asset file; where they differ, it names the first commit that caused the difference. With --judge it also "
         + "judges each request again by the rules that the log records: every commit must be the same byte by byte, "
         + "and so the state. It names the first commit that differs, and those that the log does not record fully "
@@ -27,7 +27,7 @@ enum VerifyCommand: Command {
     static let readsAddresses = true
     static let operands = [Operand.storeOrAddress]
     static let deep = Option.flag(
-        "--deep", help: "also compare the page file with a fresh fold of the log, and assets with their names")
+        "--deep", help: "also compare the views with a fresh fold of the log, and assets with their names")
     static let judge = Option.flag("--judge", help: "also judge all requests again, and compare the commits")
     static let from = Option.number(
         "--from", "OFFSET", 1...Version.maximumOffset, help: "with --judge: start with this commit")
@@ -70,7 +70,7 @@ enum VerifyCommand: Command {
             write(report, isDeep: deep != nil, to: output)
             if let deep { DeepText(report: deep, output: output).write() }
             if arguments[Self.deep], deep == nil {
-                output.write("\nnote: the page file and assets were not checked: the log comes first")
+                output.write("\nnote: the views and assets were not checked: the log comes first")
             }
             judged?.write(to: output)
             if arguments[judge], judged == nil {
@@ -110,7 +110,7 @@ enum VerifyCommand: Command {
         return try DeepVerifier.verify(at: path, platform: Platform(files: ReadOnlyFiles())) { progress in
             switch progress {
             case .folding(let done, let total): note("folding the log", done, total)
-            case .comparing: note("comparing the page file", 0, 0)
+            case .comparing: note("comparing the views", 0, 0)
             case .readingAssets(let done, let total): note("reading assets", done, total)
             }
         }
@@ -166,7 +166,7 @@ enum VerifyCommand: Command {
         Key("unfinishedTail", "an unfinished tail") { $0.log.unfinishedTail }
         Key("damage", "the first damage") { $0.log.damage }
         Key("extent", "how far it goes") { $0.log.extent }
-        Key("views", "the page file", as: DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
+        Key("views", "the views on disk", as: DeepReport.views, if: "with `--deep`, if the log is intact") { $0.deep }
         Key("assets", "the files of assets", as: DeepReport.assets, if: "with `--deep`, if the log is intact") {
             $0.deep
         }

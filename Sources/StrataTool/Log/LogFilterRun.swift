@@ -123,7 +123,7 @@ struct LogFilterRun {
     }
 
     private mutating func printReversed() throws -> StrataError? {
-        var trees = LogFilterPages(store, subject, from: first, through: last)
+        var pages = LogFilterPages(store, subject, from: first, through: last)
         var rest = limit ?? UInt64.max
         while rest > 0, let commit = try pages.next() {
             if try printer.take(commit) { rest -= 1 }
@@ -133,7 +133,7 @@ struct LogFilterRun {
 
     /// Finds the last commits from the end backwards, then prints them in order.
     private mutating func printLast(_ count: UInt64) throws -> StrataError? {
-        var trees = LogFilterPages(store, subject, from: first, through: last)
+        var pages = LogFilterPages(store, subject, from: first, through: last)
         var offsets: [UInt64] = []
         while offsets.count < count, let commit = try pages.next() {
             if printer.fits(commit) { offsets.append(commit.offset) }

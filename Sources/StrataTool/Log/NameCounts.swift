@@ -17,7 +17,7 @@ struct NameCounts {
 
     subscript(namespace: Namespace) -> UInt64 { highest[namespace] ?? 0 }
 
-    /// Uses the page file if it fits the log, otherwise the base and the sealed segments; then the commits after them,
+    /// Uses the views if they fit the log, otherwise the base and the sealed segments; then the commits after them,
     /// up to the limits.
     ///
     /// Returns nil if the names of the compacted history are unknown.

@@ -9,7 +9,7 @@ enum JoinCommand: Command {
     static let name = "join"
     static let summary = "make or update a copy of a store on a sequencer"
     static let details =
-        "Reads all entries that the copy lacks, and brings its page file up to date, so that a program opens it "
+        "Reads all entries that the copy lacks, and brings its views up to date, so that a program opens it "
         + "quickly. Nothing is written to the sequencer. Exits with 1 and prints the reason if the directory has "
         + "another store or commits that the sequencer does not have; no program may have the copy open for writing."
     static let copy = Operand(name: "COPY", help: "the directory of the copy; it is made if it is missing")

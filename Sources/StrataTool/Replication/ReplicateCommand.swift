@@ -129,7 +129,7 @@ enum ReplicateCommand: Command {
         }
         let end = standby.end
         try standby.close()
-        // The page file is brought up to date, so that a program opens the store quickly.
+        // The views are brought up to date, so that a program opens the store quickly.
         try Store.open(at: path).close()
         return ReplicationReport(
             target: path, identity: reader.identity, commits: count, end: end,

@@ -79,7 +79,7 @@ enum FeedCommand: Command {
                 store: access.store, database: DatabaseID(scope), zone: zone, actor: actor,
                 limit: Int(arguments[limit] ?? 0))
             let secrets = arguments[QueryCommand.reveal] ? Secrets() : nil
-            var trees = FeedPages(
+            var pages = FeedPages(
                 store: access.store, secrets: secrets, isJSON: arguments[Option.json], output: output)
             try feed.forEachPage(since: try token(arguments[since], of: feed, access)) { page in
                 try pages.write(page)

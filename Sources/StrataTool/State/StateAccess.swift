@@ -59,7 +59,7 @@ struct StateAccess {
         throw damage
     }
 
-    /// Calls `body`, and if it meets a damaged page of the page file, calls it again with a state replayed from the
+    /// Calls `body`, and if it meets damaged views, calls it again with a state replayed from the
     /// log.
     private func answer(
         _ options: StoreOptions, _ output: Output, _ body: (StateAccess) throws -> ExitCode
@@ -79,7 +79,7 @@ struct StateAccess {
         }
     }
 
-    /// Returns true for the error of a damaged page, after which a command starts over with a state replayed from the
+    /// Returns true for the error of damaged views, after which a command starts over with a state replayed from the
     /// log.
     static func startsOver(after error: any Error) -> Bool {
         (error as? StrataError).map { Views.isDamage($0) } ?? false

@@ -25,12 +25,10 @@ extension Store {
 }
 
 extension StoreOptions {
-    /// Options for a process with few queries: little memory, and pages that are read rather than mapped, so that an
-    /// unreadable page file is an error.
+    /// Options for a process with few queries: little memory.
     var lean: StoreOptions {
         var options = self
-        options.trees.access = .read(cachedPages: 4_096)
-        options.trees.maximumMemoryPages = 8_192
+        options.trees.generationBytes = 32 << 20
         return options
     }
 }

@@ -24,7 +24,7 @@ extension SyncStateReport: Shaped {
     private static let fetch = Shape<Fetch>("What a fetch would bring") {
         Key("changed", "how many have changed") { $0.changed }
         Key("deleted", "how many were deleted") { $0.deleted }
-        Key("pages", "in how many pages") { $0.trees }
+        Key("pages", "in how many pages") { $0.pages }
         Key("restart", "why it would begin without a token", if: "if so") { $0.restart }
         Key("code", "number of the error", if: "if it would fail") { $0.refusal?.code.rawValue }
         Key("message", "the message of the error", if: "if it would fail") { $0.refusal?.message }

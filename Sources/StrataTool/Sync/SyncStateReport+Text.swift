@@ -74,7 +74,7 @@ extension SyncStateReport {
 
     private static func text(of fetch: Fetch, _ kind: String) -> String {
         if let refusal = fetch.refusal { return "fails: \(Printable.escaped(refusal.message))" }
-        let what = "\(fetch.changed.counted(kind)) changed, \(fetch.deleted) deleted, in \(fetch.trees.counted("page"))"
+        let what = "\(fetch.changed.counted(kind)) changed, \(fetch.deleted) deleted, in \(fetch.pages.counted("page"))"
         return fetch.restart == nil ? what : "everything from the beginning: \(what)"
     }
 }

@@ -9,7 +9,7 @@ struct SyncStateReport {
     struct Fetch {
         var changed = 0
         var deleted = 0
-        var trees = 0
+        var pages = 0
         /// The reason why the zone would be fetched from its beginning; nil if it would not.
         var restart: String?
         /// The error instead of changes.
@@ -175,7 +175,7 @@ struct SyncStateReport {
                     .forEachPage(since: token) { page in
                         fetch.changed += page.changedCount
                         fetch.deleted += page.deletedCount
-                        fetch.trees += 1
+                        fetch.pages += 1
                         body(page)
                         return true
                     }

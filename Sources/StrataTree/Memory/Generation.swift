@@ -30,9 +30,12 @@ final class Generation: @unchecked Sendable {
     private let state = Lock(State())
     /// The bytes at which the generation is full.
     private let limit: Int
+    /// The store that the generation belongs to: all generations of one store have the same number.
+    let store: UInt64
 
-    init(limit: Int) throws {
+    init(limit: Int, store: UInt64 = Epochs.next()) throws {
         self.limit = limit
+        self.store = store
         pages = try ReservedMemory(byteCount: Self.reservedBytes, atLeast: Self.leastReservedBytes)
         values = try ReservedMemory(byteCount: Self.reservedBytes, atLeast: Self.leastReservedBytes)
     }
@@ -50,7 +53,7 @@ final class Generation: @unchecked Sendable {
     var isFull: Bool { state.withLock { $0.isFull || $0.byteCount >= limit } }
 
     /// An empty generation with the same limit.
-    func successor() throws -> Generation { try Generation(limit: limit) }
+    func successor() throws -> Generation { try Generation(limit: limit, store: store) }
 
     /// Makes the next fork begin another generation.
     func fill() { state.withLock { $0.isFull = true } }

@@ -112,6 +112,6 @@ struct Frame {
     }
 
     static var damaged: StrataError {
-        StrataError(.malformed, "A frame of a run has a place or length outside of the frame.")
+        StrataError(.malformed, "A frame of a run has a place or length outside of the frame.", .init(page: 0))
     }
 }

@@ -16,7 +16,7 @@ final class RunMap: Sendable {
         guard size > 0, size == expected ?? size else {
             throw StrataError(
                 .malformed, "A file of a run has another length than its state says.",
-                .init(path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
+                .init(page: 0, path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
         }
         map = try file.mapGrowing(reserving: size)
         try map.extend(to: size)
@@ -35,15 +35,16 @@ final class RunMap: Sendable {
     private func unreadable(_ byte: Int) -> StrataError {
         StrataError(
             .inputOutput, "A file of a run cannot be read: it was truncated while in use, or its medium failed.",
-            .init(position: UInt64(byte), path: path))
+            .init(position: UInt64(byte), page: 0, path: path))
     }
 
     func malformed(_ found: String) -> StrataError {
-        StrataError(.malformed, "A file of a run is damaged.", .init(path: path, found: found))
+        StrataError(.malformed, "A file of a run is damaged.", .init(page: 0, path: path, found: found))
     }
 
     func badChecksum(_ part: String) -> StrataError {
-        StrataError(.badChecksum, "A part of a run does not match its checksum.", .init(path: path, found: part))
+        StrataError(
+            .badChecksum, "A part of a run does not match its checksum.", .init(page: 0, path: path, found: part))
     }
 }
 

@@ -71,7 +71,7 @@ struct DurableStates: Sendable {
         lastSequence = state.sequence
         keepSome(state)
         // Files that stay are removed after the next state.
-        try? removeOthers(in: directory)
+        try? removeUnnamedFiles()
     }
 
     /// Replaces the runs of the newest state by others of the same content.
@@ -93,7 +93,8 @@ struct DurableStates: Sendable {
         }
     }
 
-    private func removeOthers(in directory: String) throws {
+    func removeUnnamedFiles() throws {
+        guard let directory else { return }
         let states = kept + [newest].compactMap(\.self)
         let sequences = Set(states.map(\.sequence))
         let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number))

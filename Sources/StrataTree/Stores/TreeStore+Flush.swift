@@ -59,6 +59,8 @@ extension TreeStore {
     /// - Throws: ``StrataError`` of a file. The generation stays in memory, and the caller may try again.
     package func flush(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws {
         try durable.withLock { durable in
+            // Another thread may have written it meanwhile.
+            if state.withLock({ $0.flushed >= snapshot.top.epoch }) { return }
             let written = try write(snapshot.top)
             let levels = state.withLock { $0.levels.adding(written.run, written.blob, owner.keyHash) }
             let description = StateDescription(
@@ -68,6 +70,9 @@ extension TreeStore {
             install(levels, flushed: snapshot.top.epoch)
         }
     }
+
+    /// Removes the files that no state on disk names; readers that have them open can continue.
+    package func removeUnnamedFiles() throws { try durable.withLock { try $0.removeUnnamedFiles() } }
 
     func install(_ levels: Levels, flushed: UInt64) {
         // The states that are replaced are released outside the lock.

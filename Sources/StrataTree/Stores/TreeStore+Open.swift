@@ -2,7 +2,7 @@ import StrataModel
 import StrataSystem
 
 /// The condition of the states of a store when it was opened. Anything other than ``whole`` only costs time.
-package enum StateFinding: Sendable, Hashable {
+package enum StateFinding: String, Sendable, Hashable {
     case whole
     /// The newest state cannot be used, but an older one can.
     case olderState
@@ -44,6 +44,22 @@ package struct OpenedTreeStore: Sendable {
 extension TreeStore {
     /// The directory of the states and runs of a store.
     package static func directory(in store: String) -> String { "\(store)/views" }
+
+    /// Returns true if a store has states on disk, usable or not.
+    package static func hasStates(in path: String, files: any FileSystem) throws -> Bool {
+        let directory = directory(in: path)
+        guard try files.exists(directory) else { return false }
+        return try files.list(directory).contains { DurableStates.sequence(of: $0) != nil }
+    }
+
+    /// Removes all files of the states of a store, to make room. The store must not be open for writing.
+    package static func removeAll(in path: String, files: any FileSystem) throws {
+        try discardStates(in: path, files: files)
+        let directory = directory(in: path)
+        guard try files.exists(directory) else { return }
+        for name in try files.list(directory) { try files.remove("\(directory)/\(name)") }
+        try files.syncDirectory(directory)
+    }
 
     /// Removes the states of a store, whose files were found damaged. Open files stay readable.
     package static func discardStates(in path: String, files: any FileSystem) throws {

@@ -45,7 +45,7 @@ extension TreeStore {
     }
 
     /// Looks for a state, again if a writer removes its files meanwhile. Returns nil if there is no directory.
-    private static func search(
+    static func search(
         in path: String, _ owner: RunOwner, upTo offset: UInt64, _ files: any FileSystem,
         _ isValid: (Position) throws -> Bool
     ) throws -> (search: StateSearch, found: StateSearch.Found?)? {
@@ -78,5 +78,15 @@ extension TreeStore {
             newest: try found.map { found in
                 (DurableState(found.file), try newest(of: found.levels, roots: found.roots, options: TreeStoreOptions()))
             }, reasons: search.reasons)
+    }
+}
+
+extension TreeStore {
+    /// The runs of the newest state in words, newest first.
+    package var describe: String {
+        state.withLock { state in
+            state.levels.runs.map { "\($0.level): \($0.run.pieces.count) pieces, \($0.run.entries) entries, \($0.run.byteCount >> 20) MiB" }
+                .joined(separator: "; ") + "; in memory \(state.newest.top.generation.byteCount >> 20) MiB"
+        }
     }
 }

@@ -68,7 +68,7 @@ package final class TreeStore: Sendable {
 
     /// A state with the given runs and nothing in memory.
     static func newest(
-        of levels: Levels = .none, roots: TreeRoots = TreeRoots(), options: TreeStoreOptions
+        of levels: Levels = .none, roots: TreeRoots = TreeRoots(), options: TreeStoreOptions = TreeStoreOptions()
     ) throws -> Snapshot {
         let generation = try Generation(limit: options.generationBytes)
         return Snapshot(
@@ -93,6 +93,11 @@ package final class TreeStore: Sendable {
 
     /// The newest published state.
     package func snapshot() -> Snapshot { state.withLock { $0.newest } }
+
+    /// Returns true if a state was published by this store.
+    package func isSource(of snapshot: Snapshot) -> Bool {
+        snapshot.top.generation.store == self.snapshot().top.generation.store
+    }
 
     /// A private writable copy of the newest published state.
     package func fork() throws -> Fork { try Fork(on: snapshot()) }

@@ -25,4 +25,6 @@ package final class Snapshot: Sendable {
     package func foldedOffset(_ id: TreeID) -> UInt64 { roots[id].foldedOffset }
     /// The identity of a tree's content.
     package func identity(of id: TreeID) -> TreeIdentity { TreeIdentity(changed: roots[id].changed) }
+    /// Returns true if a tree is the same in another state.
+    package func shares(_ id: TreeID, with other: Snapshot) -> Bool { identity(of: id) == other.identity(of: id) }
 }

@@ -14,7 +14,7 @@ package final class Views: Sendable {
     /// The form of the keys and rows of the trees (docs/format-keys.md §1). Views of another form are rebuilt.
     package static let form: UInt16 = 8
     /// The trees whose entries are also found by hash.
-    static let hashed: Set<TreeID> = [ViewTree.records]
+    package static let hashed: Set<TreeID> = [ViewTree.records]
 
     package let trees: TreeStore
     let log: any EventLog
@@ -24,7 +24,7 @@ package final class Views: Sendable {
         self.log = log
     }
 
-    static func owner(_ store: Identifier) -> RunOwner { RunOwner(store: store, form: form) }
+    package static func owner(_ store: Identifier) -> RunOwner { RunOwner(store: store, form: form) }
 
     /// Empty trees that leave no files.
     package static func emptyTrees(
@@ -56,6 +56,13 @@ package final class Views: Sendable {
         try trees.flush(snapshot, at: position, opaque: Self.note(try snapshot.digests()))
     }
 
+    /// Writes all changes, and removes the files of states that were discarded.
+    package func settle() throws {
+        try trees.freeze()
+        while let waiting = trees.nextToFlush() { try flush(waiting) }
+        try trees.removeUnnamedFiles()
+    }
+
     /// Encodes the data that a state keeps beside the trees: both digests.
     static func note(_ digests: Digests) -> [UInt8] {
         var writer = ByteWriter(reserving: 32)
@@ -64,7 +71,7 @@ package final class Views: Sendable {
         return writer.bytes
     }
 
-    static func digests(noted bytes: [UInt8]) throws -> Digests {
+    package static func digests(noted bytes: [UInt8]) throws -> Digests {
         try bytes[...].reading { reader in
             let digests = try reader.readDigests()
             try reader.expectEnd("the digests of a state")
