@@ -4,6 +4,7 @@ import StrataRules
 import StrataStore
 import StrataSystem
 import StrataTree
+import StrataViews
 
 /// A request of a minimal history.
 public struct MinimalRequest: Sendable {
@@ -84,7 +85,7 @@ public struct MinimalHistory: Sendable {
         if base == nil { rules.secrets.newSecret = StoreSecret(from: SystemRandom()) }
         let names = store.snapshot()
         rules.secrets.recordedName = { try names.recordName(of: $0) }
-        let timeline = AlternateTimeline(on: trees, time: base == nil ? .min : startTime, rules: rules, into: log)
+        let timeline = try AlternateTimeline(on: trees, time: base == nil ? .min : startTime, rules: rules, into: log)
         for request in requests {
             let judged = try timeline.judge(
                 request.request.mapping(tokens: tokens), as: request.actor, request.operation,

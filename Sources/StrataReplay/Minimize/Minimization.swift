@@ -4,6 +4,7 @@ import StrataRules
 import StrataStore
 import StrataTree
 import StrataViews
+import StrataViews
 
 /// Finds a minimal set of requests of a log after which a record matches a predicate, as one does at the log's end. No
 /// request, and no item of one, can be left out.
@@ -211,7 +212,7 @@ final class MinimizationRun {
     private func makeTrial(_ versions: MinimizationVersions) throws -> TrialRerun {
         let trees = try base.map { try $0.trees.branch(on: $0.trees.snapshot()) } ?? Views.emptyTrees()
         let time = base == nil ? Int64.min : startTime
-        return TrialRerun(AlternateTimeline(on: trees, time: time, rules: search.rules, into: nil), versions)
+        return TrialRerun(try AlternateTimeline(on: trees, time: time, rules: search.rules, into: nil), versions)
     }
 
     // MARK: Result

@@ -61,7 +61,7 @@ final class AlternateTimeline {
     /// - Parameters:
     ///   - trees: the history continues from their newest state.
     ///   - log: receives the commits; it ends where the state does.
-    init(on trees: TreeStore, time: Int64, rules: Rules, into log: (any EventLog)?) {
+    init(on trees: TreeStore, time: Int64, rules: Rules, into log: (any EventLog)?) throws {
         self.trees = trees
         self.rules = rules
         self.log = log
@@ -176,6 +176,9 @@ final class AlternateTimeline {
         unpublished = (0, 0)
         return try view.fold.publish(to: trees)
     }
+
+    /// Publishes the commits, and returns trees that continue from there on their own.
+    func branch() throws -> TreeStore { try trees.branch(on: try publish()) }
 
     func finish() throws {
         try publish()

@@ -68,7 +68,7 @@ public struct Rerun {
         let shown = try store.past.state(at: first - 1, aloneIn: Self.memoryBytes)
         do {
             let time = try store.log.timeInFront(of: first)
-            let timeline = AlternateTimeline(
+            let timeline = try AlternateTimeline(
                 on: shown.trees, time: time ?? .min, rules: chosen(rules ?? store.rules), into: log)
             let rerun = try RequestRerun(
                 of: store, from: first, through: before.offset, timeline, time: time ?? 0,
