@@ -3,8 +3,8 @@ import StrataModel
 import StrataSystem
 import StrataTree
 
-// Reads the page file of a store that another process writes, again and again, and says whether each checkpoint was
-// whole for as long as it was held.
+// Reads the states of a store that another process writes, again and again, and says whether each was whole for as
+// long as it was held.
 //   usage: reader-child DIRECTORY MILLISECONDS REST-MICROSECONDS
 // It looks at each four times, and rests behind each look, up to so long. Prints `holding` once, `done COUNT` at the
 // end, and `bad REASON` in front of an early one.
@@ -19,7 +19,7 @@ func fail(_ reason: String) -> Never {
     exit(1)
 }
 
-/// The writer keeps the checksum of all entries with each checkpoint.
+/// The writer keeps the checksum of all entries with each state.
 func checksum(_ snapshot: Snapshot) throws -> [UInt8] {
     var sum = CRC32C()
     for id in snapshot.trees {
@@ -37,18 +37,20 @@ func run() throws {
     guard arguments.count == 4, let milliseconds = Int64(arguments[2]), let rest = useconds_t(arguments[3]) else {
         fail("usage: reader-child DIRECTORY MILLISECONDS REST-MICROSECONDS")
     }
-    let options = PageStoreOptions(maximumPages: 1 << 18, maximumArenaPages: 1 << 16)
     let time = SystemTime()
     let end = time.nowMicroseconds() + milliseconds * 1_000
     var count = 0
     while time.nowMicroseconds() < end {
-        let reader = try PageStore.openReader(
-            in: arguments[1], store: Identifier(high: 7, low: 9), options: options
+        let opened = try TreeStore.openForReading(
+            in: arguments[1], RunOwner(store: Identifier(high: 7, low: 9), form: 1),
+            hashed: [TreeID(rawValue: 3)], files: RealFileSystem(), scratch: (arguments[1], "reader")
         ) { _ in true }
+        guard let opened, let state = opened.state else { continue }
+        let snapshot = opened.store.snapshot()
         if count == 0 { say("holding") }
         for _ in 0..<4 {
-            guard try checksum(reader.snapshot) == reader.checkpoint.opaque else {
-                fail("other entries than at offset \(reader.checkpoint.position.offset)")
+            guard try checksum(snapshot) == state.opaque else {
+                fail("other entries than at offset \(state.position.offset)")
             }
             usleep(useconds_t.random(in: 0...rest))
         }

@@ -151,7 +151,7 @@ func limited(to mebibytes: UInt64, _ path: String) throws {
     // Sizes that end within a page, or are beyond any address space: together they would take all there is, were
     // anything of them kept.
     var options = StoreOptions.service
-    (options.pages.maximumPages, options.pages.maximumArenaPages) = (1_000_001, 1 << 50)
+    (options.trees.reservedBytes, options.trees.generationBytes) = (1 << 50, 1_000_001)
     for _ in 0..<150 { try Store.inMemory(options: options).close() }
     say("opened")
 }
@@ -172,7 +172,7 @@ func run() throws {
     let isSlow = arguments.dropFirst(3).first == "slowly"
     var options = StoreOptions.service
     options.segmentBytes = 64 << 10
-    options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
+    options.trees.generationBytes = 128 << 10
     let isShared = arguments.count >= 5 && arguments[3] == "shared"
     if isShared {
         options.place = .directory(arguments[4])

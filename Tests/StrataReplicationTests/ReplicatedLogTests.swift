@@ -174,7 +174,7 @@ struct ReplicatedLogTests {
         }
     }
 
-    @Test("What a loss of power took is fetched again, for the log and for what a checkpoint names")
+    @Test("What a loss of power took is fetched again, for the log and for what a state names")
     func powerLoss() throws {
         let copy = try copy()
         try copy.append(10)
@@ -183,14 +183,14 @@ struct ReplicatedLogTests {
         let (all, end) = (try copy.commits, copy.log.end)
         let store = try #require(copy.log.segments?.identity.storeID)
         let lost = copy.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
-        lost.setContent(Self.checkpoint(of: store, at: end), of: TestCopy.path + "/views")
+        lost.setContent(Self.state(of: store, at: end), of: TestCopy.path + "/views/state-0000000000000001")
         let opened = try TestCopy(MemorySequencer(sequence), disk: lost)
         #expect(opened.log.segments?.recovery.missingEnd == end)
         #expect(try opened.commits == all)
         try opened.log.close()
         // Only if nobody has it is it damage.
         let ahead = Position(offset: end.offset + 1, chain: 7)
-        lost.setContent(Self.checkpoint(of: store, at: ahead), of: TestCopy.path + "/views")
+        lost.setContent(Self.state(of: store, at: ahead), of: TestCopy.path + "/views/state-0000000000000001")
         #expect(failureCode { _ = try TestCopy.open(MemorySequencer(sequence), lost) } == .missingSegment)
         // The store without a sequencer reports what it lacks by itself.
         #expect(
@@ -198,18 +198,18 @@ struct ReplicatedLogTests {
                 == .missingSegment)
     }
 
-    /// The page file's header slot, as far as the log looks at it.
-    private static func checkpoint(of store: Identifier, at position: Position) -> [UInt8] {
+    /// A state file, as far as the log looks at it.
+    private static func state(of store: Identifier, at position: Position) -> [UInt8] {
         var writer = ByteWriter()
-        writer.append(bytes: "StrataVw".utf8)
+        writer.append(bytes: "StrataSt".utf8)
         writer.append(UInt16(1))
-        writer.append(bytes: [UInt8](repeating: 0, count: 22))
+        writer.append(UInt16(1))
         writer.append(store)
+        writer.append(UInt64(1))
         writer.append(position.offset)
         writer.append(position.chain)
-        writer.append(bytes: [UInt8](repeating: 0, count: 4_096 - writer.bytes.count))
-        writer.overwrite(writer.bytes.withUnsafeBytes { CRC32C.checksum($0) }, at: 12)
-        return writer.bytes
+        writer.append(bytes: [UInt8](repeating: 0, count: 100))
+        return ChecksummedBytes.seal(writer)
     }
 
     @Test("A directory with another store is refused, and left alone")

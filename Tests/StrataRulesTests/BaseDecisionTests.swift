@@ -13,12 +13,12 @@ import Testing
 
     /// A store that decides, and writes what it decided.
     private final class Decider {
-        let pages: PageStore
+        let pages: TreeStore
         private var view: RulesView
 
-        init(_ pages: PageStore) {
+        init(_ pages: TreeStore) throws {
             self.pages = pages
-            view = RulesView(Fold(pages.fork()))
+            view = RulesView(Fold(try pages.fork()))
         }
 
         /// The payload that was decided; nil if none was.
@@ -114,11 +114,11 @@ import Testing
         }
     }
 
-    private func base(of pages: PageStore) throws -> PageStore {
-        let base = try PageStore.inMemory()
-        let fold = Fold(base.fork())
+    private func base(of pages: TreeStore) throws -> TreeStore {
+        let base = try Views.emptyTrees()
+        let fold = Fold(try base.fork())
         var scan = try BaseScan(pages.snapshot(), chain: 1)
-        try fold.load(base: scan.horizon) { try scan.next()?[...] }
+        try fold.load(base: scan.horizon, into: base) { try scan.next()?[...] }
         try fold.publish(to: base)
         return base
     }
@@ -127,13 +127,13 @@ import Testing
         var (full, refused) = (0, 0)
         try withSeeds(6) { seed in
             var requests = Requests(random: SeededGenerator(seed: seed))
-            let whole = Decider(try PageStore.inMemory())
+            let whole = try Decider(try Views.emptyTrees())
             var others: [Decider] = []
             var offset: UInt64 = 1
             for round in 0..<400 {
                 // Two that begin with a base at some time, one of them with a base of the other's base.
-                if round == 60 + Int(seed % 7) { others.append(Decider(try base(of: whole.pages))) }
-                if round == 140, let other = others.first { others.append(Decider(try base(of: other.pages))) }
+                if round == 60 + Int(seed % 7) { others.append(try Decider(base(of: whole.pages))) }
+                if round == 140, let other = others.first { others.append(try Decider(base(of: other.pages))) }
                 let (request, actor) = requests.next()
                 let payload = try whole.decide(request, actor, at: offset)
                 for other in others { try #require(try other.decide(request, actor, at: offset) == payload) }

@@ -11,7 +11,7 @@ import Testing
     private let view: RulesView
     private let anna = Actor(user: "anna")
 
-    init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).pages.fork())) }
+    init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).trees.fork())) }
 
     private func context(isTraced: Bool = false, operation: OperationInfo = OperationInfo()) -> RequestContext {
         RequestContext(

@@ -112,8 +112,8 @@ import Testing
         var (committed, refused, known) = (0, 0, 0)
         try withSeeds(6) { seed in
             var requests = Requests(random: SeededGenerator(seed: seed))
-            let pages = try PageStore.inMemory()
-            let view = RulesView(Fold(pages.fork()))
+            let pages = try Views.emptyTrees()
+            let view = RulesView(Fold(try pages.fork()))
             let rules = Rules(schema: schema)
             var offset: UInt64 = 1
             for _ in 0..<300 {
@@ -124,7 +124,7 @@ import Testing
                     known += 1
                 }
                 let (kept, decision) = try answer { try rules.decide(request, view, context) }
-                let (fresh, _) = try answer { try rules.decide(request, RulesView(Fold(pages.fork())), context) }
+                let (fresh, _) = try answer { try rules.decide(request, RulesView(Fold(try pages.fork())), context) }
                 try #require(kept == fresh, "\(request)")
                 guard let decision, case .commit(let payload, let result) = kept else {
                     refused += 1

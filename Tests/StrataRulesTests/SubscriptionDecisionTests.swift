@@ -13,7 +13,7 @@ import Testing
         actor: Actor(user: "anna", device: "phone"), time: 1_000_000, commitID: Identifier(high: 0, low: 1),
         isTraced: true)
 
-    init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).pages.fork())) }
+    init() throws { view = RulesView(Fold(try Views.inMemory(MemoryLog()).trees.fork())) }
 
     private func decide(
         _ saves: [NamedSubscription] = [], _ deletes: [String] = [], _ rules: Rules = Rules(),

@@ -9,13 +9,13 @@ import Testing
 struct BadLogTests {
     /// A store with zone 1 alive, zone 2 deleted, zone 3 never made, and record "a" in zone 1 at offset 2.
     private struct Fixture {
-        let pages: PageStore
+        let pages: TreeStore
         let zone = Version(offset: 1, eventIndex: 7)
         let record = Version(offset: 2, eventIndex: 0)
         let before: ViewDump
 
         init() throws {
-            pages = try PageStore.inMemory()
+            pages = try Views.emptyTrees()
             var events: [Event] = []
             let names: [InternedName.Name] = [
                 .user("anna"), .device(user: 1, "phone"), .database(.private, owner: 1),
@@ -48,7 +48,7 @@ struct BadLogTests {
             let good = Envelope(events: [Event(.fetched, body: [])]).encoded()
             let payload = Envelope(header: .init(user: 1), events: events).encoded()
             let error = thrownError {
-                let fold = Fold(pages.fork())
+                let fold = Fold(try pages.fork())
                 try fold.apply(SampleCommit(offset: 3, time: 3, payload: payload))
                 try fold.apply(SampleCommit(offset: 4, time: 4, payload: good))
                 // Flushes in the middle of a later commit.
@@ -281,7 +281,7 @@ struct BadLogTests {
         let payload = Envelope(events: [Event(.fetched, body: [])]).encoded()
         for offset in [0, 1, 2, Version.maximumOffset + 1, .max] {
             let error = thrownError {
-                try Fold(fixture.pages.fork()).apply(SampleCommit(offset: offset, time: 3, payload: payload))
+                try Fold(try fixture.pages.fork()).apply(SampleCommit(offset: offset, time: 3, payload: payload))
             }
             #expect(error?.code == .brokenSequence && error?.context.offset == offset)
         }
@@ -290,7 +290,7 @@ struct BadLogTests {
     @Test("A payload with any byte changed folds or gives an error that names the offset, and never traps")
     func flips() throws {
         let commits = try SampleCommit.all(16, seed: 5)
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         var generator = SeededGenerator(seed: 1)
         for (index, commit) in commits.enumerated() {
             let before = index % 5 == 0 ? try ViewDump(pages.snapshot()) : nil
@@ -298,7 +298,7 @@ struct BadLogTests {
                 var damaged = commit
                 damaged.payload[place] ^= [1, 0x80, 0xFF, UInt8(1 + generator.next(below: 255))][place % 4]
                 let error = thrownError {
-                    let fold = Fold(pages.fork())
+                    let fold = Fold(try pages.fork())
                     try fold.apply(damaged)
                     try fold.flush()
                 }
@@ -313,7 +313,7 @@ struct BadLogTests {
     func counts() throws {
         for count in [0, UInt64.max] {
             let fixture = try Fixture()
-            let fork = fixture.pages.fork()
+            let fork = try fixture.pages.fork()
             var row = try #require(try fork.zoneRow(1, 1))
             row.recordCount = count
             var writer = ByteWriter()

@@ -12,7 +12,7 @@ struct BaseDamageTests {
 
     init() throws {
         let commits = try SampleCommit.all(40, seed: 4)
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(commits)
         payloads = try pages.snapshot().base(limits: .init(payloadBytes: 2_000, valueBytes: 60))
         horizon = Position(offset: 40, chain: 7)
@@ -20,10 +20,10 @@ struct BaseDamageTests {
 
     /// The error of folding these payloads, after which nothing can be published.
     private func error(_ payloads: [[UInt8]], at horizon: Position? = nil) throws -> StrataError? {
-        let pages = try PageStore.inMemory()
-        let fold = Fold(pages.fork())
+        let pages = try Views.emptyTrees()
+        let fold = Fold(try pages.fork())
         var next = payloads.makeIterator()
-        let error = thrownError { try fold.load(base: horizon ?? self.horizon) { next.next()?[...] } }
+        let error = thrownError { try fold.load(base: horizon ?? self.horizon, into: pages) { next.next()?[...] } }
         guard let error else { return nil }
         try #require(thrownError { try fold.publish(to: pages) } != nil)
         try #require(pages.snapshot().trees.isEmpty)
@@ -41,7 +41,7 @@ struct BaseDamageTests {
     @Test("A payload that is missing, repeated, in another place, or another base's")
     func places() throws {
         let other = try {
-            let pages = try PageStore.inMemory()
+            let pages = try Views.emptyTrees()
             try pages.fold(try SampleCommit.all(40, seed: 5))
             return try pages.snapshot().base(limits: .init(payloadBytes: 2_000, valueBytes: 60))
         }()
@@ -67,7 +67,7 @@ struct BaseDamageTests {
     @Test("Whatever bit of a payload is wrong, it is noticed")
     func bits() throws {
         let commits = try SampleCommit.all(8, seed: 4)
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(commits)
         let payloads = try pages.snapshot().base(limits: .init(payloadBytes: 400, valueBytes: 60))
         let horizon = Position(offset: 8, chain: 7)
@@ -109,9 +109,10 @@ struct BaseDamageTests {
             let error = self.cause(try error(payloads, at: horizon))
             #expect(error?.context.expected?.hasPrefix("horizon 40/") == true)
         }
-        let fold = Fold(try PageStore.inMemory().fork())
+        let trees = try Views.emptyTrees()
+        let fold = Fold(try trees.fork())
         for offset in [0, Version.maximumOffset + 1] {
-            let error = thrownError { try fold.load(base: Position(offset: offset, chain: 7)) { nil } }
+            let error = thrownError { try fold.load(base: Position(offset: offset, chain: 7), into: trees) { nil } }
             #expect(error?.code == .outOfRange)
         }
     }
@@ -200,7 +201,7 @@ struct BaseDamageTests {
 
     @Test("Markers are in bases alone, a base is in empty trees alone, and commits come behind it")
     func neighbours() throws {
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         let marker = try #require(payloads.last)
         let lonely = thrownError { try pages.fold([SampleCommit(offset: 1, time: 1, payload: marker)]) }
         #expect(lonely?.code == .brokenSequence && lonely?.context.offset == 1)
@@ -214,7 +215,7 @@ struct BaseDamageTests {
             #expect(error?.code == .brokenSequence)
         }
         try pages.fold([SampleCommit(offset: 41, time: 9, payload: audit)])
-        let commit = try PageStore.inMemory()
+        let commit = try Views.emptyTrees()
         try commit.fold([SampleCommit(offset: 1, time: 1, payload: audit)])
         #expect(thrownError { try commit.fold(base: payloads, at: horizon) }?.code == .invalidArgument)
     }
@@ -233,10 +234,11 @@ struct BaseDamageTests {
 
     @Test("An error of who reads the base stays what it is")
     func unreadable() throws {
-        let fold = Fold(try PageStore.inMemory().fork())
+        let trees = try Views.emptyTrees()
+        let fold = Fold(try trees.fork())
         var count = 0
         let found = thrownError {
-            try fold.load(base: horizon) {
+            try fold.load(base: horizon, into: trees) {
                 count += 1
                 guard count < 9 else { throw StrataError(.inputOutput, "No more.") }
                 return payloads[count - 1][...]
@@ -252,15 +254,15 @@ struct BaseDamageTests {
 struct BaseCanaryTests {
     @Test("Whichever kind of event a base lacks, its trees or its digests tell")
     func lacking() throws {
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(try SampleCommit.all(120, seed: 7))
         let payloads = try pages.snapshot().base()
-        let whole = try ViewDump(PageStore.folded(base: payloads, at: 120).snapshot())
+        let whole = try ViewDump(TreeStore.folded(base: payloads, at: 120).snapshot())
         for kind in BaseReading.ranks.keys where kind != .baseMarker {
             var forged = ForgedBase(payloads: payloads)
             let isForged = try forged.removeFirst(kind)
             try #require(isForged, "\(kind)")
-            let store = try PageStore.inMemory()
+            let store = try Views.emptyTrees()
             do {
                 try store.fold(base: forged.payloads, at: Position(offset: 120, chain: 7))
                 #expect(try ViewDump(store.snapshot()) != whole, "\(kind)")

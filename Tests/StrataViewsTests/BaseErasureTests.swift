@@ -27,8 +27,8 @@ struct BaseErasureTests {
                 id: Identifier(high: 1, low: commit.offset), time: commit.time, payload: commit.payload[...])
             _ = try log.append([new], expecting: log.end)
         }
-        let pages = try PageStore.inMemory()
-        try Replay(log: log, pages: pages).run(upTo: Self.horizon)
+        let pages = try Views.emptyTrees()
+        try Replay(log: log, trees: pages).run(upTo: Self.horizon)
         before = pages.snapshot()
         var scan = try BaseScan(before, chain: log.chain(at: Self.horizon))
         try log.adopt(try log.writeBase(at: Self.horizon) { try scan.next().map { $0[...] } })
@@ -60,10 +60,10 @@ struct BaseErasureTests {
         let erasure = try #require(try erasure(Array(erased)))
         var scan = try erasure.scan()
         try log.replaceBase { try scan.next().map { $0[...] } }
-        let pages = try PageStore.inMemory()
-        let fold = Fold(pages.fork())
+        let pages = try Views.emptyTrees()
+        let fold = Fold(try pages.fork())
         var base = try #require(try log.readBase())
-        try fold.load(base: try #require(try log.base())) { try base.next() }
+        try fold.load(base: try #require(try log.base()), into: pages) { try base.next() }
         let after = try states(try fold.publish(to: pages))
         #expect(after.count == old.count)
         for (key, state) in old {
@@ -75,7 +75,7 @@ struct BaseErasureTests {
                 #expect(found == state)
             }
         }
-        try Replay(log: log, pages: pages).run()
+        try Replay(log: log, trees: pages).run()
         #expect(pages.snapshot().foldedOffset(ViewTree.records) == log.end.offset)
         // Nothing is left to be done.
         #expect(try self.erasure(Array(erased)) == nil)

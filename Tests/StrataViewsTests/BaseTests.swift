@@ -10,10 +10,10 @@ import Testing
 struct BaseTests {
     private static let assets = ViewTree.assets.rawValue
 
-    private func dumps(_ stores: PageStore...) throws -> [ViewDump] { try stores.map { try ViewDump($0.snapshot()) } }
+    private func dumps(_ stores: TreeStore...) throws -> [ViewDump] { try stores.map { try ViewDump($0.snapshot()) } }
 
     /// The trees that differ.
-    private func differences(_ a: PageStore, _ b: PageStore) throws -> [UInt16] {
+    private func differences(_ a: TreeStore, _ b: TreeStore) throws -> [UInt16] {
         let (a, b) = (try ViewDump(a.snapshot()).trees, try ViewDump(b.snapshot()).trees)
         return a.keys.filter { a[$0] != b[$0] }.sorted()
     }
@@ -26,7 +26,7 @@ struct BaseTests {
             var generator = SeededGenerator(seed: seed)
             let commits = try SampleCommit.all(150, seed: seed, hasGaps: seed % 2 == 1)
             let count = 1 + generator.next(below: commits.count)
-            let whole = try PageStore.inMemory()
+            let whole = try Views.emptyTrees()
             try whole.fold(commits[..<count])
             let payloads = try whole.snapshot().base()
             for payload in payloads {
@@ -37,7 +37,7 @@ struct BaseTests {
                 }
             }
             let offset = commits[count - 1].offset
-            let base = try PageStore.folded(base: payloads, at: offset)
+            let base = try TreeStore.folded(base: payloads, at: offset)
             try #require(try differences(whole, base).allSatisfy { $0 == Self.assets })
             let assets = try ViewDump(base.snapshot()).trees[Self.assets] ?? []
             let expected = try PlainStore(Array(commits[..<count])).assetsOfRecords()
@@ -58,9 +58,9 @@ struct BaseTests {
             let commits = try SampleCommit.all(180, seed: seed, hasGaps: seed % 2 == 0)
             let first = 1 + generator.next(below: 120)
             let second = first + 1 + generator.next(below: 50)
-            let (whole, pruned) = (try PageStore.inMemory(), try PageStore.inMemory())
+            let (whole, pruned) = (try Views.emptyTrees(), try Views.emptyTrees())
             for pages in [whole, pruned] { try pages.fold(commits[..<first]) }
-            let base = try PageStore.folded(
+            let base = try TreeStore.folded(
                 base: try whole.snapshot().base(), at: commits[first - 1].offset)
             let state = base.snapshot()
             for range in [first..<second, second..<commits.count] {
@@ -82,7 +82,7 @@ struct BaseTests {
             .asset(.init(hash: ContentHash(first: number, second: 9), size: UInt64(number)))
         }
         let hashes = (UInt128(1)...4).map { ContentHash(first: $0, second: 9) }
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(notes([("a", value(1)), ("b", value(2)), ("c", value(3)), ("d", value(4))]))
         // Of what is replaced behind the first commit, 2 is named again behind the base, and 3 is still another's.
         var versions = (UInt32(0)...3).map { Version(offset: 2, eventIndex: $0) }
@@ -98,7 +98,7 @@ struct BaseTests {
         try save(0, .string("none"), at: 3)
         try save(1, value(3), at: 4)
         try save(2, .string("none"), at: 5)
-        let base = try PageStore.folded(base: try pages.snapshot().base(), at: 5)
+        let base = try TreeStore.folded(base: try pages.snapshot().base(), at: 5)
         try save(3, value(2), at: 6)
         #expect(try hashes.map { try pages.snapshot().assetRow($0)?.version.offset } == [2, 6, 4, 2])
         try pages.prune(to: base.snapshot(), limit: 1)
@@ -133,22 +133,22 @@ struct BaseTests {
     func nothing() throws {
         let audit = Envelope(events: [Event(.consoleActed, body: [1])]).encoded()
         for commits in [[SampleCommit(offset: 3, time: 1, payload: audit)], try notes([])] {
-            let pages = try PageStore.inMemory()
+            let pages = try Views.emptyTrees()
             try pages.fold(commits)
             let payloads = try pages.snapshot().base(limits: .init())
             #expect(payloads.count == (commits[0].offset == 3 ? 1 : 2))
-            let base = try PageStore.folded(base: payloads, at: try #require(commits.last?.offset))
+            let base = try TreeStore.folded(base: payloads, at: try #require(commits.last?.offset))
             let trees = try dumps(pages, base)
             #expect(trees[0] == trees[1])
         }
-        let error = thrownError { _ = try BaseScan(try PageStore.inMemory().snapshot(), chain: 0) }
+        let error = thrownError { _ = try BaseScan(try Views.emptyTrees().snapshot(), chain: 0) }
         #expect(error?.code == .invalidArgument)
     }
 
     @Test("A record of any size fits, in payloads that a commit could have")
     func largeRecord() throws {
         let largest = FieldValue.data([UInt8](repeating: 7, count: FieldValue.maximumBytes - 1))
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(notes([("a", .string("small")), ("b", largest), ("c", .string("small"))]))
         // A second one makes the record larger than a commit may be.
         let name = Event(.nameInterned, body: InternedName(ordinal: 2, name: .field("more")).event.body)
@@ -160,23 +160,23 @@ struct BaseTests {
         ])
         let payloads = try pages.snapshot().base(limits: .init())
         #expect(payloads.count == 5 && payloads.allSatisfy { $0.count < 33 << 20 })
-        let base = try PageStore.folded(base: payloads, at: 3)
+        let base = try TreeStore.folded(base: payloads, at: 3)
         #expect(try base.snapshot().digests() == pages.snapshot().digests())
         #expect(try differences(pages, base).isEmpty)
     }
 
     @Test("Many small records make payloads of 64 KiB, each held alone; the tree is made of full pages")
     func manyRecords() throws {
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         var history = NoteHistory(seed: 5)
         let commits = try history.manyNotes(100_000, perCommit: 5_000)
         try pages.fold(commits)
         let offset = UInt64(commits.count)
         var scan = try BaseScan(pages.snapshot(), chain: 7)
-        let base = try PageStore.inMemory()
-        let fold = Fold(base.fork())
+        let base = try Views.emptyTrees()
+        let fold = Fold(try base.fork())
         var sizes: [Int] = []
-        try fold.load(base: Position(offset: offset, chain: 7)) {
+        try fold.load(base: Position(offset: offset, chain: 7), into: base) {
             let payload = try scan.next()
             if let payload { sizes.append(payload.count) }
             return payload?[...]
@@ -195,7 +195,7 @@ struct BaseTests {
     func estimate() throws {
         try withSeeds(4) { seed in
             let commits = try SampleCommit.all(120, seed: seed)
-            let pages = try PageStore.inMemory()
+            let pages = try Views.emptyTrees()
             try pages.fold(commits)
             let estimate = try BaseEstimate(pages.snapshot())
             var counts: [UInt64: (records: UInt64, bytes: UInt64)] = [:]
@@ -236,7 +236,7 @@ struct BaseTests {
             (ZoneDeletedEvent(zone: 1, database: 1, incarnation: version, original: version), nil),
         ]
         for (event, code) in cases {
-            let pages = try PageStore.inMemory()
+            let pages = try Views.emptyTrees()
             let payload = Envelope(events: events + [try event.event()]).encoded()
             let error = thrownError { try pages.fold([SampleCommit(offset: 9, time: 1, payload: payload)]) }
             #expect(error?.code == code)
@@ -247,7 +247,7 @@ struct BaseTests {
 
     @Test("What a later release said, and only it can say again, keeps the base from being made")
     func laterFields() throws {
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         let names: [InternedName.Name] = [.user("anna"), .device(user: 1, "phone")]
         let seen = Event(.deviceSeen, body: [1, 4, 0xC9, 1, 1, 7])
         let payload = Envelope(events: names.map { InternedName(ordinal: 1, name: $0).event } + [seen]).encoded()

@@ -39,10 +39,10 @@ struct FoundStateTests {
     func model() throws {
         try withSeeds(8) { seed in
             let commits = try SampleCommit.all(150, seed: seed)
-            let (plain, told) = (try PageStore.inMemory(), try PageStore.inMemory())
+            let (plain, told) = (try Views.emptyTrees(), try Views.emptyTrees())
             try plain.fold(commits)
             var random = SeededGenerator(seed: seed &+ 5)
-            var fold = Fold(told.fork())
+            var fold = Fold(try told.fork())
             for commit in commits {
                 // Earlier commits of the same fork may still be gathered.
                 let found = try changesZones(commit) ? FoundStates() : found(commit, in: fold, &random)
@@ -51,7 +51,7 @@ struct FoundStateTests {
                 }
                 if random.next(below: 5) == 0 {
                     try fold.publish(to: told)
-                    if random.next(below: 2) == 0 { fold = Fold(told.fork()) }
+                    if random.next(below: 2) == 0 { fold = Fold(try told.fork()) }
                 }
             }
             try fold.publish(to: told)
@@ -64,7 +64,7 @@ struct FoundStateTests {
     func belief() throws {
         var history = NoteHistory(seed: 1)
         let commits = try history.manyNotes(1, perCommit: 1)
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold(commits)
         let name = try #require(try pages.snapshot().firstRecordName())
         var event = RecordSavedEvent(
@@ -72,7 +72,7 @@ struct FoundStateTests {
         event.fields = [FieldChange(1, .string("new"))]
         let payload = Envelope(header: EnvelopeHeader(user: 1), events: [try event.event()]).encoded()
         func fold(_ found: FoundStates) throws {
-            let fold = Fold(pages.fork())
+            let fold = Fold(try pages.fork())
             try payload.withUnsafeBytes { try fold.apply($0, offset: 3, time: 0, found: found) }
             try fold.flush()
         }

@@ -20,7 +20,7 @@ struct IndexBuildTests {
     ]
 
     private struct Harness {
-        let store: PageStore
+        let store: TreeStore
         var build = IndexBuild()
         var records: [RecordKey: RecordState] = [:]
         var random: SeededGenerator
@@ -28,9 +28,9 @@ struct IndexBuildTests {
 
         init(seed: UInt64, names: Int = 150) throws {
             nameCount = names
-            store = try PageStore.inMemory()
+            store = try Views.emptyTrees()
             random = SeededGenerator(seed: seed)
-            let fork = store.fork()
+            let fork = try store.fork()
             let databases: [InternedName.Name] = [.database(.public, owner: 0), .database(.private, owner: 0)]
             let zones = (UInt64(1)...3).map { InternedName.Name.zone(database: $0 % 2 + 1, owner: 0, "zone \($0)") }
             for (index, name) in (databases + zones).enumerated() {
@@ -44,7 +44,7 @@ struct IndexBuildTests {
         }
 
         mutating func change(_ count: Int) throws {
-            let fork = store.fork()
+            let fork = try store.fork()
             var indexes = IndexWriter(try IndexCatalog(fork))
             for _ in 0..<count {
                 let key = RecordKey(
@@ -58,7 +58,7 @@ struct IndexBuildTests {
 
         /// Saves all records again, each in a later version.
         mutating func resave() throws {
-            let fork = store.fork()
+            let fork = try store.fork()
             var indexes = IndexWriter(try IndexCatalog(fork))
             for (key, state) in records {
                 var state = state
@@ -118,11 +118,11 @@ struct IndexBuildTests {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 // Dropped with its fork, a slice has not been.
                 var lost = build
-                _ = try lost.advance(store.fork(), from: store.snapshot()) { false }
+                _ = try lost.advance(try store.fork(), from: store.snapshot()) { false }
             }
             // A restart loses everything but the catalog.
             if Int.random(in: 0..<8, using: &random) == 0 { build = IndexBuild() }
-            let fork = store.fork()
+            let fork = try store.fork()
             var left = steps
             let hasMore = try build.advance(fork, from: store.snapshot()) {
                 left -= 1
@@ -133,7 +133,7 @@ struct IndexBuildTests {
         }
 
         mutating func set(_ index: IndexID, _ progress: IndexProgress) throws {
-            let fork = store.fork()
+            let fork = try store.fork()
             try IndexCatalog.put(index, progress, in: fork)
             try store.publish(fork)
         }

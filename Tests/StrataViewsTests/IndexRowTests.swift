@@ -11,7 +11,7 @@ import Testing
 struct IndexRowTests {
     /// Folds commits as the pipeline does: in forks on forks, which are published later or dropped.
     private struct Line {
-        let pages: PageStore
+        let pages: TreeStore
         let commits: [SampleCommit]
         /// True if the rows of old states stay, as if the fold forgot them.
         var forgetsOldRows = false
@@ -31,13 +31,13 @@ struct IndexRowTests {
         init(_ commits: [SampleCommit], seed: UInt64) throws {
             self.commits = commits
             random = SeededGenerator(seed: seed &+ 9)
-            pages = try PageStore.inMemory()
-            let fork = pages.fork()
+            pages = try Views.emptyTrees()
+            let fork = try pages.fork()
             for (place, index) in Self.indexes.enumerated() where place % 3 < 2 {
                 try IndexCatalog.put(index, place % 3 == 0 ? .ready : .building(upTo: []), in: fork)
             }
             try pages.publish(fork)
-            fold = Fold(pages.fork())
+            fold = Fold(try pages.fork())
         }
 
         private static let indexes = (UInt64(1)...3).flatMap { type in
@@ -56,7 +56,7 @@ struct IndexRowTests {
             case 14..<18: try publish()
             case 18..<21: try buildSlice()
             case 21: try declare()
-            default: drop()
+            default: try drop()
             }
         }
 
@@ -85,38 +85,38 @@ struct IndexRowTests {
                 if case .removed = change { rows.append([UInt8](row)) }
                 return true
             }
-            let fork = pages.fork()
+            let fork = try pages.fork()
             for row in rows { try fork.put(ViewTree.index, key: row) }
             try pages.publish(fork)
             removedRows += rows.count
-            drop()
+            try drop()
         }
 
         /// What is not published is lost.
-        private mutating func drop() {
+        private mutating func drop() throws {
             if folded > published { dropped += 1 }
             waiting = []
             folded = published
-            fold = Fold(pages.fork())
+            fold = Fold(try pages.fork())
         }
 
         /// A slice in a fork of its own.
         private mutating func buildSlice() throws {
             if try IndexCatalog(pages.snapshot()).isUnfinished { unfinished += 1 }
-            let fork = pages.fork()
+            let fork = try pages.fork()
             var left = random.next(below: 3)
             _ = try build.advance(fork, from: pages.snapshot()) {
                 left -= 1
                 return left < 0
             }
             try pages.publish(fork)
-            drop()
+            try drop()
         }
 
         /// An index that is declared or no longer declared.
         private mutating func declare() throws {
             let id = Self.indexes[random.next(below: Self.indexes.count)]
-            let fork = pages.fork()
+            let fork = try pages.fork()
             let progress: IndexProgress =
                 switch try IndexCatalog(fork)[id] {
                 case nil: .building(upTo: [])
@@ -125,7 +125,7 @@ struct IndexRowTests {
                 }
             try IndexCatalog.put(id, progress, in: fork)
             try pages.publish(fork)
-            drop()
+            try drop()
         }
 
         func differences() throws -> Int { try IndexBuild.differences(of: pages.snapshot()) }

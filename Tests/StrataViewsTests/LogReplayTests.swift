@@ -42,14 +42,14 @@ struct LogReplayTests {
         try withSeeds(3) { seed in
             for (index, log) in try logs(seed: seed).enumerated() {
                 var history = SampleHistory(seed: seed)
-                let pages = try PageStore.inMemory()
+                let pages = try Views.emptyTrees()
                 for _ in 0..<3 {
                     try append(40, of: &history, to: log, isDense: index < 2)
                     var reported: [Replay.Progress] = []
-                    try Replay(log: log, pages: pages).run { reported.append($0) }
+                    try Replay(log: log, trees: pages).run { reported.append($0) }
                     let end = log.end.offset
                     try #require(reported.last == Replay.Progress(offset: end, end: end))
-                    try Replay(log: log, pages: pages).run { _ in Issue.record("there is nothing to replay") }
+                    try Replay(log: log, trees: pages).run { _ in Issue.record("there is nothing to replay") }
                     let store = try PlainStore(commits(of: log))
                     let differences = try ViewDump(pages.snapshot()).differences(from: try store.trees())
                     try #require(differences.isEmpty, "\(differences.prefix(3))")

@@ -23,7 +23,7 @@ struct LongNameTests {
     private static func key(_ name: String) -> RecordKey { RecordKey(zone: 1, name: name) }
 
     /// Every record refers to every other, in a zone, of a type and a field with long names.
-    private func store() throws -> PageStore {
+    private func store() throws -> TreeStore {
         let long = String(repeating: "\u{1F9F6}", count: 1_024)
         let interned: [InternedName.Name] = [
             .user(long), .device(user: 1, long), .database(.private, owner: 1),
@@ -41,7 +41,7 @@ struct LongNameTests {
             event.fields = [FieldChange(1, list), FieldChange(2, .string(name))]
             events.append(try event.event())
         }
-        let pages = try PageStore.inMemory()
+        let pages = try Views.emptyTrees()
         try pages.fold([
             SampleCommit(offset: 1, time: 1, payload: Envelope(header: .init(user: 1), events: events).encoded())
         ])
@@ -92,7 +92,7 @@ struct LongNameTests {
     @Test("Indexes have a row for each record and value")
     func indexes() throws {
         let pages = try store()
-        let fork = pages.fork()
+        let fork = try pages.fork()
         for subject in [IndexID.Subject.membership, .parent, .field(1), .field(2)] {
             try IndexCatalog.put(IndexID(type: 1, subject), .building(upTo: []), in: fork)
         }
@@ -108,7 +108,7 @@ struct LongNameTests {
     func collision() throws {
         let (name, other) = (String(repeating: "n", count: 400), String(repeating: "m", count: 400))
         let pages = try store()
-        let fork = pages.fork()
+        let fork = try pages.fork()
         let header = RecordHeader(
             version: Version(offset: 1, eventIndex: 1), type: 1, created: 1, createdBy: 1, modified: 1, modifiedBy: 1)
         var state = ByteWriter()

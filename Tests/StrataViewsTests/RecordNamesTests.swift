@@ -7,19 +7,19 @@ import Testing
 
 @Suite("The names of users' own records in the views")
 struct RecordNamesTests {
-    private let pages: PageStore
+    private let pages: TreeStore
 
     init() throws { pages = try Self.pages(of: ["anna", "ben"]) }
 
     /// A state whose first commit names users, and nothing else.
-    private static func pages(of users: [String], naming records: [Event] = []) throws -> PageStore {
-        let pages = try PageStore.inMemory()
+    private static func pages(of users: [String], naming records: [Event] = []) throws -> TreeStore {
+        let pages = try Views.emptyTrees()
         let names = users.enumerated().map { InternedName(ordinal: UInt64($0) + 1, name: .user($1)).event }
         try commit(1, names + records, to: pages)
         return pages
     }
 
-    private static func commit(_ offset: UInt64, _ events: [Event], to pages: PageStore) throws {
+    private static func commit(_ offset: UInt64, _ events: [Event], to pages: TreeStore) throws {
         try pages.fold([SampleCommit(offset: offset, time: 1, payload: Envelope(events: events).encoded())])
     }
 
@@ -27,7 +27,7 @@ struct RecordNamesTests {
         try UserRecordNamedEvent(user: user, recordName: recordName).event()
     }
 
-    private func user(_ recordName: String, in pages: PageStore? = nil) throws -> UInt64? {
+    private func user(_ recordName: String, in pages: TreeStore? = nil) throws -> UInt64? {
         try (pages ?? self.pages).snapshot().user(at: UserAddress(.recordName, recordName))
     }
 
@@ -98,7 +98,7 @@ struct RecordNamesTests {
                 #expect(try pages.snapshot().recordName(of: "anna", secret: nil) == "_a")
                 #expect(try pages.snapshot().recordName(of: "ben", secret: nil) == Self.anna)
                 let state = pages.snapshot()
-                let base = try PageStore.folded(base: state.base(), at: state.foldedOffset(ViewTree.records))
+                let base = try TreeStore.folded(base: state.base(), at: state.foldedOffset(ViewTree.records))
                 #expect(try ViewDump(base.snapshot()) == ViewDump(state), "\(users), \(events)")
             }
         }

@@ -14,7 +14,7 @@ struct ReplayTests {
         try withSeeds(8) { seed in
             let commits = try SampleCommit.all(120, seed: seed, hasGaps: seed % 2 == 0)
             var store = try PlainStore()
-            let pages = try PageStore.inMemory()
+            let pages = try Views.emptyTrees()
             for start in stride(from: 0, to: commits.count, by: 40) {
                 let part = commits[start..<start + 40]
                 try pages.fold(part)
@@ -24,7 +24,7 @@ struct ReplayTests {
         }
     }
 
-    private func check(_ pages: PageStore, _ store: PlainStore) throws {
+    private func check(_ pages: TreeStore, _ store: PlainStore) throws {
         let snapshot = pages.snapshot()
         let differences = try ViewDump(snapshot).differences(from: try store.trees())
         try #require(differences.isEmpty, "\(differences.prefix(3).joined(separator: "\n"))")
@@ -55,12 +55,12 @@ struct ReplayTests {
     func partitions() throws {
         try withSeeds(8) { seed in
             let commits = try SampleCommit.all(90, seed: seed, hasGaps: true)
-            let whole = try PageStore.inMemory()
+            let whole = try Views.emptyTrees()
             try whole.fold(commits)
-            let single = try PageStore.inMemory()
+            let single = try Views.emptyTrees()
             for commit in commits { try single.fold([commit]) }
             var generator = SeededGenerator(seed: seed)
-            let parts = try PageStore.inMemory()
+            let parts = try Views.emptyTrees()
             var next = 0
             while next < commits.count {
                 let end = min(next + 1 + generator.next(below: 12), commits.count)
@@ -83,14 +83,14 @@ struct ReplayTests {
 
     /// Folds and forgets, with and without flushing, and with a fork on the fork.
     private func drop(
-        _ commits: ArraySlice<SampleCommit>, on pages: PageStore, _ generator: inout SeededGenerator
+        _ commits: ArraySlice<SampleCommit>, on pages: TreeStore, _ generator: inout SeededGenerator
     ) throws {
         let before = try ViewDump(pages.snapshot())
-        let fold = Fold(pages.fork())
+        let fold = Fold(try pages.fork())
         for commit in commits { try fold.apply(commit) }
         if generator.next(below: 2) == 0 {
             try fold.flush()
-            let upper = Fold(Fork(on: fold.fork))
+            let upper = Fold(try Fork(on: fold.fork))
             try upper.apply(
                 SampleCommit(
                     offset: upper.offset + 1, time: 1, payload: Envelope(events: [Event(.fetched, body: [])]).encoded())
@@ -104,9 +104,9 @@ struct ReplayTests {
     func flushes() throws {
         try withSeeds(6) { seed in
             let commits = try SampleCommit.all(60, seed: seed)
-            let (once, often) = (try PageStore.inMemory(), try PageStore.inMemory())
+            let (once, often) = (try Views.emptyTrees(), try Views.emptyTrees())
             try once.fold(commits)
-            let fold = Fold(often.fork())
+            let fold = Fold(try often.fork())
             for commit in commits {
                 try fold.apply(commit)
                 try fold.flush()
@@ -122,7 +122,7 @@ struct ReplayTests {
             var found: Set<Digests> = []
             var dumps: [ViewDump] = []
             for order in 1...3 {
-                let pages = try PageStore.inMemory()
+                let pages = try Views.emptyTrees()
                 try pages.fold(
                     SampleCommit.all(60, seed: seed, interning: .ahead(seed: seed * 10 + UInt64(order))))
                 found.insert(try pages.snapshot().digests())
@@ -136,7 +136,7 @@ struct ReplayTests {
     @Test("Other offsets change the state's digest, not the content's")
     func offsets() throws {
         try withSeeds(4) { seed in
-            let (dense, sparse) = (try PageStore.inMemory(), try PageStore.inMemory())
+            let (dense, sparse) = (try Views.emptyTrees(), try Views.emptyTrees())
             try dense.fold(SampleCommit.all(60, seed: seed))
             try sparse.fold(SampleCommit.all(60, seed: seed, hasGaps: true))
             let (left, right) = (try dense.snapshot().digests(), try sparse.snapshot().digests())

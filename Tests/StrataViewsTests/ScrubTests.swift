@@ -15,12 +15,12 @@ struct ScrubTests {
         try history.append(count, to: log)
         try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
-        try IndexBuild.finish(in: views.pages)
+        try IndexBuild.finish(in: views.trees)
         return views
     }
 
     private func scrub(_ views: Views) throws -> ScrubReport {
-        try views.scrub(views.pages.snapshot(), scratch: try PageStore.inMemory())
+        try views.scrub(views.trees.snapshot(), scratch: try Views.emptyTrees())
     }
 
     @Test("Whole views are found whole, and every entry is looked at")
@@ -28,8 +28,8 @@ struct ScrubTests {
         let views = try views(60)
         let report = try scrub(views)
         #expect(report.isWhole)
-        let snapshot = views.pages.snapshot()
-        let entries = (ViewTree.folded + [ViewTree.index]).reduce(0) { $0 + snapshot.entryCount($1) }
+        let snapshot = views.trees.snapshot()
+        let entries = try (ViewTree.folded + [ViewTree.index]).reduce(0) { $0 + (try snapshot.entryCount($1)) }
         #expect(report.entryCount == Int(entries) && entries > 100)
     }
 
@@ -39,11 +39,11 @@ struct ScrubTests {
     func differences(tree: TreeID) throws {
         let views = try views(40)
         var key: [UInt8] = []
-        try views.pages.snapshot().scan(tree) { found, _ in
+        try views.trees.snapshot().scan(tree) { found, _ in
             key = [UInt8](found)
             return false
         }
-        let value = try key.withUnsafeBytes { try views.pages.snapshot().get(tree, $0) { [UInt8]($0) } } ?? []
+        let value = try key.withUnsafeBytes { try views.trees.snapshot().get(tree, $0) { [UInt8]($0) } } ?? []
         for change in 0..<3 {
             let extra = key + [0x41]
             try alter(views, tree) { fork in
@@ -74,9 +74,9 @@ struct ScrubTests {
     @Test("Rows of an index that is being built count up to its key, and those of one that is removed never")
     func unfinished() throws {
         let views = try views(60)
-        let id = try #require(try IndexCatalog(views.pages.snapshot()).ready.first)
+        let id = try #require(try IndexCatalog(views.trees.snapshot()).ready.first)
         var keys: [[UInt8]] = []
-        try views.pages.snapshot().scan(ViewTree.records) { key, _ in
+        try views.trees.snapshot().scan(ViewTree.records) { key, _ in
             keys.append([UInt8](key))
             return true
         }
@@ -92,9 +92,9 @@ struct ScrubTests {
     }
 
     private func alter(_ views: Views, _ tree: TreeID, _ body: (Fork) throws -> Void) throws {
-        let fork = views.pages.fork()
+        let fork = try views.trees.fork()
         try body(fork)
-        try views.pages.publish(fork)
+        try views.trees.publish(fork)
     }
 
     @Test("An index that nobody declared is named")

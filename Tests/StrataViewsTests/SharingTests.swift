@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Shares, memberships and shared records in the views")
 struct SharingTests {
-    private let pages: PageStore
+    private let pages: TreeStore
     private static let names: [InternedName.Name] = [
         .user("anna"), .user("ben"), .database(.private, owner: 1), .zone(database: 1, owner: 1, "Notes"),
         .recordType("Note"),
     ]
 
     init() throws {
-        pages = try PageStore.inMemory()
+        pages = try Views.emptyTrees()
         var ordinals: [Namespace: UInt64] = [:]
         var events = Self.names.map { name in
             ordinals[name.namespace, default: 0] += 1

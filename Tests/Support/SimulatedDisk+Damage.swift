@@ -52,6 +52,11 @@ extension SimulatedDisk {
         }
     }
 
+    /// Removes all files in a directory, if there is one.
+    package func removeFiles(in directory: String) throws {
+        for path in paths where path.hasPrefix(directory + "/") { try removeFile(path) }
+    }
+
     package func copyFile(_ source: String, to target: String) throws {
         setContent(try content(of: source), of: target)
     }

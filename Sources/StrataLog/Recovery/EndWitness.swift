@@ -18,7 +18,7 @@ struct EndWitness: Sendable, Equatable {
     /// IMPORTANT: Read the witnesses before the log, so that the log has the commits they name even while a program
     /// writes.
     static func all(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
-        try [tail(paths, files), views(paths, files)].compactMap(\.self)
+        try [tail(paths, files)].compactMap(\.self) + views(paths, files)
     }
 
     private static func tail(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
@@ -28,16 +28,18 @@ struct EndWitness: Sendable, Equatable {
         return EndWitness(path: paths.tail, storeID: hint.storeID, position: hint.durableEnd)
     }
 
-    private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> EndWitness? {
+    private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
         // The views of an earlier release are a file, which proves nothing any more.
-        guard let names = try? files.list(paths.views) else { return nil }
-        let marks = try names.filter { $0.hasPrefix(StateMark.namePrefix) }
-            .compactMap { try read("\(paths.views)/\($0)", files).flatMap(StateMark.init(decoding:)) }
-            .sorted { $0.position.offset < $1.position.offset }
-        guard let newest = marks.last else { return nil }
-        return EndWitness(
-            path: paths.views, storeID: newest.storeID, position: newest.position,
-            earlier: marks.dropLast().filter { $0.storeID == newest.storeID }.map(\.position))
+        guard let names = try? files.list(paths.views) else { return [] }
+        let marks = try names.filter { $0.hasPrefix(StateMark.namePrefix) }.compactMap { name in
+            let path = "\(paths.views)/\(name)"
+            return try read(path, files).flatMap(StateMark.init(decoding:)).map { (path, $0) }
+        }
+        return marks.map { path, mark in
+            let earlier = marks.map(\.1).filter { $0.storeID == mark.storeID && $0.position.offset < mark.position.offset }
+            return EndWitness(
+                path: path, storeID: mark.storeID, position: mark.position, earlier: earlier.map(\.position))
+        }
     }
 
     /// Reads a file; returns nil if it is missing or unreadable, because it then proves nothing.

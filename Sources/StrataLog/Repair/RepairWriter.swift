@@ -16,7 +16,7 @@ struct RepairWriter {
             let steps = plan.steps.filter { group.contains($0.kind) }
             for step in steps { try carryOut(step) }
             if !steps.isEmpty { try files.syncDirectory(paths.log) }
-            if steps.contains(where: { $0.path == paths.views }) { try files.syncDirectory(paths.store) }
+            if steps.contains(where: { $0.path.hasPrefix(paths.views) }) { try files.syncDirectory(paths.views) }
         }
     }
 

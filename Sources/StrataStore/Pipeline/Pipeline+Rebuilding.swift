@@ -64,8 +64,10 @@ extension Pipeline {
         defer { releaseAppending() }
         if live.rebuilder == nil { return try take(try live.rebuilt(inMemory: options)) }
         do {
-            try take(try live.rebuilt())
-            try views.settle()
+            let new = try live.rebuilt()
+            // Before the views are used: their states replace those that were removed, with their files.
+            try new.views.settle()
+            try take(new)
         } catch {
             // No state keeps what is written from now on, and there may be none to open.
             let failure = StrataError(.refusingWrites, "The views could not be rebuilt.", cause: error)

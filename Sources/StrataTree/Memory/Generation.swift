@@ -33,15 +33,16 @@ final class Generation: @unchecked Sendable {
     /// The store that the generation belongs to: all generations of one store have the same number.
     let store: UInt64
 
-    init(limit: Int, store: UInt64 = Epochs.next()) throws {
+    /// - Parameter reservedBytes: the address space of the pages, and that of the values.
+    init(limit: Int, reserving reservedBytes: Int, store: UInt64 = Epochs.next()) throws {
         self.limit = limit
         self.store = store
-        pages = try ReservedMemory(byteCount: Self.reservedBytes, atLeast: Self.leastReservedBytes)
-        values = try ReservedMemory(byteCount: Self.reservedBytes, atLeast: Self.leastReservedBytes)
+        let least = min(reservedBytes, Self.leastReservedBytes)
+        pages = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
+        values = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
     }
 
     /// Address space costs nothing; a generation is frozen long before it is used up, unless a single commit is huge.
-    private static let reservedBytes = 16 << 30
     private static let leastReservedBytes = 1 << 30
 
     // MARK: Size
@@ -53,7 +54,7 @@ final class Generation: @unchecked Sendable {
     var isFull: Bool { state.withLock { $0.isFull || $0.byteCount >= limit } }
 
     /// An empty generation with the same limit.
-    func successor() throws -> Generation { try Generation(limit: limit, store: store) }
+    func successor() throws -> Generation { try Generation(limit: limit, reserving: pages.byteCount, store: store) }
 
     /// Makes the next fork begin another generation.
     func fill() { state.withLock { $0.isFull = true } }

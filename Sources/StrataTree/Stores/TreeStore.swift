@@ -70,14 +70,14 @@ package final class TreeStore: Sendable {
     static func newest(
         of levels: Levels = .none, roots: TreeRoots = TreeRoots(), options: TreeStoreOptions = TreeStoreOptions()
     ) throws -> Snapshot {
-        let generation = try Generation(limit: options.generationBytes)
+        let generation = try Generation(limit: options.generationBytes, reserving: options.reservedBytes)
         return Snapshot(
             top: MemoryLayer(generation, epoch: Epochs.next(), roots: roots), below: Below(levels: levels))
     }
 
     /// A store that begins with a state of this one and shares its layers. Its own runs are files without names.
     package func branch(on snapshot: Snapshot) throws -> TreeStore {
-        let generation = try Generation(limit: options.generationBytes)
+        let generation = try Generation(limit: options.generationBytes, reserving: options.reservedBytes)
         let top = MemoryLayer(generation, epoch: Epochs.next(), roots: snapshot.roots.emptied())
         return TreeStore(
             newest: Snapshot(top: top, below: snapshot.below.adding(snapshot.top)), home: scratch, owner: owner,

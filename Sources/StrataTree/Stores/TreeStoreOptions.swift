@@ -6,6 +6,8 @@ package struct TreeStoreOptions: Sendable, Hashable {
     package var pieceBytes = 64 << 20
     /// The maximum number of older states that are kept, from which past states begin.
     package var maximumKeptStates = 24
+    /// The address space of a generation, which a single large commit may use up; only tests change it.
+    package var reservedBytes = 16 << 30
     /// The size of a frame; only tests change it.
     package var frameBytes = 16_384
 

@@ -32,9 +32,9 @@ struct StoreWorker: Sendable {
     static func options(place: String, files: String, fault: InjectedFault? = nil) throws -> StoreOptions {
         var options = StoreOptions.service
         options.segmentBytes = 4 << 20
-        // A process that was killed folds what follows its last checkpoint: without optimization, seconds of the time
+        // A process that was killed folds what follows its last state: without optimization, seconds of the time
         // in which it has to take writes again.
-        options.checkpoints = Checkpointer.Policy(events: 2_000)
+        options.trees.generationBytes = 2 << 20
         let isDirectory = place.hasPrefix("/")
         if isDirectory {
             options.place = LogPlace(address: "file://\(place)") { platform in

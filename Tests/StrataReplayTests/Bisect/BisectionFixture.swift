@@ -32,7 +32,7 @@ struct BisectionFixture {
     init(seed: UInt64 = 0) throws {
         var options = StoreOptions.embedded
         options.segmentBytes = 64 << 10
-        options.checkpoints = .init(logBytes: 1 << 20, events: 64, dirtyPercent: 50)
+        options.trees.generationBytes = 128 << 10
         store = try Store.open(at: "/Bisected.strata", options: options, platform: Platform(files: SimulatedDisk()))
         generator = SeededGenerator(seed: seed)
         try store.modify(.zones(saving: Self.zones), as: Self.anna)

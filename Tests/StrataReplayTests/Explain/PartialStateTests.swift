@@ -27,7 +27,7 @@ struct PartialStateTests {
             #expect(isOnDisk == (fixture.store.log.floor.offset > 0))
             try expectSame(fixture.store, "seed \(seed)")
             if !isOnDisk { return }
-            // Only a store that writes no checkpoints turns records back.
+            // Only a store that writes no states turns records back.
             try fixture.store.close()
             let store = try Store.open(at: directory.path("Notes.strata"), access: .readOnly)
             defer { try? store.close() }
@@ -69,7 +69,7 @@ struct PartialStateTests {
         }
     }
 
-    @Test("Records are not turned back beside accounts, and where checkpoints are written")
+    @Test("Records are not turned back beside accounts, and where states are written")
     func notTurnedBack() throws {
         let fixture = try RerunFixture()
         let store = fixture.store

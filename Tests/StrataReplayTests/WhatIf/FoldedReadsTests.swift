@@ -32,7 +32,7 @@ struct FoldedReadsTests {
     func recordsBetweenCommits() throws {
         try withSeeds(6) { seed in
             var generator = SeededGenerator(seed: seed)
-            let (read, whole) = (Fold(try PageStore.inMemory().fork()), Fold(try PageStore.inMemory().fork()))
+            let (read, whole) = (Fold(try Views.emptyTrees().fork()), Fold(try Views.emptyTrees().fork()))
             var foundCount = 0
             for commit in try commits(seed) {
                 try apply(commit, to: read)
@@ -58,10 +58,10 @@ struct FoldedReadsTests {
     func noSpace() throws {
         let commits = try commits(1)
         var failedCount = 0
-        for maximumPages in 4...48 {
-            var options = PageStoreOptions()
-            options.maximumArenaPages = maximumPages
-            let fold = Fold(try PageStore.inMemory(options: options).fork())
+        for pageCount in 4...48 {
+            var options = TreeStoreOptions()
+            options.reservedBytes = pageCount * 4_096
+            let fold = Fold(try Views.emptyTrees(options: options).fork())
             guard let failure = try failureOfReading(fold, commits) else { continue }
             failedCount += 1
             #expect(failure.code == .noSpace && fold.isPartial)
@@ -90,7 +90,7 @@ struct FoldedReadsTests {
         var answers: Set<[Bool]> = []
         try withSeeds(6) { seed in
             var generator = SeededGenerator(seed: seed)
-            let (read, whole) = (Fold(try PageStore.inMemory().fork()), Fold(try PageStore.inMemory().fork()))
+            let (read, whole) = (Fold(try Views.emptyTrees().fork()), Fold(try Views.emptyTrees().fork()))
             for commit in try commits(seed) {
                 try apply(commit, to: read)
                 try apply(commit, to: whole)

@@ -137,7 +137,7 @@ struct RecordNameRerunTests {
 
     /// A history that a release wrote in which stores had no secret: anna's and ben's first commits.
     private static func earlierHistory() throws -> MemoryLog {
-        let view = RulesView(Fold(try PageStore.inMemory().fork()))
+        let view = RulesView(Fold(try Views.emptyTrees().fork()))
         let log = MemoryLog()
         for (index, user) in ["anna", "ben"].enumerated() {
             let context = RequestContext(

@@ -49,7 +49,7 @@ final class ShareFixture {
     var time: Int64 { Int64(offset + 1) * 1_000_000 }
 
     init(users: [String] = ["anna", "ben", "cleo"], zones: [String] = ["Notes"]) throws {
-        view = RulesView(Fold(try PageStore.inMemory().fork()))
+        view = RulesView(Fold(try Views.emptyTrees().fork()))
         for user in users { try administer(.setPerson(Person(), user: user)) }
         try modify(.zones(saving: zones.map { ZoneID($0) }))
     }

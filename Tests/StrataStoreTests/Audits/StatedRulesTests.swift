@@ -164,7 +164,7 @@ import Testing
         #expect(try history.stated(at: 2)?.original?.offset == 1)
         #expect(try history.stated(at: 5)?.original?.offset == 3)
         try store.close()
-        try disk.remove(Self.path + "/views")
+        try disk.removeFiles(in: Self.path + "/views")
         store = try open(options)
         #expect(try store.snapshot().digests() == digests)
         try store.noteConsole(ConsoleNote("more"))

@@ -21,9 +21,7 @@ struct CompactionCrashTests {
 
     /// What must hold of a disk after power was lost.
     private static func check(_ disk: SimulatedDisk, _ expected: Expected, removingViews: Bool) throws -> UInt64 {
-        if removingViews, try disk.exists(CompactedNotes.path + "/views") {
-            try disk.remove(CompactedNotes.path + "/views")
-        }
+        if removingViews { try disk.removeFiles(in: CompactedNotes.path + "/views") }
         let notes = try CompactedNotes(disk)
         CompactedNotes.awaitPruning(notes.store)
         let log = notes.store.log
@@ -34,7 +32,7 @@ struct CompactionCrashTests {
         try #require(try (log.base()?.offset ?? 0) == horizon)
         try #require(notes.bases.count == (horizon == 0 ? 0 : 1), "\(notes.bases)")
         for offset in horizon..<expected.end { _ = try #require(try log.commit(at: offset + 1)) }
-        try #require(try Views.inMemory(log).pages.snapshot().digests() == expected.digests)
+        try #require(try Views.inMemory(log).trees.snapshot().digests() == expected.digests)
         try notes.store.collectAssets()
         let assets = try AssetFixture.kept(on: disk, at: CompactedNotes.path)
         try #require(assets.count == (horizon == 0 ? 2 : 1), "\(assets) at \(horizon)")

@@ -39,7 +39,7 @@ struct CompactionTests {
         #expect(notes.bases.count == 1)
         try notes.reopen(removingViews: true)
         try #expect(notes.digests == later)
-        let whole = try Views.inMemory(notes.store.log).pages.snapshot()
+        let whole = try Views.inMemory(notes.store.log).trees.snapshot()
         #expect(try whole.digests() == later)
         try notes.store.close()
     }

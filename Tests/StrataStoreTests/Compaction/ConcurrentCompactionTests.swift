@@ -78,7 +78,7 @@ struct ConcurrentCompactionTests {
         #expect(failures.withLock { $0 } == [])
         #expect(compactions.withLock { $0 } > 0)
         let digests = try notes.digests
-        #expect(try Views.inMemory(store.log).pages.snapshot().digests() == digests)
+        #expect(try Views.inMemory(store.log).trees.snapshot().digests() == digests)
         var again = notes
         try again.reopen(removingViews: true)
         #expect(try again.digests == digests)
@@ -117,19 +117,19 @@ struct ConcurrentCompactionTests {
         try notes.fill(10)
         let platform = Platform(files: notes.disk, time: notes.time)
         let reader = try StoreEngine.openForReading(at: CompactedNotes.path, notes.options, platform) { _ in }
-        let before = reader.reader.make(reader.views.pages.snapshot())
+        let before = reader.reader.make(reader.views.trees.snapshot())
         let offset = before.offset
         #expect(offset == notes.store.offset)
         try notes.fill(20)
         try notes.store.compact(before: notes.store.offset - 2)
         for _ in 0..<3 { _ = try reader.refresh() }
-        let now = reader.reader.make(reader.views.pages.snapshot())
+        let now = reader.reader.make(reader.views.trees.snapshot())
         #expect(try now.offset == notes.store.offset && now.digests() == notes.digests)
         #expect(before.offset == offset)
         try reader.close()
         // One that comes later begins with the base.
         let late = try StoreEngine.openForReading(at: CompactedNotes.path, notes.options, platform) { _ in }
-        #expect(try late.views.pages.snapshot().digests() == notes.digests)
+        #expect(try late.views.trees.snapshot().digests() == notes.digests)
         let plan = try late.compactionPlan(to: notes.store.offset)
         #expect(plan.zones.first { $0.zone == NoteRequest.zone }?.recordCount == 9)
         try late.close()

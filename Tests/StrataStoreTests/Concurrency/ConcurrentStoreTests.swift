@@ -19,8 +19,7 @@ struct ConcurrentStoreTests {
     private func open(_ ground: Ground) throws -> Store {
         var options = StoreOptions.service
         options.segmentBytes = 64 << 10
-        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
-        options.checkpoints = .init(logBytes: 16 << 10, events: 100, dirtyPercent: 50)
+        options.trees.generationBytes = 128 << 10
         switch ground {
         case .segmented:
             return try Store.open(at: "/Busy.strata", options: options, platform: Platform(files: SimulatedDisk()))
@@ -65,7 +64,7 @@ struct ConcurrentStoreTests {
         #expect(failures.withLock { $0 } == [])
         for number in 0..<16 { try StoreClient(store, number).checkEnd() }
         let digests = try store.snapshot().digests()
-        #expect(try Views.inMemory(store.log).pages.snapshot().digests() == digests)
+        #expect(try Views.inMemory(store.log).trees.snapshot().digests() == digests)
         try store.close()
     }
 

@@ -80,7 +80,7 @@ struct TightBatchTests {
         }
         #expect((failure as? StrataError)?.code == .noSpace, "\(String(describing: failure))")
         #expect(store.pipeline.acceptsWrites)
-        #expect(try store.snapshot().digests() == Views.inMemory(store.log).pages.snapshot().digests())
+        #expect(try store.snapshot().digests() == Views.inMemory(store.log).trees.snapshot().digests())
         try store.close()
     }
 
@@ -92,7 +92,7 @@ struct TightBatchTests {
 
     private func store(arenaPages: Int, _ time: HeldTime) throws -> Store {
         var options = StoreOptions.service
-        options.pages.maximumArenaPages = arenaPages
+        options.trees.reservedBytes = arenaPages * 4_096
         return try Store.inMemory(options: options, platform: Platform(time: time))
     }
 
@@ -155,6 +155,6 @@ struct TightBatchTests {
         // Once a state could not follow the log, nothing more is written, and what is in the log is not answered.
         if outcome.failures.contains(where: { $0 is Refusal }) { return }
         try #require(commitCount == outcome.offsets.count)
-        try #require(try store.snapshot().digests() == Views.inMemory(store.log).pages.snapshot().digests())
+        try #require(try store.snapshot().digests() == Views.inMemory(store.log).trees.snapshot().digests())
     }
 }

@@ -105,7 +105,7 @@ final class StoreKillHarness {
     }
 
     private func checkViews(_ store: Store) throws {
-        let replayed = try Views.inMemory(store.log).pages.snapshot().digests()
+        let replayed = try Views.inMemory(store.log).trees.snapshot().digests()
         guard try store.snapshot().digests() == replayed else {
             throw Divergence(description: "the views are not those of the log")
         }

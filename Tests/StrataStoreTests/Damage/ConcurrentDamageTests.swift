@@ -14,10 +14,9 @@ struct ConcurrentDamageTests {
     private static let rounds = 30
 
     @Test(
-        "Each request is done once, and each reader that tries again sees what was acknowledged",
-        arguments: DamagedStore.Access.allCases)
-    func everybody(access: DamagedStore.Access) async throws {
-        let worn = try DamagedStore(access, indexing: true)
+        "Each request is done once, and each reader that tries again sees what was acknowledged")
+    func everybody() async throws {
+        let worn = try DamagedStore(indexing: true)
         let count = try worn.commitCount
         let failures = Lock<[String]>([])
         let acknowledged = Lock<[Int: Int]>([:])
@@ -67,7 +66,7 @@ struct ConcurrentDamageTests {
         #expect(try worn.commitCount == count + 4 * Self.rounds + 8)
         #expect(worn.store.rebuilds.count == 1)
         worn.store.awaitIndexes()
-        #expect(worn.store.views.pages.snapshot().entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
+        #expect(worn.store.views.trees.snapshot().entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         try worn.checkAndClose()
     }
 
@@ -75,7 +74,7 @@ struct ConcurrentDamageTests {
     /// its next segment, and when the state is to follow the log its pages have gone wrong.
     @Test("What is in the log when a page turns out wrong is answered, and not done again")
     func afterAppending() async throws {
-        let worn = try DamagedStore(.read, segmentBytes: 64 << 10)
+        let worn = try DamagedStore(segmentBytes: 64 << 10)
         let (disk, count) = (worn.disk, try worn.commitCount)
         let gate = Gate()
         let (isFirst, isDamaging) = (Lock(true), Lock(true))

@@ -8,18 +8,12 @@ import Testing
 
 @testable import StrataStore
 
-/// A store on a simulated disk, whose page file goes wrong while it is open.
+/// A store on a simulated disk, whose views go wrong while it is open.
 struct DamagedStore {
-    enum Access: String, CaseIterable, Sendable {
-        case map, read
-
-        var pages: PageAccess { self == .map ? .map : .read(cachedPages: 8) }
-    }
-
     static let path = "/Worn.strata"
     static let views = path + "/views"
     static let noteCount = 400
-    private static let pageBytes = 4_096
+    private static let frameBytes = 4_096
 
     let disk: SimulatedDisk
     let anna = Actor(user: "anna", device: "phone")
@@ -28,16 +22,15 @@ struct DamagedStore {
 
     /// - Parameter indexing: whether the titles of all notes are indexed.
     init(
-        _ access: Access, indexing: Bool = false, segmentBytes: Int = 64 << 20, patienceMilliseconds: Int = 30_000
+        indexing: Bool = false, segmentBytes: Int = 64 << 20, patienceMilliseconds: Int = 30_000
     ) throws {
         var options = StoreOptions.service
         options.segmentBytes = segmentBytes
-        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
-        options.pages.access = access.pages
+        options.trees.frameBytes = Self.frameBytes
         options.patienceMilliseconds = patienceMilliseconds
         self.options = options
         disk = SimulatedDisk()
-        // What is in a checkpoint is read anew by who opens the store.
+        // What is in a state is read anew when the store is opened.
         let store = try Self.open(disk, options)
         _ = try store.modify(NoteRequest.makingZones(), as: anna)
         for start in stride(from: 0, to: Self.noteCount, by: 100) {
@@ -48,12 +41,13 @@ struct DamagedStore {
             try store.declareIndex(type: "Note", field: "title")
             store.awaitIndexes()
         }
+        try store.settleViews()
         try store.close()
         self.store = try Self.open(disk, options)
         #expect(self.store.opening?.views == .whole)
         // Opening has the indexes checked in the background, which might find the damage while it is being done.
         let pipeline = self.store.pipeline
-        if indexing { #expect(eventually { !pipeline.state.withLock { $0.indexes.isWanted } }) }
+        if indexing { #expect(eventually { !pipeline.state.withLock { $0.hasBuilds } }) }
     }
 
     private init(_ disk: SimulatedDisk, _ options: StoreOptions) throws {
@@ -61,8 +55,9 @@ struct DamagedStore {
         store = try Self.open(disk, options)
     }
 
-    /// The same store, none of whose pages has been looked at.
+    /// The same store, none of whose frames has been looked at.
     static func reopened(_ worn: DamagedStore) throws -> DamagedStore {
+        try worn.store.settleViews()
         try worn.store.close()
         return try DamagedStore(worn.disk, worn.options)
     }
@@ -73,21 +68,26 @@ struct DamagedStore {
 
     static func name(_ number: Int) -> String { "note-\(number)" }
 
-    /// So long that few notes fit a page.
+    /// So long that few notes fit a frame.
     static func title(_ word: String) -> [(String, FieldValue)] {
         [("title", .string(word + String(repeating: ".", count: 300)))]
     }
 
-    /// Every page of the file but its headers goes wrong. The file has lost its name if that was noticed before and no
-    /// other one could be made.
+    /// Every frame of the runs but their headers and footers goes wrong.
     func damage() throws {
-        let path = disk.paths.contains(Self.views) ? Self.views : Self.views + ".damaged"
-        let size = try disk.content(of: path).count
-        #expect(size > 20 * Self.pageBytes, "the trees are in the file")
-        for start in stride(from: 2 * Self.pageBytes, to: size, by: Self.pageBytes) {
-            try disk.flipBit(path, byte: start + 2_000, bit: 3)
+        var count = 0
+        for path in disk.paths where path.hasPrefix(Self.views + "/") && path.hasSuffix(".run") {
+            let size = try disk.content(of: path).count
+            for start in stride(from: Self.frameBytes, to: size - Self.frameBytes, by: Self.frameBytes) {
+                try disk.flipBit(path, byte: start + 2_000, bit: 3)
+                count += 1
+            }
         }
+        #expect(count > 20, "the trees are in the files")
     }
+
+    /// True if there is a state on the disk.
+    var hasStates: Bool { disk.paths.contains { $0.hasPrefix(Self.views + "/state-") } }
 
     /// Calls `body` while the log cannot be read for folding, and waits until that has begun.
     func whileFolding(_ body: () throws -> Void) throws {
@@ -106,8 +106,8 @@ struct DamagedStore {
         try body()
     }
 
-    /// The error of a damaged page.
-    static let error = StrataError(.badChecksum, "A page's bytes do not match its checksum.", .init(page: 7))
+    /// The error of a damaged frame.
+    static let error = StrataError(.badChecksum, "A frame does not match its checksum.", .init(page: 7))
 
     /// Calls `body` again, up to a bound, while it ends with the error that says so.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
@@ -137,7 +137,7 @@ struct DamagedStore {
 
     /// That the state is what the log says, and stays so when the store is opened again.
     func checkAndClose() throws {
-        let truth = try Views.inMemory(store.log).pages.snapshot().digests()
+        let truth = try Views.inMemory(store.log).trees.snapshot().digests()
         #expect(try store.snapshot().digests() == truth)
         try store.close()
         let again = try Self.open(disk, options)

@@ -11,16 +11,15 @@ import Testing
 
 @Suite("Damage that folding again does not heal")
 struct LastingDamageTests {
-    @Test("Damage of the new views sets these aside and ends the store with an error", arguments: [false, true])
+    @Test("Damage of the new views removes these and ends the store with an error", arguments: [false, true])
     func again(isFoundByReader: Bool) throws {
-        let worn = try DamagedStore(.read)
+        let worn = try DamagedStore()
         let count = try worn.commitCount
         try worn.damage()
         _ = try worn.save([1], "new")
-        // Until a checkpoint has written them, the new pages are in memory.
-        try worn.store.views.checkpoint(worn.store.views.pages.snapshot())
+        // Until a flush has written them, the new trees are in memory.
+        try worn.store.settleViews()
         try worn.damage()
-        // More than the cache has pages.
         let numbers = Array(stride(from: 0, to: DamagedStore.noteCount, by: 10))
         if isFoundByReader {
             let error = #expect(throws: StrataError.self) { try worn.words(numbers, in: worn.store.snapshot()) }
@@ -34,13 +33,13 @@ struct LastingDamageTests {
         #expect(thrownCode { _ = try worn.words(numbers, in: worn.store.snapshot()) } == .badChecksum)
         #expect(worn.store.rebuilds.count == 1)
         #expect(try worn.commitCount == count + 1)
-        #expect(!worn.disk.paths.contains(DamagedStore.views))
+        #expect(!worn.hasStates)
         try worn.checkEndAndClose()
     }
 
     @Test("A row that is malformed again after it was folded again is an error of its reader")
     func malformedRow() throws {
-        let worn = try DamagedStore(.map)
+        let worn = try DamagedStore()
         let live = worn.store.pipeline.live
         let row = StrataError(.malformed, "A row ends too early.")
         #expect(live.note(row, in: worn.store.views))
@@ -54,7 +53,7 @@ struct LastingDamageTests {
 
     @Test("Requests that wait too long are refused once with a time to retry, and the retry succeeds")
     func patience() throws {
-        let worn = try DamagedStore(.map, patienceMilliseconds: 20)
+        let worn = try DamagedStore(patienceMilliseconds: 20)
         let count = try worn.commitCount
         let answers = Lock<[Result<Answer, any Error>]>([])
         var savers: [WorkerThread] = []
@@ -87,7 +86,7 @@ struct LastingDamageTests {
 
     @Test("A reader that waits too long gets the one error, and a retry succeeds")
     func patienceOfReaders() throws {
-        let worn = try DamagedStore(.map, patienceMilliseconds: 20)
+        let worn = try DamagedStore(patienceMilliseconds: 20)
         try worn.damage()
         try worn.whileFolding {
             let error = #expect(throws: StrataError.self) { try worn.word(300, in: worn.store.snapshot()) }
@@ -101,7 +100,7 @@ struct LastingDamageTests {
 
     @Test("No room for new views is an error that says so, and nothing is written until the store is opened again")
     func noRoom() throws {
-        let worn = try DamagedStore(.map)
+        let worn = try DamagedStore()
         let count = try worn.commitCount
         try worn.damage()
         worn.disk.fail(.create, from: 1, with: .errno(ENOSPC), on: "views")
@@ -116,7 +115,7 @@ struct LastingDamageTests {
 
     @Test("A log that is damaged too is an error of the log, and stays as it is")
     func logToo() throws {
-        let worn = try DamagedStore(.map, segmentBytes: 64 << 10)
+        let worn = try DamagedStore(segmentBytes: 64 << 10)
         let segment = try #require(worn.disk.paths.first { $0.contains("/log/") })
         let end = try #require(try worn.disk.content(of: segment).lastIndex { $0 != 0 })
         try worn.disk.flipBit(segment, byte: end / 4, bit: 1)
@@ -150,7 +149,7 @@ struct LastingDamageTests {
 extension DamagedStore {
     /// As ``checkAndClose()`` where the state cannot be read any more.
     func checkEndAndClose() throws {
-        let truth = try Views.inMemory(store.log).pages.snapshot().digests()
+        let truth = try Views.inMemory(store.log).trees.snapshot().digests()
         try? store.close()
         let again = try Self.open(disk, options)
         #expect(try again.snapshot().digests() == truth)

@@ -7,7 +7,7 @@ import Testing
 @testable import StrataLog
 @testable import StrataStore
 
-@Suite("A store whose log lost its newest part: the page file knows how far it reached")
+@Suite("A store whose log lost its newest part: the views know how far it reached")
 struct LostLogEndTests {
     enum Way: String, CaseIterable, Sendable { case removed, twoRemoved, cut, zeros }
 
@@ -40,6 +40,12 @@ struct LostLogEndTests {
             at: AssetFixture.path, options: Self.options, access: access, platform: Platform(files: disk))
     }
 
+    /// The files of the views, with their contents.
+    private func views() throws -> [String: [UInt8]] {
+        let paths = disk.paths.filter { $0.hasPrefix(AssetFixture.path + "/views/") }
+        return try Dictionary(uniqueKeysWithValues: paths.map { ($0, try disk.content(of: $0)) })
+    }
+
     private var segments: [String] { disk.paths.filter { $0.hasSuffix(".seg") }.sorted() }
 
     private func take(_ way: Way) throws {
@@ -57,14 +63,14 @@ struct LostLogEndTests {
     func opening(_ way: Way) throws {
         try #require(segments.count > 3 && assets.count == 24)
         try take(way)
-        let views = try disk.content(of: AssetFixture.path + "/views")
+        let views = try views()
         for access in [AccessMode.readWrite, .readOnly] {
             #expect(thrownCode { _ = try open(access) } == .missingSegment)
         }
-        #expect(try disk.content(of: AssetFixture.path + "/views") == views)
+        #expect(try self.views() == views)
         #expect(try AssetFixture.kept(on: disk).sorted() == assets)
         let report = LogVerifier.verify(at: AssetFixture.path, platform: Platform(files: disk))
-        #expect(report.damage?.context.path == AssetFixture.path + "/views")
+        #expect(report.damage?.context.path?.hasPrefix(AssetFixture.path + "/views/state-") == true)
         #expect(report.extent?.lostOffsets.ranges.last?.upperBound == end)
     }
 
@@ -77,13 +83,15 @@ struct LostLogEndTests {
         try store.close()
     }
 
-    @Test("Repaired, it opens and goes on; the page file is kept aside", arguments: Way.allCases)
+    @Test("Repaired, it opens and goes on; states after its end are kept aside", arguments: Way.allCases)
     func repaired(_ way: Way) throws {
         try take(way)
-        let views = try disk.content(of: AssetFixture.path + "/views")
+        let views = try views()
         let plan = try LogRepair.apply(at: AssetFixture.path, platform: Platform(files: disk))
         #expect(plan.obstacle == nil && plan.lostOffsets == OffsetRanges([plan.end.offset + 1...end]))
-        #expect(try disk.content(of: AssetFixture.path + "/views.repaired-1") == views)
+        for (path, bytes) in views where path.contains("/state-")  {
+            #expect(try disk.content(of: path + ".repaired-1") == bytes)
+        }
         let store = try open()
         #expect(store.log.end == plan.end && store.opening?.views == .missing)
         _ = try store.modify(NoteRequest.saving(["new"], [("text", .string("new"))]), as: AssetFixture.anna)
@@ -106,29 +114,22 @@ struct LostLogEndTests {
         try store.close()
     }
 
-    @Test("What a checkpoint says of the log is what is read of it", arguments: 0..<2)
-    func mark(_ slot: Int) throws {
-        // One checkpoint for each opening, in turn in both slots.
-        for _ in 0..<2 {
-            let store = try open()
-            _ = try store.modify(NoteRequest.saving(["more"], [("text", .string("\(slot)"))]), as: AssetFixture.anna)
-            try store.close()
-        }
-        let store = try open(.readOnly)
-        defer { try? store.close() }
+    @Test("The position that a state names is the one that is read of it")
+    func mark() throws {
         let views = try #require(
             try Views.summary(
                 of: LogReader.open(at: AssetFixture.path, platform: Platform(files: disk)), in: AssetFixture.path,
                 files: disk))
-        let bytes = try disk.content(of: AssetFixture.path + "/views")
-        let marks = (0..<CheckpointMark.slotCount).compactMap {
-            CheckpointMark(decoding: Array(bytes[$0 * 4_096..<($0 + 1) * 4_096]))
+        let states = try self.views().filter { $0.key.contains("/state-") }.map(\.value)
+        #expect(!states.isEmpty)
+        #expect(states.compactMap(StateMark.init(decoding:)).contains { $0.position == views.position })
+        for state in states {
+            for place in [0, 8, 30, 50, state.count - 1] {
+                var damaged = state
+                damaged[place] ^= 1
+                #expect(StateMark(decoding: damaged) == nil)
+            }
         }
-        #expect(marks.count == 2 && marks.contains { $0.position == views.position })
-        var damaged = Array(bytes[slot * 4_096..<(slot + 1) * 4_096])
-        damaged[50] ^= 1
-        #expect(CheckpointMark(decoding: damaged) == nil)
-        damaged = [UInt8](repeating: 0, count: 4_096)
-        #expect(CheckpointMark(decoding: damaged) == nil)
+        #expect(StateMark(decoding: [UInt8](repeating: 0, count: 4_096)) == nil)
     }
 }

@@ -66,8 +66,8 @@ import Testing
         writer.join()
         #expect(failures.withLock { $0 } == [])
         try IndexAudit(store).check()
-        let trees = store.views.pages.snapshot()
-        #expect(try store.views.scrub(trees, scratch: try PageStore.inMemory()).isWhole)
+        let trees = store.views.trees.snapshot()
+        #expect(try store.views.scrub(trees, scratch: try Views.emptyTrees()).isWhole)
         try store.close()
     }
 
@@ -88,8 +88,8 @@ import Testing
         store.awaitIndexes()
         #expect(try store.indexes.allSatisfy(\.isReady))
         try IndexAudit(store).check()
-        let trees = store.views.pages.snapshot()
-        #expect(try store.views.scrub(trees, scratch: try PageStore.inMemory()).isWhole)
+        let trees = store.views.trees.snapshot()
+        #expect(try store.views.scrub(trees, scratch: try Views.emptyTrees()).isWhole)
         try store.close()
     }
 
@@ -131,13 +131,13 @@ import Testing
         let store = try filled(2_000, SimulatedDisk())
         try store.declareIndex(type: "Note", field: "rank")
         store.awaitIndexes()
-        let count = store.views.pages.snapshot().entryCount(ViewTree.index)
+        let count = try store.views.trees.snapshot().entryCount(ViewTree.index)
         for _ in 0..<3 {
             try store.declareSchema(SchemaDefinition(recordTypes: [.init("Note", fields: [.init("rank", .int64)])]))
             try store.declareIndex(type: "Note", field: "rank")
         }
         store.awaitIndexes()
-        #expect(store.views.pages.snapshot().entryCount(ViewTree.index) == count)
+        #expect(store.views.trees.snapshot().entryCount(ViewTree.index) == count)
         try IndexAudit(store).check()
         try store.close()
     }

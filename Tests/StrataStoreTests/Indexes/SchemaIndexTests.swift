@@ -69,7 +69,7 @@ import Testing
         try IndexAudit(store).check()
         try store.close()
         for isKept in [true, false] {
-            if !isKept { try disk.remove(Self.path + "/views") }
+            if !isKept { try disk.removeFiles(in: Self.path + "/views") }
             store = try open()
             #expect(try Set(catalog(store).declared) == expected)
             store.awaitIndexes()
@@ -87,7 +87,7 @@ import Testing
         let store = try filled()
         try declareAll(store)
         store.awaitIndexes()
-        let rows = store.views.pages.snapshot().entryCount(ViewTree.index)
+        let rows = try store.views.trees.snapshot().entryCount(ViewTree.index)
         let fields = [SchemaDefinition.Field("rank", .int64), SchemaDefinition.Field("title", .string)]
         try store.declareSchema(SchemaDefinition(recordTypes: [.init("Note", fields: fields)]))
         store.awaitIndexes()
@@ -95,7 +95,7 @@ import Testing
         let title = IndexID(type: rank.type, try field("title", store), .words)
         #expect(try catalog(store)[rank] == nil && catalog(store)[title] == nil)
         // Two records, a number and two words each.
-        #expect(store.views.pages.snapshot().entryCount(ViewTree.index) == rows - 2 - 4)
+        #expect(store.views.trees.snapshot().entryCount(ViewTree.index) == rows - 2 - 4)
         try IndexAudit(store).check()
         // And it can come again.
         try store.declareIndex(type: "Note", field: "rank")

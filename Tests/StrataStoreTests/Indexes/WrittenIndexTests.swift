@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a row that is missing or left is noticed`() throws {
         let store = try store()
-        let pages = store.views.pages
+        let pages = store.views.trees
         var row: [UInt8] = []
         try pages.snapshot().scan(ViewTree.index) { key, _ in
             row = [UInt8](key)

@@ -52,7 +52,7 @@ struct TwinStore {
     private var hasCrashed = false
     private(set) var compactions = 0
     /// All commits, folded as they came: no base was ever between.
-    private var uncompacted: PageStore?
+    private var uncompacted: TreeStore?
     private static let path = "/store"
 
     private let options: StoreOptions
@@ -118,7 +118,7 @@ struct TwinStore {
         throw Divergence(description: "the log never opens")
     }
 
-    /// The limits of generated requests, and many segments and checkpoints.
+    /// The limits of generated requests, and many segments and states.
     static func options(_ small: ReferenceLimits = .small, recordsRefusals: Bool) -> StoreOptions {
         var options = StoreOptions.service
         small.apply(to: &options)
@@ -126,12 +126,11 @@ struct TwinStore {
         // With a batch or at the end, so that their times are none that nobody knows of.
         options.recordsRefusals = recordsRefusals
         options.auditDelayMilliseconds = 3_600_000
-        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 1 << 14)
         // Some states of the past are kept, and not for long.
         options.pasts.intervalBytes = 1_500
         options.pasts.nearCommits = 2
-        options.pasts.maximumPages = 400
-        options.checkpoints = .init(logBytes: 4_096, events: 40, dirtyPercent: 50)
+        options.pasts.maximumBytes = 1 << 20
+        options.trees.generationBytes = 128 << 10
         return options
     }
 
@@ -266,12 +265,12 @@ struct TwinStore {
     mutating func reopen() throws {
         try compareCopies()
         let digests = try store.snapshot().digests()
-        let again = try Views.inMemory(log, options: PageStoreOptions(maximumPages: 1 << 16))
-        guard try again.pages.snapshot().digests() == digests
+        let again = try Views.inMemory(log, options: TreeStoreOptions())
+        guard try again.trees.snapshot().digests() == digests
         else { throw Divergence(description: "folding the log again gives another digest") }
         guard ground == .segmented else { return }
         try store.close()
-        if dice.next(below: 3) == 0 { try PageStore.setAside(in: Self.path, files: disk) }
+        if dice.next(below: 3) == 0 { try TreeStore.removeAll(in: Self.path, files: disk) }
         store = try Self.open(memory, disk, clock, options)
         guard try store.snapshot().digests() == digests else {
             throw Divergence(description: "the store has another digest after it was opened again")
@@ -283,7 +282,7 @@ struct TwinStore {
     mutating func compact(to horizon: UInt64? = nil) throws {
         let floor = log.floor.offset
         guard ground == .segmented, log.end.offset > floor else { return }
-        if uncompacted == nil { uncompacted = try PageStore.inMemory(options: .init(maximumPages: 1 << 16)) }
+        if uncompacted == nil { uncompacted = try Views.emptyTrees(options: TreeStoreOptions()) }
         try foldUncompacted()
         let offset = horizon ?? floor + 1 + UInt64(dice.next(below: Int(log.end.offset - floor)))
         let done = try store.compact(before: offset + 1)
@@ -295,7 +294,7 @@ struct TwinStore {
     }
 
     private func foldUncompacted() throws {
-        if let uncompacted { try Replay(log: log, pages: uncompacted).run() }
+        if let uncompacted { try Replay(log: log, trees: uncompacted).run() }
     }
 
     /// That the store has the state of one that was never compacted.

@@ -212,7 +212,7 @@ struct PlaceTests {
         let store = try open(path)
         #expect(save(300, "a", in: store).saved == 300)
         try store.close()
-        let names = ["", "/STORE", "/LOCK", "/readers", "/views", "/log"].map { path + $0 }
+        let names = ["", "/STORE", "/LOCK", "/views", "/log"].map { path + $0 }
         let segments = try RealFileSystem().list(path + "/log").map { "\(path)/log/\($0)" }
         for name in names + segments {
             var status = stat()

@@ -56,12 +56,13 @@ struct ReadOnlyStoreTests {
         }
         let views = disk.afterPowerLoss(seed: 2)
         views.isReadOnly = false
-        let file = try views.open(path + "/views", .write)
-        try file.write([UInt8](repeating: 0xA5, count: 16_384), at: 0)
+        for file in views.paths where file.hasPrefix(path + "/views/") {
+            try views.overwrite(file, at: 0, with: [UInt8](repeating: 0xA5, count: 16_384))
+        }
         try check(views)
         let without = disk.afterPowerLoss(seed: 2)
         without.isReadOnly = false
-        try without.remove(path + "/views")
+        try without.removeFiles(in: path + "/views")
         try check(without)
     }
 

@@ -141,7 +141,7 @@ struct PastModel {
         var digests: [UInt64: Digests] = [:]
         for offset in offsets {
             let trees = try Views.state(
-                of: store.log, at: offset, in: nil, options: PageStoreOptions(maximumPages: 1 << 16))
+                of: store.log, at: offset, in: nil, options: TreeStoreOptions())
             states[offset] = try Self.rows(of: trees)
             digests[offset] = try trees.digests()
         }

@@ -17,7 +17,7 @@ struct PastStatesTests {
     private func options(_ change: (inout PastStates.Limits) -> Void = { _ in }) -> StoreOptions {
         var options = StoreOptions.service
         options.segmentBytes = 64 << 10
-        options.checkpoints = .init(logBytes: 1 << 30, events: 1 << 30, dirtyPercent: 99)
+        options.trees.frameBytes = 1_024
         options.pasts.intervalBytes = 1_000
         options.pasts.nearCommits = 10
         change(&options.pasts)
@@ -104,7 +104,7 @@ struct PastStatesTests {
 
     @Test("Where there is no room for all, those that are left lie as far apart as can be")
     func thinning() throws {
-        let store = try store(options { $0.maximumPages = 120 }, SimulatedDisk(), commits: 600)
+        let store = try store(options { $0.maximumBytes = 512 << 10 }, SimulatedDisk(), commits: 600)
         try expectPast(600, of: store)
         let kept = kept(store)
         #expect(kept.first == 0 && kept.last == 600 && (3...40).contains(kept.count))
@@ -190,10 +190,10 @@ struct PastStatesTests {
         try store.close()
     }
 
-    @Test("There is never more than pages may be written")
-    func smallArena() throws {
+    @Test("Generations may be as small as can be")
+    func smallGenerations() throws {
         var options = options()
-        options.pages = PageStoreOptions(maximumPages: 1 << 16, maximumArenaPages: 150)
+        options.trees.generationBytes = 64 << 10
         let store = try store(options, SimulatedDisk(), commits: 600)
         try expectPast(600, of: store)
         for offset in stride(from: UInt64(2), to: 600, by: 71) { try expectPast(offset, of: store) }
@@ -247,13 +247,13 @@ struct PastStatesTests {
             let past = try writer.asOf(offset)
             let isReady = try past.indexes.contains(where: \.isReady)
             if isReady { try IndexAudit(past).check() }
-            #expect(isReady || offset <= 210, "the checkpoint at 200 has it, \(offset)")
+            #expect(isReady || offset <= 210, "the state at 200 has it, \(offset)")
             readyCount += isReady ? 1 : 0
             #expect(
                 try past.snapshot().digests()
                     == Views.inMemory(
                         HistoricalLog(writer.log, of: writer.engine.storeID, through: offset)
-                    ).pages.snapshot().digests())
+                    ).trees.snapshot().digests())
             if offset < writer.offset {
                 try past.advance(to: offset + random.next() % (writer.offset - offset))
                 if isReady { try IndexAudit(past).check() }
@@ -276,7 +276,7 @@ struct PastStatesTests {
 
     @Test("Many ask at once, while the store goes on")
     func concurrently() async throws {
-        let store = try store(options { $0.maximumPages = 200 }, SimulatedDisk())
+        let store = try store(options { $0.maximumBytes = 512 << 10 }, SimulatedDisk())
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for _ in 0..<100 { try save(store) } }
             for seed in UInt64(0)..<4 {

@@ -14,10 +14,10 @@ struct PastStoreTests {
     private let anna = Actor(user: "anna")
     private let path = "/Past.strata"
 
-    /// Few events between two checkpoints, so that many are kept.
+    /// Few events between two states, so that many are kept.
     private var options: StoreOptions {
         var options = StoreOptions.service
-        options.checkpoints = .init(logBytes: 1 << 20, events: 8, dirtyPercent: 50)
+        options.trees.generationBytes = 128 << 10
         options.segmentBytes = 64 << 10
         return options
     }
@@ -66,8 +66,8 @@ struct PastStoreTests {
                 if let path = store.engine.path, store.offset - offset > 20 {
                     let opened = try Views.openForReading(
                         past.log, store: store.engine.storeID, in: path, platform: store.engine.platform,
-                        options: store.options.pages)
-                    if opened.checkpointOffset > 0 { keptCheckpoints.withLock { $0 += 1 } }
+                        options: store.options.trees)
+                    if opened.beginning > 0 { keptCheckpoints.withLock { $0 += 1 } }
                 }
                 try past.close()
             }
@@ -77,7 +77,7 @@ struct PastStoreTests {
         if ground == .segmented { #expect(keptCheckpoints.withLock { $0 } > 8) }
     }
 
-    @Test("Several pasts at once, each for itself, while the store goes on and lets checkpoints go")
+    @Test("Several pasts at once, each for itself, while the store goes on and lets states go")
     func several() throws {
         let disk = SimulatedDisk()
         let store = try Store.open(at: path, options: options, platform: Platform(files: disk))
@@ -140,10 +140,10 @@ struct PastStoreTests {
         try store.close()
     }
 
-    @Test("Queries of the past use the indexes of a checkpoint, brought to where the past is")
+    @Test("Queries of the past use the indexes of a state on disk, brought to where the past is")
     func queries() throws {
         var options = options
-        options.checkpoints.events = 500
+        options.trees.generationBytes = 128 << 10
         let store = try Store.open(at: path, options: options, platform: Platform(files: SimulatedDisk()))
         _ = try store.modify(NoteRequest.makingZones(), as: anna)
         for part in 0..<4 {

@@ -152,11 +152,11 @@ struct RecordDifferenceTests {
         try store.close()
     }
 
-    @Test("A checkpoint between is where reading begins", arguments: seeds(3))
+    @Test("A state on disk between is where reading begins", arguments: seeds(3))
     func fromCheckpoints(seed: UInt64) throws {
         let folder = try TestDirectory()
         var options = StoreOptions.embedded
-        options.checkpoints.events = 40
+        options.trees.generationBytes = 128 << 10
         let store = try Store.open(at: folder.path("Diff.strata"), options: options)
         _ = try store.modify(NoteRequest.makingZones([NoteRequest.zone]), as: anna)
         let random = SeededRandom(seed: seed)

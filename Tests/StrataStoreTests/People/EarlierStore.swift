@@ -20,7 +20,7 @@ final class EarlierStore {
     private var commits: [NewCommit] = []
 
     init() throws {
-        view = RulesView(Fold(try PageStore.inMemory().fork()))
+        view = RulesView(Fold(try Views.emptyTrees().fork()))
         try write(.zones(saving: [ZoneID("Notes")]), as: "anna")
         for (user, note, record) in [("anna", "news", Self.anna), ("ben", "reply", Self.ben)] {
             var builder = RequestBuilder(DatabaseID(.public), policy: .allKeys)

@@ -21,7 +21,7 @@ struct ReopenedStore {
     /// Opens it again, without views if asked to.
     mutating func reopen(removingViews: Bool = false) throws {
         try store.close()
-        if removingViews { try disk.remove(Self.path + "/views") }
+        if removingViews { try disk.removeFiles(in: Self.path + "/views") }
         store = try Self.open(disk)
     }
 }
@@ -34,7 +34,7 @@ extension Store {
 
     /// Returns the entries of the present state that differ from those that the log yields.
     func differencesFromLog() throws -> [ScrubReport.Difference] {
-        let folded = try Views.inMemory(log).pages.snapshot()
+        let folded = try Views.inMemory(log).trees.snapshot()
         return try Views.compare(snapshot().trees, with: folded).differences
     }
 }

@@ -89,7 +89,7 @@ struct DirectoryModelTests {
         let reader = try StoreEngine.openForReading(at: path, .service, platform) { _ in }
         func found() throws -> [Bool] {
             _ = try reader.refresh()
-            let state = reader.reader.make(reader.views.pages.snapshot())
+            let state = reader.reader.make(reader.views.trees.snapshot())
             return try ["a", "b"].map { name in
                 let id = NoteRequest.id(name)
                 let question = Question(actor: anna, database: NoteRequest.database, zone: id.zone, record: name)

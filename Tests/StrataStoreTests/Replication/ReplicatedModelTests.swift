@@ -67,7 +67,7 @@ struct ReplicatedModelTests {
         let digests = try clients[0].store.snapshot().digests()
         for client in clients {
             #expect(try client.store.snapshot().digests() == digests)
-            #expect(try Views.inMemory(client.store.log).pages.snapshot().digests() == digests)
+            #expect(try Views.inMemory(client.store.log).trees.snapshot().digests() == digests)
             for (thread, value) in known.registers { #expect(try Self.value("register\(thread)", client) == value) }
             let count = Int(try Self.value("counter", client) ?? 0)
             #expect((known.increments...known.increments + known.unknownIncrements).contains(count))

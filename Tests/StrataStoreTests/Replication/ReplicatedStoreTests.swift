@@ -113,7 +113,7 @@ struct ReplicatedStoreTests {
         sequencer.isMuted.withLock { $0 = false }
         #expect(eventually { client.codes([.init("later")]) == [nil] })
         #expect(client.exists("lost") && !client.exists("refused"))
-        #expect(try Views.inMemory(client.store.log).pages.snapshot().digests() == client.store.snapshot().digests())
+        #expect(try Views.inMemory(client.store.log).trees.snapshot().digests() == client.store.snapshot().digests())
     }
 
     @Test("A device is notified, at the process where it listens, of what another process commits")
@@ -164,13 +164,13 @@ struct ReplicatedStoreTests {
         #expect(try client.fields("note") == ["number": .int64(1)])
     }
 
-    @Test("A store on disk follows, keeps checkpoints and opens again with what it missed")
+    @Test("A store on disk follows, keeps states and opens again with what it missed")
     func onDisk() async throws {
         let (left, right) = (SimulatedDisk(), SimulatedDisk())
         func open(_ disk: SimulatedDisk) throws -> Client {
             var options = StoreOptions.service
             options.place = LogPlace(address: "memory") { _ in MemorySequencer(sequence) }
-            options.checkpoints = .init(logBytes: 4 << 10, events: 20, dirtyPercent: 50)
+            options.trees.generationBytes = 128 << 10
             return Client(of: try Store.open(at: "/Notes.strata", options: options, platform: Platform(files: disk)))
         }
         let client = try open(left)

@@ -86,7 +86,7 @@ private final class SharedProcesses {
     func open(_ number: Int) throws -> Store {
         var options = StoreOptions.service
         options.segmentBytes = 64 << 10
-        options.checkpoints = .init(logBytes: 32 << 10, events: 200, dirtyPercent: 50)
+        options.trees.generationBytes = 128 << 10
         options.place = .directory(sequence)
         return try Store.open(at: path(number), options: options)
     }

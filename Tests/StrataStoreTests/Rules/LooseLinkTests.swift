@@ -148,7 +148,7 @@ import Testing
         try anna.with { $0.user = "bert" }.save("child", ["owner": owner("mine")], parent: "mine")
         try anna.store.compact(before: anna.store.offset + 1)
         try anna.store.close()
-        try disk.remove("/Loose.strata/views")
+        try disk.removeFiles(in: "/Loose.strata/views")
         anna = try open()
         let before = try anna.fetch("mine").get().version
         let bert = anna.with { ($0.user, $0.policy) = ("bert", .changedKeys) }

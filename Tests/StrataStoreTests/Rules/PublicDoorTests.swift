@@ -383,7 +383,7 @@ struct PublicDoorTests {
                 .setAccountStatus(.restricted, user: "suspended"), .setRole("Readers", users: ["zoe", "former"]),
                 .setRole("Editors", users: ["former", "zoe"]),
             ])
-        let pasts = PastRequests(of: store)
+        let pasts = try PastRequests(of: store)
         let commit = try #require(try store.log.commit(at: store.offset))
         #expect(
             try pasts.asked(by: commit)?.request?.content

@@ -93,16 +93,19 @@ import Testing
     }
 
     /// Whatever is beside the log can be made again, or is not needed to read it: only `verify --deep` says no.
-    @Test(arguments: ["views", "a page of views", "an asset", "no asset"])
+    @Test(arguments: ["views", "frames of views", "an asset", "no asset"])
     func besideTheLog(_ way: String) throws {
         let fixture = try StateFixture()
         let files = RealFileSystem()
         switch way {
-        case "views": try files.remove(fixture.path + "/views")
-        case "a page of views":
-            var bytes = try files.readAll(fixture.path + "/views", atMost: 1 << 24)
-            for start in stride(from: 2 * 4_096, to: bytes.count, by: 4_096) { bytes[start + 2_000] ^= 0x10 }
-            try files.replace(fixture.path + "/views", in: fixture.path, with: bytes)
+        case "views": try FileManager.default.removeItem(atPath: fixture.path + "/views")
+        case "frames of views":
+            let directory = fixture.path + "/views"
+            for name in try files.list(directory) where name.hasSuffix(".run") {
+                var bytes = try files.readAll("\(directory)/\(name)", atMost: 1 << 24)
+                for start in stride(from: 16_384, to: bytes.count, by: 16_384) { bytes[start + 100] ^= 0x10 }
+                try files.replace("\(directory)/\(name)", in: directory, with: bytes)
+            }
         default:
             let folder = try #require(try files.list(fixture.path + "/assets").first { $0.utf8.count == 2 })
             let path = "\(fixture.path)/assets/\(folder)/"

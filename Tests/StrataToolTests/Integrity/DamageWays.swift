@@ -161,11 +161,11 @@ extension StoreFixture {
         _ = try store.compact(before: 3)
         try store.close()
         // Closing writes what opening had to fold.
-        try RealFileSystem().remove(fixture.path + "/views")
+        try FileManager.default.removeItem(atPath: fixture.path + "/views")
         return fixture
     }
 
-    /// Has a page file made. The log stays what it was: whoever opens a store begins to seal its closed segments, and
+    /// Has views made. The log stays what it was: whoever opens a store begins to seal its closed segments, and
     /// how far that comes is chance.
     func makeViews() throws {
         let files = FileManager.default

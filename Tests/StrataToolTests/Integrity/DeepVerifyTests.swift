@@ -8,7 +8,7 @@ import StrataViews
 import TestSupport
 import Testing
 
-/// `verify --deep`: the page file against a fresh fold of the log, its pages, and the files of assets.
+/// `verify --deep`: the views against a fresh fold of the log, their frames, and the files of assets.
 @Suite struct DeepVerifyTests {
     private let fixture: StateFixture
 
@@ -20,15 +20,18 @@ import Testing
         try #require(try fixture.objects("verify", "--deep", fixture.name).first)
     }
 
-    /// Writes a checkpoint whose trees are not what the log gives; pages and checksums are all right.
+    /// Writes a state whose trees are not what the log gives; frames and checksums are all right.
     private func alter(opaque: ([UInt8]) -> [UInt8] = { $0 }, _ body: (Fork) throws -> Void) throws {
         let log = try LogReader.open(at: fixture.path)
-        let opened = try PageStore.open(in: fixture.path, store: log.identity.storeID) { _ in true }
-        let checkpoint = try #require(opened.checkpoint)
-        let fork = opened.store.fork()
+        let owner = Views.owner(log.identity.storeID)
+        let opened = try TreeStore.open(in: fixture.path, owner, hashed: Views.hashed) { _ in true }
+        let state = try #require(opened.state)
+        let fork = try opened.store.fork()
         try body(fork)
-        try opened.store.checkpoint(
-            try opened.store.publish(fork), at: checkpoint.position, opaque: opaque(checkpoint.opaque))
+        try opened.store.publish(fork)
+        try opened.store.freeze()
+        let waiting = try #require(opened.store.nextToFlush())
+        try opened.store.flush(waiting, at: state.position, opaque: opaque(state.opaque))
     }
 
     /// An entry of a tree whose key has these bytes.
@@ -52,7 +55,7 @@ import Testing
         let result = try deep()
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         #expect(result.lines[0].hasPrefix("log ok: 5 commits, "))
-        #expect(result.lines[1].hasPrefix("views ok: the checkpoint at 5 has "), "\(result.output)")
+        #expect(result.lines[1].hasPrefix("views ok: the state at 5 has "), "\(result.output)")
         #expect(result.lines[2] == "assets ok: 1 file, 3 bytes")
         #expect(result.lines.count == 3)
         #expect(try fixture.content() == before)
@@ -65,36 +68,36 @@ import Testing
         let views = try #require(object["views"] as? [String: Any])
         try PromisedKeys.expect(views, follows: "Views that were compared")
         #expect(views["found"] as? String == "whole" && views["folded"] as? Int == 5)
-        let checkpoints = try #require(views["checkpoints"] as? [[String: Any]])
-        for checkpoint in checkpoints { try PromisedKeys.expect(checkpoint, follows: "A checkpoint that was compared") }
-        #expect(checkpoints.last?["ok"] as? Bool == true)
+        let states = try #require(views["states"] as? [[String: Any]])
+        for state in states { try PromisedKeys.expect(state, follows: "A state that was compared") }
+        #expect(states.last?["ok"] as? Bool == true)
         let assets = try #require(object["assets"] as? [String: Any])
         try PromisedKeys.expect(assets, follows: "Assets that were read")
         #expect(assets["files"] as? Int == 1 && assets["bytes"] as? Int == 3)
         #expect(try fixture.objects("verify", fixture.name).first?["views"] == nil)
     }
 
-    @Test func aPageFileThatIsMissingOrBehindIsNoDamage() throws {
-        let views = try RealFileSystem().readAll(fixture.path + "/views", atMost: 1 << 24)
+    @Test func viewsThatAreMissingOrBehindAreNoDamage() throws {
         try fixture.change { try fixture.save("late", ["rank": .int64(9)], to: $0) }
-        try RealFileSystem().replace(fixture.path + "/views", in: fixture.path, with: views)
         let behind = try deep()
         #expect(behind.code == 0, "\(behind)")
-        #expect(behind.output.contains("views ok: the checkpoint at 5 "))
-        #expect(behind.output.contains("note: the log continues after the checkpoint, up to commit 6"))
-        try RealFileSystem().remove(fixture.path + "/views")
+        #expect(behind.output.contains("views ok: the state at 5 "))
+        #expect(behind.output.contains("note: the log continues after the state, up to commit 6"))
+        try FileManager.default.removeItem(atPath: fixture.path + "/views")
         let missing = try deep()
-        #expect(missing.code == 0 && missing.output.contains("note: there is no page file"), "\(missing)")
+        #expect(missing.code == 0 && missing.output.contains("note: there are no views"), "\(missing)")
         #expect(missing.output.contains("assets ok: 1 file"))
         #expect((try object()["views"] as? [String: Any])?["found"] as? String == "none")
     }
 
-    @Test func olderCheckpointsAreComparedToo() throws {
-        for number in 0..<6 { try fixture.change { try fixture.save("n\(number)", to: $0) } }
-        let checkpoints = try #require((try object()["views"] as? [String: Any])?["checkpoints"] as? [[String: Any]])
-        let offsets = checkpoints.compactMap { $0["offset"] as? Int }
-        #expect(offsets.count > 1 && offsets == offsets.sorted() && offsets.last == 11, "\(offsets)")
-        #expect(checkpoints.allSatisfy { $0["ok"] as? Bool == true })
+    @Test func olderStatesAreComparedToo() throws {
+        for _ in 0..<4 { try fixture.change { try fixture.saveMany(20, bytes: 100_000, to: $0) } }
+        let views = try #require(try object()["views"] as? [String: Any])
+        let states = try #require(views["states"] as? [[String: Any]])
+        let offsets = states.compactMap { $0["offset"] as? Int }
+        #expect(offsets.count > 1 && offsets == offsets.sorted(), "\(offsets)")
+        #expect(offsets.last == views["folded"] as? Int)
+        #expect(states.allSatisfy { $0["ok"] as? Bool == true })
         #expect(try deep().output.contains("; digests of \(offsets.count - 1) older ones match too"))
     }
 
@@ -120,7 +123,7 @@ import Testing
         let result = try deep()
         #expect(result.code == 1 && result.errors.isEmpty, "\(result)")
         for line in [
-            "views differ: 1 entry of the checkpoint at 5", "  first commit that produced one of them: 4",
+            "views differ: 1 entry of the state at 5", "  first commit that produced one of them: 4",
             "  changed in records: record milk of zone Notes, from commit 4",
         ] { #expect(result.lines.contains { $0 == line }, "\(line) in \(result.output)") }
         let object = try object()
@@ -188,48 +191,58 @@ import Testing
             "\(result.output)")
     }
 
-    @Test func aWrongDigestOfACheckpoint() throws {
-        try alter(opaque: { $0.dropLast() + [$0[$0.count - 1] ^ 1] }, { _ in })
+    @Test func aWrongDigestOfAState() throws {
+        try alter(opaque: { $0.dropLast() + [$0[$0.count - 1] ^ 1] }) { fork in
+            let (key, row) = try entry(ViewTree.records, holding: "milk", in: fork)
+            try put(ViewTree.records, key, row, in: fork)
+        }
         let result = try deep()
         #expect(result.code == 1, "\(result)")
-        #expect(result.output.contains("views differ: the digests of the checkpoint at 5\n  expected: state "))
+        #expect(result.output.contains("views differ: the digests of the state at 5\n  expected: state "))
         #expect(result.output.contains("\n  noted: state ") && !result.output.contains("sum of its trees"))
     }
 
-    // MARK: Damaged pages
+    // MARK: Damage
 
-    @Test func aFlippedByteInAPage() throws {
-        let path = fixture.path + "/views"
-        let size = try RealFileSystem().readAll(path, atMost: 1 << 24).count
+    private func views(_ end: String) throws -> [String] {
+        let directory = fixture.path + "/views"
+        return try RealFileSystem().list(directory).filter { $0.hasPrefix(end) || $0.hasSuffix(end) }
+            .map { "\(directory)/\($0)" }
+    }
+
+    @Test func aFlippedByteInAFrame() throws {
         var damaged: [Int] = []
-        for page in 2..<size / 4_096 {
-            let file = try RealFileSystem().open(path, .write)
-            defer { file.close() }
-            let place = page * 4_096 + 3_000
-            let byte = try file.read(count: 1, at: place)
-            try file.write([byte[0] ^ 0x04], at: place)
-            let result = try deep()
-            if result.code == 1 {
-                damaged.append(page)
-                let isOfRecord = result.output.contains("no checkpoint can be used")
-                #expect(isOfRecord || result.output.contains(", page \(page), position \(page * 4_096), "), "\(result)")
-            } else {
-                #expect(result.code == 0, "\(result)")
+        for path in try views(".run") {
+            let size = try RealFileSystem().readAll(path, atMost: 1 << 24).count
+            for place in stride(from: 16_384 + 100, to: size, by: 16_384) {
+                let file = try RealFileSystem().open(path, .write)
+                defer { file.close() }
+                let byte = try file.read(count: 1, at: place)
+                try file.write([byte[0] ^ 0x04], at: place)
+                let result = try deep()
+                if result.code == 1 {
+                    damaged.append(place)
+                    let isOfState = result.output.contains("no state can be used")
+                    #expect(isOfState || result.output.contains("/views/"), "\(result)")
+                } else {
+                    #expect(result.code == 0, "\(result)")
+                }
+                try file.write(byte, at: place)
             }
-            try file.write(byte, at: place)
         }
-        #expect(damaged.count > 5, "pages that the checkpoint reaches: \(damaged)")
+        #expect(damaged.count > 5, "frames of the state: \(damaged)")
         #expect(try deep().code == 0)
     }
 
-    @Test func damagedHeaders() throws {
-        let file = try RealFileSystem().open(fixture.path + "/views", .write)
-        defer { file.close() }
-        for slot in [0, 4_096] { try file.write([0xFF], at: slot + 40) }
+    @Test func damagedStates() throws {
+        for path in try views("state-") {
+            let file = try RealFileSystem().open(path, .write)
+            defer { file.close() }
+            try file.write([0xFF], at: 40)
+        }
         let result = try deep()
         #expect(result.code == 1, "\(result)")
-        #expect(result.output.contains("views damaged: no checkpoint can be used, the page file is damaged"))
-        #expect(result.output.contains("(badChecksum)"))
+        #expect(result.output.contains("views damaged: no state can be used, they are damaged"))
     }
 
     // MARK: Assets
@@ -274,7 +287,7 @@ import Testing
         try fixture.damage(3)
         let result = try deep()
         #expect(result.code == 1 && result.lines[0] == "damaged", "\(result)")
-        #expect(result.output.contains("note: the page file and assets were not checked: the log comes first"))
+        #expect(result.output.contains("note: the views and assets were not checked: the log comes first"))
         #expect(try object()["views"] == nil)
     }
 
@@ -293,7 +306,7 @@ import Testing
         #expect(result.output.contains("log damaged: a commit does not fit the commits before it"), "\(result)")
     }
 
-    /// No checkpoint of a writer at work is ever taken for damage, however fast they come.
+    /// No state of a writer at work is ever taken for damage, however fast they come.
     @Test func besideAWriter() throws {
         let directory = try TestDirectory()
         let path = directory.path("Busy.strata")

@@ -26,24 +26,12 @@ import Testing
                 last        2026-11-21T05:46:46.000000Z
                 span        4.5 s
                 durable     all
-                checkpoint  none: there is no page file
+                views       none
                 names       1 user, 1 zone, 1 record type, 1 field
                 segments    1, 688 bytes
                   1 to 4, 688 bytes, active
 
                 """)
-    }
-
-    @Test("A page file that is far larger than the log is explained")
-    func roomyPageFile() throws {
-        let fixture = try StateFixture()
-        let words = "mostly free room that a writing program reuses ('strata rebuild-views' removes it)"
-        #expect(try !fixture.run("info", fixture.name).output.contains(words))
-        let file = try RealFileSystem().open(fixture.path + "/views", .write)
-        try file.truncate(to: 128 << 20)
-        file.close()
-        let result = try fixture.run("info", fixture.name)
-        #expect(result.code == 0 && result.output.contains("; 134217728 bytes, \(words)"), "\(result)")
     }
 
     @Test func json() throws {
@@ -56,7 +44,7 @@ import Testing
                 "chain":"57803e49","firstTime":1795240001500000,"lastTime":1795240006000000,"bytes":688,\
                 "segments":[{"path":"Notes.strata/log/00000000000000000001.seg","firstOffset":1,"lastOffset":4,\
                 "bytes":688,"closed":false}],"unfinishedTail":null,"base":null,\
-                "durable":{"offset":4,"source":"closed"},"checkpoint":null,\
+                "durable":{"offset":4,"source":"closed"},"views":null,\
                 "names":{"users":1,"devices":1,"databases":1,"zones":1,"recordTypes":1,"fields":1,"through":4},\
                 "damage":null}
 
@@ -144,36 +132,40 @@ import Testing
     }
 }
 
-/// What `info` tells of the page file and of names.
-@Suite struct InfoCheckpointTests {
+/// What `info` tells of views and of names.
+@Suite struct InfoViewsTests {
     private let fixture: StateFixture
 
     init() throws { fixture = try StateFixture() }
 
     private var views: String { fixture.path + "/views" }
 
-    private func checkpoint() throws -> [String: Any] {
+    private func paths(_ part: String = "") throws -> [String] {
+        try RealFileSystem().list(views).filter { part.isEmpty || $0.contains(part) }.map { "\(views)/\($0)" }
+    }
+
+    private func found() throws -> [String: Any] {
         let object = try #require(try fixture.objects("info", fixture.name).first)
-        let checkpoint = try #require(object["checkpoint"] as? [String: Any])
-        try PromisedKeys.expect(checkpoint, follows: "A checkpoint")
-        return checkpoint
+        let found = try #require(object["views"] as? [String: Any])
+        try PromisedKeys.expect(found, follows: "Views on disk")
+        return found
     }
 
     private func line(_ label: String) throws -> Substring? {
         try fixture.run("info", fixture.name).lines.first { $0.hasPrefix(label) }
     }
 
-    private func change(at position: Int, _ body: (UInt8) -> UInt8) throws {
-        let file = try RealFileSystem().open(views, .write)
+    private func change(_ path: String, at position: Int, _ body: (UInt8) -> UInt8) throws {
+        let file = try RealFileSystem().open(path, .write)
         defer { file.close() }
         let byte = try file.read(count: 1, at: position)
         try file.write([body(byte[0])], at: position)
     }
 
-    @Test func aCheckpointAtTheEnd() throws {
-        let size = try RealFileSystem().readAll(views, atMost: 1 << 30).count
-        #expect(try line("checkpoint") == "checkpoint  at 5, the end; \(size) bytes")
-        let found = try checkpoint()
+    @Test func aStateAtTheEnd() throws {
+        let size = try paths().reduce(0) { $0 + (try RealFileSystem().readAll($1, atMost: 1 << 30).count) }
+        #expect(try line("views") == "views       at 5, the end; \(size) bytes")
+        let found = try found()
         #expect(found["finding"] as? String == "whole" && found["offset"] as? Int == 5)
         #expect(found["bytes"] as? Int == size && (found["reasons"] as? [Any])?.isEmpty == true)
         // Besides what was saved: each user's default zone, that of everybody, and the type of users' records.
@@ -181,37 +173,32 @@ import Testing
     }
 
     @Test func oneThatIsBehindTheEnd() throws {
-        let before = try RealFileSystem().readAll(views, atMost: 1 << 30)
         try fixture.change { store in try fixture.save("more", ["extra": .int64(1)], to: store) }
-        try RealFileSystem().remove(views)
-        let file = try RealFileSystem().open(views, .create)
-        try file.write(before, at: 0)
-        #expect(try line("checkpoint")?.hasPrefix("checkpoint  at 5, 1 before the end; ") == true)
+        #expect(try line("views")?.hasPrefix("views       at 5, 1 before the end; ") == true)
         // The names behind it are counted from the commits.
         #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 11 fields")
     }
 
     @Test func none() throws {
         let names = try line("names")
-        try RealFileSystem().remove(views)
-        #expect(try line("checkpoint") == "checkpoint  none: there is no page file")
-        #expect(try line("names") == names, "they are counted from the log")
-        // One that nobody has written a checkpoint to.
-        try RealFileSystem().open(views, .create).close()
-        #expect(try line("checkpoint") == "checkpoint  none yet; the page file has 0 bytes")
+        for path in try paths() { try RealFileSystem().remove(path) }
+        #expect(try line("views") == "views       no state yet; 0 bytes")
         #expect(try line("names") == names)
+        try FileManager.default.removeItem(atPath: views)
+        #expect(try line("views") == "views       none")
+        #expect(try line("names") == names, "they are counted from the log")
     }
 
-    @Test func oneOfAnotherStore() throws {
+    @Test func thoseOfAnotherStore() throws {
         let other = fixture.directory.path("Other.strata")
         try Store.open(at: other).close()
         let store = try Store.open(at: other)
         try fixture.save("other", zone: ZoneID("_defaultZone"), to: store)
         try store.close()
-        try RealFileSystem().remove(views)
+        try FileManager.default.removeItem(atPath: views)
         try FileManager.default.copyItem(atPath: other + "/views", toPath: views)
-        #expect(try line("checkpoint")?.contains("is foreign: The page file belongs to another store.") == true)
-        #expect(try checkpoint()["finding"] as? String == "foreign")
+        #expect(try line("views")?.contains("are foreign: A state of the views belongs to another store.") == true)
+        #expect(try found()["finding"] as? String == "foreign")
         #expect(try fixture.run("info", fixture.name).code == 0, "it holds no information of its own")
     }
 
@@ -219,29 +206,31 @@ import Testing
         // Longer than the log: as if the log had been put back from a copy.
         let log = fixture.directory.path("log")
         try FileManager.default.copyItem(atPath: fixture.path + "/log", toPath: log)
-        try fixture.change { store in try fixture.save("more", to: store) }
+        try fixture.change { store in try fixture.saveMany(20, bytes: 100_000, to: store) }
         try FileManager.default.removeItem(atPath: fixture.path + "/log")
         try FileManager.default.moveItem(atPath: log, toPath: fixture.path + "/log")
         #expect(try line("end")?.hasPrefix("end         5/") == true)
-        let found = try checkpoint()
-        // The checkpoint before may be there still.
-        #expect(["stale", "otherSlot"].contains(found["finding"] as? String))
+        let found = try found()
+        // The state before may be there still.
+        #expect(["stale", "olderState"].contains(found["finding"] as? String))
         #expect((found["reasons"] as? [Any])?.isEmpty == false)
     }
 
-    @Test func damagedHeaders() throws {
-        for slot in 0..<2 { try change(at: slot * 4_096 + 40) { ~$0 } }
-        let found = try checkpoint()
+    @Test func damagedStates() throws {
+        for path in try paths("state-") { try change(path, at: 40) { ~$0 } }
+        let found = try found()
         #expect(found["finding"] as? String == "damaged" && found["offset"] is NSNull)
-        #expect(try line("checkpoint")?.hasPrefix("checkpoint  none; the page file, ") == true)
+        #expect(try line("views")?.hasPrefix("views       no usable state, they are damaged") == true)
         #expect(try line("names") == "names       2 users, 5 zones, 4 record types, 10 fields")
     }
 
     @Test func cutShort() throws {
-        let file = try RealFileSystem().open(views, .write)
-        try file.truncate(to: 3 * 4_096)
-        file.close()
-        #expect(try checkpoint()["finding"] as? String == "damaged")
+        for path in try paths(".run") {
+            let file = try RealFileSystem().open(path, .write)
+            try file.truncate(to: 3 * 4_096)
+            file.close()
+        }
+        #expect(try found()["finding"] as? String == "damaged")
     }
 
     @Test func nothingIsLockedOrWritten() throws {
@@ -250,7 +239,7 @@ import Testing
         #expect(try fixture.content() == before)
     }
 
-    @Test func besideAWriterThatCheckpoints() throws {
+    @Test func besideAWriter() throws {
         let store = try fixture.open()
         for number in 0..<20 {
             try fixture.save("n\(number)", to: store)
@@ -278,9 +267,9 @@ import Testing
         #expect(base["horizon"] as? Int == 3 && base["bytes"] as? Int == size)
         #expect(base["time"] as? Int64 == StateFixture.startTime + 3_000_000)
         #expect(text.output.contains("\nbase        \(size) bytes, for all commits up to 3\n"))
-        // With the page file, and without it.
+        // With the views, and without them.
         #expect(text.lines.first { $0.hasPrefix("names") } == names)
-        try RealFileSystem().remove(fixture.path + "/views")
+        try FileManager.default.removeItem(atPath: fixture.path + "/views")
         #expect(try fixture.run("info", fixture.name).lines.first { $0.hasPrefix("names") } == names)
     }
 

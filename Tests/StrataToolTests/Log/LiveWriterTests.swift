@@ -9,7 +9,7 @@ import Testing
 
 @testable import StrataTool
 
-/// Every command beside a program that goes on writing, whose segments close and whose checkpoints come meanwhile.
+/// Every command beside a program that goes on writing, whose segments close and whose states come meanwhile.
 @Suite struct LiveWriterTests {
     /// The lines of ``CommandLines`` for a store of `store-child`.
     private static func lines(_ token: String) -> [CommandLines.Line] {

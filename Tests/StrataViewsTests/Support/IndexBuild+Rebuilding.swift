@@ -5,11 +5,11 @@ import Testing
 
 extension IndexBuild {
     /// Builds all indexes of the newest state, each slice a state of its own.
-    static func finish(in pages: PageStore) throws {
+    static func finish(in pages: TreeStore) throws {
         var build = IndexBuild()
         var hasMore = true
         while hasMore {
-            let fork = pages.fork()
+            let fork = try pages.fork()
             hasMore = try build.advance(fork, from: pages.snapshot()) { true }
             try pages.publish(fork)
         }
@@ -19,7 +19,7 @@ extension IndexBuild {
     /// its records again. An index that is being built has the rows up to its key, and no others.
     static func differences(of snapshot: Snapshot) throws -> Int {
         let catalog = try IndexCatalog(snapshot)
-        let rebuilt = Fork(on: snapshot)
+        let rebuilt = try Fork(on: snapshot)
         try rebuilt.deleteRange(ViewTree.index, from: nil, to: nil)
         for id in catalog.declared { try IndexCatalog.put(id, .building(upTo: []), in: rebuilt) }
         var build = IndexBuild()

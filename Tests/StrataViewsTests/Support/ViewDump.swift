@@ -49,10 +49,10 @@ extension Fold {
     }
 }
 
-extension PageStore {
+extension TreeStore {
     /// Folds commits and publishes them as one step.
     func fold(_ commits: some Sequence<SampleCommit>) throws {
-        let fold = Fold(fork())
+        let fold = Fold(try fork())
         for commit in commits { try fold.apply(commit) }
         try fold.publish(to: self)
     }

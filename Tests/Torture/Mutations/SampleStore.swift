@@ -30,7 +30,7 @@ struct SampleStore {
         self.path = path
         var options = StoreOptions.service
         options.segmentBytes = kind == 0 ? 1 << 20 : 64 << 10
-        options.checkpoints = .init(logBytes: 32 << 10, events: 100, dirtyPercent: 50)
+        options.trees.generationBytes = 128 << 10
         self.options = options
         plans = (0..<2).map { WriterPlan(seed: seed &+ UInt64(kind), writer: $0, maintains: false) }
         var store = try Store.open(at: path, options: options)

@@ -84,7 +84,7 @@ struct SharedHistory {
         }
         // Notes of refusals may come at any time.
         if store.options.recordsRefusals { return }
-        guard try Views.inMemory(store.log).pages.snapshot().digests() == store.snapshot().digests() else {
+        guard try Views.inMemory(store.log).trees.snapshot().digests() == store.snapshot().digests() else {
             throw Divergence(description: "the log folds to another state")
         }
     }

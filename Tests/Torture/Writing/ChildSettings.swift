@@ -82,13 +82,13 @@ struct ChildSettings: Sendable {
         return words
     }
 
-    /// Small segments and many checkpoints, so that whatever happens rarely happens often.
+    /// Small segments and many states, so that whatever happens rarely happens often.
     var storeOptions: StoreOptions {
         var options = StoreOptions.service
         options.durability = durability
         if !usesCloudKit {
             options.segmentBytes = 128 << 10
-            options.checkpoints = .init(logBytes: 64 << 10, events: 300, dirtyPercent: 50)
+            options.trees.generationBytes = 256 << 10
         }
         return options
     }

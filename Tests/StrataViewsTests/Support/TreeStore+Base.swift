@@ -20,18 +20,18 @@ extension Snapshot {
     }
 }
 
-extension PageStore {
+extension TreeStore {
     /// Folds a base into this store, which is empty.
     func fold(base payloads: [[UInt8]], at horizon: Position) throws {
-        let fold = Fold(fork())
+        let fold = Fold(try fork())
         var next = payloads.makeIterator()
-        try fold.load(base: horizon) { next.next()?[...] }
+        try fold.load(base: horizon, into: self) { next.next()?[...] }
         try fold.publish(to: self)
     }
 
     /// A store with nothing but a base.
-    static func folded(base payloads: [[UInt8]], at offset: UInt64) throws -> PageStore {
-        let pages = try PageStore.inMemory()
+    static func folded(base payloads: [[UInt8]], at offset: UInt64) throws -> TreeStore {
+        let pages = try Views.emptyTrees()
         try pages.fold(base: payloads, at: Position(offset: offset, chain: 7))
         return pages
     }
@@ -41,7 +41,7 @@ extension PageStore {
         var pruning = AssetPruning(to: base)
         var hasMore = true
         while hasMore {
-            let fork = fork()
+            let fork = try fork()
             hasMore = try pruning.advance(fork, limit: limit)
             try publish(fork)
         }

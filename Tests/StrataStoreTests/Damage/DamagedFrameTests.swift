@@ -10,13 +10,11 @@ import Testing
 
 @testable import StrataStore
 
-@Suite("Pages that go wrong while a store is open")
-struct DamagedPageTests {
-    private typealias Access = DamagedStore.Access
-
-    @Test("Canary: without new views every one of these stores would fail", arguments: DamagedStore.Access.allCases)
-    func canary(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+@Suite("Frames that go wrong while a store is open")
+struct DamagedFrameTests {
+    @Test("Canary: without new views every one of these stores would fail")
+    func canary() throws {
+        let worn = try DamagedStore()
         let trees = worn.store.snapshot().trees
         try worn.damage()
         #expect(thrownCode { _ = try trees.digests() } == .badChecksum)
@@ -24,9 +22,9 @@ struct DamagedPageTests {
         try worn.store.close()
     }
 
-    @Test("A request that reads one waits, is judged on new views and done once", arguments: Access.allCases)
-    func modify(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A request that reads one waits, is judged on new views and done once")
+    func modify() throws {
+        let worn = try DamagedStore()
         let count = try worn.commitCount
         try worn.damage()
         let answer = try worn.save([7, 301], "new")
@@ -35,13 +33,12 @@ struct DamagedPageTests {
         #expect(try worn.words([7, 301, 8], in: answer.snapshot) == ["new", "new", "old"])
         #expect(worn.store.rebuilds.count == 1)
         #expect(worn.store.rebuilds.lastReason?.code == .badChecksum)
-        #expect(worn.disk.paths.contains(DamagedStore.views + ".damaged"))
         try worn.checkAndClose()
     }
 
     @Test("They are folded from the base if history is let go in the midst of it")
     func compacted() throws {
-        let written = try DamagedStore(.read, segmentBytes: 64 << 10)
+        let written = try DamagedStore(segmentBytes: 64 << 10)
         var generator = SeededGenerator(seed: 5)
         for number in 0..<60 {
             let noise = (0..<8_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
@@ -72,9 +69,9 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("So is one that suspends", arguments: DamagedStore.Access.allCases)
-    func modifyAsync(access: DamagedStore.Access) async throws {
-        let worn = try DamagedStore(access)
+    @Test("So is one that suspends")
+    func modifyAsync() async throws {
+        let worn = try DamagedStore()
         let count = try worn.commitCount
         try worn.damage()
         let request = NoteRequest.saving([DamagedStore.name(3)], DamagedStore.title("new"))
@@ -85,9 +82,9 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("Each way to read gets over one", arguments: DamagedStore.Access.allCases, 0..<6)
-    func reading(access: DamagedStore.Access, way: Int) throws {
-        let worn = try DamagedStore(access)
+    @Test("Each way to read gets over one", arguments: 0..<6)
+    func reading(way: Int) throws {
+        let worn = try DamagedStore()
         let (store, anna, database) = (worn.store, worn.anna, NoteRequest.database)
         let ids = [5, 100, 399].map { NoteRequest.id(DamagedStore.name($0)) }
         let versions = try store.snapshot().records(ids, in: database, as: anna).map { try $0.get().version }
@@ -108,9 +105,9 @@ struct DamagedPageTests {
         try fresh.checkAndClose()
     }
 
-    @Test("What a record only names is looked up in new views", arguments: DamagedStore.Access.allCases)
-    func names(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("What a record only names is looked up in new views")
+    func names() throws {
+        let worn = try DamagedStore()
         let id = NoteRequest.id(DamagedStore.name(9))
         let record = try worn.store.snapshot().record(id, in: NoteRequest.database, as: worn.anna)
         try worn.damage()
@@ -122,9 +119,9 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("A state that is held ends with the one error, and the next one is whole", arguments: Access.allCases)
-    func heldState(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A state that is held ends with the one error, and the next one is whole")
+    func heldState() throws {
+        let worn = try DamagedStore()
         let held = worn.store.snapshot()
         try worn.damage()
         let numbers = [0, 77, 399]
@@ -134,16 +131,15 @@ struct DamagedPageTests {
         #expect(error?.description.contains("damaged and are being folded again: try again") == true)
         #expect(thrownCode { _ = try held.digests() } == .viewsDamaged)
         #expect(try worn.words(numbers, in: worn.store.snapshot()) == ["new", "new", "new"])
-        #expect(worn.disk.paths.contains(DamagedStore.views), "the new file does not have the old one's damage")
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
     }
 
-    @Test("A state that is held continues if nothing was written since", arguments: DamagedStore.Access.allCases)
-    func heldNewest(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A state that is held continues if nothing was written since")
+    func heldNewest() throws {
+        let worn = try DamagedStore()
         let held = worn.store.snapshot()
-        let digests = try Views.inMemory(worn.store.log).pages.snapshot().digests()
+        let digests = try Views.inMemory(worn.store.log).trees.snapshot().digests()
         try worn.damage()
         #expect(try worn.words([0, 77, 399], in: held) == ["old", "old", "old"])
         #expect(try held.digests() == digests)
@@ -151,9 +147,9 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("A query that reads one is answered, and its cursor continues", arguments: DamagedStore.Access.allCases)
-    func query(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access, indexing: true)
+    @Test("A query that reads one is answered, and its cursor continues")
+    func query() throws {
+        let worn = try DamagedStore(indexing: true)
         func page(_ question: Question) throws -> QueryPage {
             try worn.retrying { try worn.store.query(question, in: NoteRequest.database, limit: 150, as: worn.anna) }
         }
@@ -171,21 +167,21 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("A checkpoint that reads one leads to new views before the next request", arguments: Access.allCases)
-    func checkpoint(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A flush that reads one leads to new views before the next request")
+    func flush() throws {
+        let worn = try DamagedStore()
         try worn.damage()
-        let checkpointer = try #require(worn.store.pipeline.checkpointer)
-        checkpointer.didPublish(worn.store.snapshot().trees, bytes: 1 << 30, events: 0)
-        #expect(eventually { checkpointer.failure != nil })
+        let flusher = try #require(worn.store.pipeline.flusher)
+        try worn.store.freezeViews()
+        #expect(eventually { flusher.failure != nil })
         _ = try worn.save([1], "new")
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
     }
 
-    @Test("A compaction that reads one waits, and is done", arguments: DamagedStore.Access.allCases)
-    func compaction(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A compaction that reads one waits, and is done")
+    func compaction() throws {
+        let worn = try DamagedStore()
         try worn.damage()
         let end = worn.store.offset
         #expect(try worn.store.compact(before: end + 1).horizon == end)
@@ -194,27 +190,26 @@ struct DamagedPageTests {
         try worn.checkAndClose()
     }
 
-    @Test("A process that only reads a store folds its log, and leaves the file alone", arguments: Access.allCases)
-    func onlyRead(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("A process that only reads a store folds its log, and leaves the files alone")
+    func onlyRead() throws {
+        let worn = try DamagedStore()
         try worn.store.close()
         let reader = try Store.open(
             at: DamagedStore.path, options: worn.options, access: .readOnly, platform: Platform(files: worn.disk))
         let held = reader.snapshot()
         try worn.damage()
-        let content = try worn.disk.content(of: DamagedStore.views)
+        let paths = worn.disk.paths
         #expect(try worn.words([0, 200, 399], in: held) == ["old", "old", "old"])
-        #expect(try held.digests() == Views.inMemory(reader.log).pages.snapshot().digests())
+        #expect(try held.digests() == Views.inMemory(reader.log).trees.snapshot().digests())
         #expect(reader.rebuilds.count == 1)
         #expect(try !reader.refresh())
         try reader.close()
-        #expect(try worn.disk.content(of: DamagedStore.views) == content)
-        #expect(!worn.disk.paths.contains(DamagedStore.views + ".damaged"))
+        #expect(worn.disk.paths == paths)
     }
 
     @Test("A process that only reads folds its log again although the writer has compacted it")
     func onlyReadCompacted() throws {
-        let worn = try DamagedStore(.read, segmentBytes: 64 << 10)
+        let worn = try DamagedStore(segmentBytes: 64 << 10)
         let reader = try Store.open(
             at: DamagedStore.path, options: worn.options, access: .readOnly, platform: Platform(files: worn.disk))
         #expect(reader.log.floor.offset == 0)
@@ -230,15 +225,15 @@ struct DamagedPageTests {
         try worn.store.close()
     }
 
-    @Test("Views that turn out damaged are set aside when the store is closed before they are folded again")
+    @Test("Views that turn out damaged are removed when the store is closed before they are folded again")
     func closing() throws {
-        let worn = try DamagedStore(.map)
+        let worn = try DamagedStore()
         try worn.damage()
-        let checkpointer = try #require(worn.store.pipeline.checkpointer)
-        checkpointer.didPublish(worn.store.snapshot().trees, bytes: 1 << 30, events: 0)
-        #expect(eventually { checkpointer.failure != nil })
+        let flusher = try #require(worn.store.pipeline.flusher)
+        try worn.store.freezeViews()
+        #expect(eventually { flusher.failure != nil })
         try worn.store.close()
-        #expect(!worn.disk.paths.contains(DamagedStore.views))
+        #expect(!worn.hasStates)
         let again = try DamagedStore.open(worn.disk, worn.options)
         #expect(try worn.words([0, 399], in: again.snapshot()) == ["old", "old"])
         try again.close()
@@ -270,7 +265,7 @@ struct DamagedPageTests {
 
     @Test("A note that waits when the store is closed is written")
     func closingWithNote() throws {
-        let worn = try DamagedStore(.map)
+        let worn = try DamagedStore()
         let pipeline = worn.store.pipeline
         let end = worn.store.offset
         // No note is written, and nothing folded again, before the store is being closed.
@@ -286,28 +281,28 @@ struct DamagedPageTests {
         try again.close()
     }
 
-    @Test("Indexes are built again", arguments: DamagedStore.Access.allCases)
-    func indexes(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access, indexing: true)
-        let before = try IndexCatalog(worn.store.views.pages.snapshot()).declared
+    @Test("Indexes are built again")
+    func indexes() throws {
+        let worn = try DamagedStore(indexing: true)
+        let before = try IndexCatalog(worn.store.views.trees.snapshot()).declared
         #expect(before.count == 1)
         try worn.damage()
         _ = try worn.save([1, 2, 3], "new")
         worn.store.awaitIndexes()
-        let trees = worn.store.views.pages.snapshot()
+        let trees = worn.store.views.trees.snapshot()
         #expect(try IndexCatalog(trees).ready == before)
         #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
-        #expect(try worn.store.views.scrub(trees, scratch: try PageStore.inMemory()).isWhole)
+        #expect(try worn.store.views.scrub(trees, scratch: try Views.emptyTrees()).isWhole)
         try worn.checkAndClose()
     }
 
-    @Test("Work on indexes gets over one while nobody asks for anything", arguments: DamagedStore.Access.allCases)
-    func declaring(access: DamagedStore.Access) throws {
-        let worn = try DamagedStore(access)
+    @Test("Work on indexes gets over one while nobody asks for anything")
+    func declaring() throws {
+        let worn = try DamagedStore()
         try worn.damage()
         try worn.store.declareIndex(type: "Note", field: "title")
         worn.store.awaitIndexes()
-        let trees = worn.store.views.pages.snapshot()
+        let trees = worn.store.views.trees.snapshot()
         #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
@@ -322,7 +317,7 @@ struct DamagedPageTests {
         let context = store.engine.reader.context
         var tries = 0
         let code = thrownCode {
-            try context.reading(store.views.pages.snapshot()) { _ in
+            try context.reading(store.views.trees.snapshot()) { _ in
                 tries += 1
                 throw DamagedStore.error
             }

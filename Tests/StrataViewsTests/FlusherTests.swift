@@ -1,0 +1,151 @@
+import StrataLog
+import StrataModel
+import StrataSystem
+import StrataTree
+import TestSupport
+import Testing
+
+@testable import StrataViews
+
+@Suite("Flushes by themselves")
+struct FlusherTests {
+    private static let path = "/Notes.strata"
+    private let disk = SimulatedDisk()
+
+    private var platform: Platform {
+        Platform(files: disk, time: ManualTime(microseconds: 1), random: SeededRandom(seed: 1))
+    }
+
+    private func openLog(_ durability: Durability = .commit) throws -> SegmentedLog {
+        try SegmentedLog.open(
+            at: Self.path, options: LogOptions(durability: durability, segmentBytes: 64 << 10, spaceStepBytes: 0),
+            platform: platform)
+    }
+
+    private func open(_ log: SegmentedLog, generationBytes: Int = 64 << 20) throws -> OpenedViews {
+        var options = TreeStoreOptions()
+        options.generationBytes = generationBytes
+        return try Views.open(
+            log, store: log.identity.storeID, in: Self.path, platform: platform, options: options)
+    }
+
+    /// What a pipeline does after each commit.
+    private func follow(_ log: SegmentedLog, _ views: Views, _ flusher: Flusher) throws {
+        try Replay(log: log, trees: views.trees).run()
+        flusher.didPublish()
+    }
+
+    @Test("A state is written when a generation is full, and one at the end")
+    func due() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log, generationBytes: 128 << 10).views
+        let flusher = try Flusher(views)
+        var positions: Set<UInt64> = []
+        for _ in 1...200 {
+            try history.append(1, to: log)
+            try follow(log, views, flusher)
+            #expect(eventually { views.trees.waitingGenerations == 0 })
+            if let position = views.trees.durablePosition { positions.insert(position.offset) }
+        }
+        #expect(positions.count > 2 && !positions.contains(200))
+        #expect(views.trees.snapshot().foldedOffset(ViewTree.records) == 200)
+        try views.trees.freeze()
+        try flusher.stop()
+        #expect(try open(log).beginning == 200)
+    }
+
+    @Test("Where commits are published before they are synced, a flush has the log synced first")
+    func unsyncedLog() throws {
+        let log = try openLog(.system)
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        try history.append(5, to: log)
+        try follow(log, views, flusher)
+        #expect(log.durableEnd.offset < 5)
+        try flusher.stop()
+        #expect(log.durableEnd.offset == 5)
+        #expect(try open(log).beginning == 5)
+    }
+
+    @Test("Closing leaves a few changes to the next opening, but writes a first state")
+    func rest() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        for (count, expected) in [(3, 3), (2, 3)] as [(Int, UInt64)] {
+            let views = try open(log).views
+            let flusher = try Flusher(views)
+            try history.append(count, to: log)
+            try follow(log, views, flusher)
+            try flusher.stop()
+            #expect(try open(log).beginning == expected)
+        }
+    }
+
+    @Test("Nothing new means no state")
+    func nothingNew() throws {
+        let log = try openLog()
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        try flusher.stop()
+        try flusher.stop()
+        #expect(views.trees.durablePosition == nil)
+    }
+
+    @Test("A writer waits while two generations wait, and goes on when one is written")
+    func room() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log, generationBytes: 64 << 10).views
+        let flusher = try Flusher(views)
+        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        for _ in 0..<2_000 where views.trees.waitingGenerations < 2 {
+            try history.append(1, to: log)
+            try follow(log, views, flusher)
+        }
+        #expect(views.trees.waitingGenerations >= 2 && !flusher.awaitRoom(milliseconds: 1))
+        disk.heal()
+        #expect(flusher.awaitRoom(milliseconds: 20_000))
+        try flusher.stop()
+    }
+
+    @Test("A flush that fails is reported, tried again, and forgotten when that succeeds")
+    func failure() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        disk.fail(.write, at: 1, with: .errno(28), on: Self.path + "/views")
+        try history.append(1, to: log)
+        try follow(log, views, flusher)
+        try views.trees.freeze()
+        flusher.didPublish()
+        #expect(eventually { flusher.failure != nil })
+        #expect(eventually { flusher.failure == nil })
+        try flusher.stop()
+        #expect(try open(log).beginning == 1)
+    }
+
+    @Test("What could not be written is tried once more at the end", arguments: [false, true])
+    func lastTry(fails: Bool) throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        try history.append(1, to: log)
+        try follow(log, views, flusher)
+        try views.trees.freeze()
+        flusher.didPublish()
+        #expect(eventually { flusher.failure != nil })
+        if fails {
+            #expect(throws: StrataError.self) { try flusher.stop() }
+        } else {
+            disk.heal()
+            try flusher.stop()
+        }
+        disk.heal()
+        #expect(try open(log).beginning == (fails ? 0 : 1))
+    }
+}
