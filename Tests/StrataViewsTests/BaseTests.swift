@@ -184,7 +184,7 @@ struct BaseTests {
         try fold.publish(to: base)
         #expect(sizes.count > 50 && sizes.dropFirst().dropLast(2).allSatisfy { (64 << 10..<65 << 10).contains($0) })
         #expect(try base.snapshot().digests() == pages.snapshot().digests())
-        #expect(base.snapshot().entryCount(ViewTree.records) == 100_000)
+        #expect(try base.snapshot().entryCount(ViewTree.records) == 100_000)
         let estimate = try BaseEstimate(pages.snapshot())
         let bytes = sizes.dropFirst().reduce(0, +)
         #expect(estimate.recordCount == 100_000 && estimate.otherCount == 6)

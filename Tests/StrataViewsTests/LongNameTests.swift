@@ -101,7 +101,7 @@ struct LongNameTests {
         let count = UInt64(Self.names.count)
         // Values are cut, and what begins alike is one row of a record.
         let starts = UInt64(Set(Self.names.map { Array($0.utf8.prefix(IndexKey.maximumTextBytes)) }).count)
-        #expect(pages.snapshot().entryCount(ViewTree.index) == 3 * count + starts * count)
+        #expect(try pages.snapshot().entryCount(ViewTree.index) == 3 * count + starts * count)
     }
 
     @Test("A record whose name has another's short form is refused, and not taken for it")

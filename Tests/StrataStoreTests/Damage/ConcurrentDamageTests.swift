@@ -66,7 +66,7 @@ struct ConcurrentDamageTests {
         #expect(try worn.commitCount == count + 4 * Self.rounds + 8)
         #expect(worn.store.rebuilds.count == 1)
         worn.store.awaitIndexes()
-        #expect(worn.store.views.trees.snapshot().entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
+        #expect(try worn.store.views.trees.snapshot().entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         try worn.checkAndClose()
     }
 

@@ -291,7 +291,7 @@ struct DamagedFrameTests {
         worn.store.awaitIndexes()
         let trees = worn.store.views.trees.snapshot()
         #expect(try IndexCatalog(trees).ready == before)
-        #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
+        #expect(try trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         #expect(try worn.store.views.scrub(trees, scratch: try Views.emptyTrees()).isWhole)
         try worn.checkAndClose()
     }
@@ -303,7 +303,7 @@ struct DamagedFrameTests {
         try worn.store.declareIndex(type: "Note", field: "title")
         worn.store.awaitIndexes()
         let trees = worn.store.views.trees.snapshot()
-        #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
+        #expect(try trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
         #expect(worn.store.rebuilds.count == 1)
         try worn.checkAndClose()
     }

@@ -137,7 +137,7 @@ import Testing
             try store.declareIndex(type: "Note", field: "rank")
         }
         store.awaitIndexes()
-        #expect(store.views.trees.snapshot().entryCount(ViewTree.index) == count)
+        #expect(try store.views.trees.snapshot().entryCount(ViewTree.index) == count)
         try IndexAudit(store).check()
         try store.close()
     }

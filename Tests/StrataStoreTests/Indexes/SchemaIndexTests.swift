@@ -95,7 +95,7 @@ import Testing
         let title = IndexID(type: rank.type, try field("title", store), .words)
         #expect(try catalog(store)[rank] == nil && catalog(store)[title] == nil)
         // Two records, a number and two words each.
-        #expect(store.views.trees.snapshot().entryCount(ViewTree.index) == rows - 2 - 4)
+        #expect(try store.views.trees.snapshot().entryCount(ViewTree.index) == rows - 2 - 4)
         try IndexAudit(store).check()
         // And it can come again.
         try store.declareIndex(type: "Note", field: "rank")

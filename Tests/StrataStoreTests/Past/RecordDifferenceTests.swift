@@ -216,7 +216,7 @@ struct RecordDifferenceTests {
 
     @Test("A checkpoint that cannot be read only costs time")
     func damagedCheckpoint() throws {
-        let worn = try DamagedStore(.map)
+        let worn = try DamagedStore()
         let first = worn.store.offset
         try worn.save([0, 1], "new")
         let pageBytes = 4_096

@@ -101,7 +101,7 @@ struct MemberZoneTests {
                 role: member.role, joined: member.joined)
             var commit = CommitBuilder()
             try commit.append(event)
-            let pages = try door.store.views.trees.branch(on: trees)
+            let pages = try store.views.trees.branch(on: trees)
             let fold = Fold(try pages.fork())
             try commit.payload(EnvelopeHeader(user: 1)).withUnsafeBytes {
                 try fold.apply($0, offset: snapshot.offset + 1, time: 0)

@@ -1,3 +1,4 @@
+import Foundation
 import StrataModel
 import StrataStore
 import StrataSystem
