@@ -153,8 +153,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "StrataTreeTests",
-            dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"],
-            resources: [.copy("Golden")]),
+            dependencies: ["StrataModel", "StrataSystem", "StrataTree", "TestSupport", "reader-child"]),
         .testTarget(
             name: "StrataViewsTests",
             dependencies: ["StrataModel", "StrataSystem", "StrataLog", "StrataTree", "StrataViews", "TestSupport"]),

@@ -11,7 +11,7 @@ extension ExplanationBuilder {
         didOpen(state)
         if !usesWholeStates, request.isDecidedByNamedRecords(deletesNothing: answer.outcome == .nothingToDo) {
             let saved = try commit.savedRecords()
-            // If a page of the newest state is damaged, the others may still serve.
+            // If a frame of the newest state is damaged, the others may still serve.
             if let past = try? turnedBack(to: state, for: request, by: actor, saved) { return past }
             let names = Set((request.namedRecords + saved).map { Array($0.name.utf8) })
             if let past = try store.past.state(at: state, records: names) { return past }

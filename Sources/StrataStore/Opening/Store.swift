@@ -183,7 +183,7 @@ public final class Store: Sendable {
     /// Returns the newest state. It includes all acknowledged commits.
     public func snapshot() -> StoreSnapshot { wrap(views.trees.snapshot()) }
 
-    /// The newest state, or a later one if a page of it is damaged.
+    /// The newest state, or a later one if a frame of it is damaged.
     package var newest: StoreSnapshot {
         var newest = snapshot()
         newest.acceptsNewer = true
@@ -207,7 +207,7 @@ public final class Store: Sendable {
         try log.sync()
     }
 
-    /// The number of times that a damaged page caused the state to be folded again since the store was opened, at most
+    /// The number of times that a damaged frame caused the state to be folded again since the store was opened, at most
     /// one, and the reason. The disk should no longer be trusted.
     public var rebuilds: (count: Int, lastReason: StrataError?) { pipeline.live.rebuilds }
 
@@ -229,8 +229,8 @@ public final class Store: Sendable {
     /// True once this handle is closed.
     package var isClosed: Bool { gate.isClosed }
 
-    /// Closes this handle, which a release does not. Closing the last handle finishes pending work, writes a last
-    /// checkpoint, and closes the files; snapshots can be used until then. Calling it again does nothing.
+    /// Closes this handle, which a release does not. Closing the last handle finishes pending work, writes what is
+    /// left, and closes the files; snapshots can be used until then. Calling it again does nothing.
     public func close() throws {
         guard gate.close() else { return }
         // Other handles may continue to use the store.

@@ -41,7 +41,7 @@ final class IndexBuilder {
         }
     }
 
-    /// Waits for new views after a damaged page, so that the indexes are built from these.
+    /// Waits for new views after a damaged frame, so that the indexes are built from these.
     private func recover(from error: any Error, reading trees: Snapshot) {
         do { _ = try pipeline.live.sound(after: error, reading: trees) } catch { pipeline.giveUpBuilding(error) }
     }

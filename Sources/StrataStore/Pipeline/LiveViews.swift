@@ -7,7 +7,7 @@ import Synchronization
 
 /// Owns the trees that a store works with, and decides what damage to them leads to (docs/architecture.md §5).
 ///
-/// An error of reading them is passed to ``note(_:in:)``. If a page is damaged, the thread with the turn to append
+/// An error of reading them is passed to ``note(_:in:)``. If a frame is damaged, the thread with the turn to append
 /// folds the log into new views, and readers wait. That is done once while a store is open: if it fails, or is needed
 /// again, the views are *lost* until the store is opened again.
 final class LiveViews: Sendable {
@@ -62,7 +62,7 @@ final class LiveViews: Sendable {
 
     // MARK: Damage
 
-    /// Notes an error of reading views; returns true if it means a damaged page, so that other views replace them or
+    /// Notes an error of reading views; returns true if it means a damaged frame, so that other views replace them or
     /// have done so.
     @discardableResult
     func note(_ error: any Error, in views: Views?) -> Bool {
@@ -88,7 +88,7 @@ final class LiveViews: Sendable {
 
     /// Returns sound views after an error of reading a state, once there are any.
     ///
-    /// - Throws: the error if it does not mean a damaged page; ``error`` if it takes too long; the reason if there will
+    /// - Throws: the error if it does not mean a damaged frame; ``error`` if it takes too long; the reason if there will
     ///   be none.
     func sound(after error: any Error, reading trees: Snapshot) throws -> Views {
         let views = views
@@ -96,7 +96,7 @@ final class LiveViews: Sendable {
         return try awaitSound()
     }
 
-    /// Calls `body`, and calls it again with new views if a page of the current ones is damaged.
+    /// Calls `body`, and calls it again with new views if a frame of the current ones is damaged.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         while true {
             let views = views
@@ -120,7 +120,7 @@ final class LiveViews: Sendable {
         return sound
     }
 
-    /// The error of a state whose page is damaged, and of what has waited too long for new views.
+    /// The error of a state whose frame is damaged, and of what has waited too long for new views.
     var error: StrataError {
         let (cause, progress) = state.withLock { ($0.rebuilds.lastReason, $0.progress) }
         return StrataError(
@@ -152,7 +152,7 @@ final class LiveViews: Sendable {
                 state.withLock { $0.progress = progress }
                 pulse()
             }
-        } catch { throw lost("A page of the views is damaged, and the views could not be rebuilt.", error) }
+        } catch { throw lost("The views are damaged and could not be rebuilt.", error) }
     }
 
     private func lost(_ message: StaticString, _ error: (any Error)?) -> StrataError {

@@ -48,7 +48,7 @@ extension Pipeline {
         state.withLock { $0.queue.putBack(own) }
     }
 
-    /// Returns the state that the body publishes. If a damaged page prevents that, the commits are in the log that the
+    /// Returns the state that the body publishes. If a damaged frame prevents that, the commits are in the log that the
     /// views are folded from again. If that fails too, stops accepting writes and returns the newest state.
     func following(_ body: () throws -> Snapshot) -> Snapshot {
         do { return try body() } catch {

@@ -303,7 +303,7 @@ final class Pipeline: @unchecked Sendable {
     /// both turns.
     private func decideAgainIfBroken(_ batch: inout Batch) {
         while batch.isBroken || isLineLost {
-            // A lost line or a damaged page can fail any entry. After damage, the whole batch is put back later.
+            // A lost line or a damaged frame can fail any entry. After damage, the whole batch is put back later.
             let isLost = isLineLost
             line = nil
             audits.putBack(batch.removeAudits(includingPoisoned: isLost || live.isDamaged))

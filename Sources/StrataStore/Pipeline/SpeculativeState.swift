@@ -65,7 +65,8 @@ struct Batch {
         case failed(any Error)
         /// The store takes no writes; the request was not judged.
         case unavailable(any Error)
-        /// Folding the decision failed: a defect, or a damaged page. The other requests of the batch are decided again.
+        /// Folding the decision failed: a defect, or a damaged frame. The other requests of the batch are decided
+        /// again.
         case poisoned(any Error)
         /// To be decided again, since the line broke at an earlier request.
         case waiting

@@ -20,7 +20,7 @@ struct SnapshotBuilder: Sendable {
             defer { newest = trees.map { ($0, ZoneTable()) } }
             return newest
         }
-        // Outside the lock: releasing a state takes the lock of the pages.
+        // Outside the lock: releasing a state takes the lock of its generation.
         _ = consume before
     }
 }

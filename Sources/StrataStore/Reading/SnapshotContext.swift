@@ -18,7 +18,7 @@ final class SnapshotContext: Sendable {
         self.live = live
     }
 
-    /// Reads a state. If a page of it is damaged, waits until the views were folded again, and reads the newest state
+    /// Reads a state. If a frame of it is damaged, waits until the views were folded again, and reads the newest state
     /// if that has the same offset.
     ///
     /// - Parameter acceptsNewer: true if any later state is acceptable.

@@ -13,7 +13,7 @@ public struct StoreSnapshot: Sendable {
     package let trees: Snapshot
     let context: SnapshotContext
     var gate: StoreGate
-    /// True if a later state is acceptable when a page of this one is damaged.
+    /// True if a later state is acceptable when a frame of this one is damaged.
     var acceptsNewer = false
     /// The zones that were looked up in this state.
     let zoneTable: ZoneTable

@@ -71,7 +71,7 @@ struct DurableStates: Sendable {
         lastSequence = state.sequence
         keepSome(state)
         // Files that stay are removed after the next state.
-        try? removeUnnamedFiles()
+        try? removeUnnamedFiles(keeping: levels)
     }
 
     /// Replaces the runs of the newest state by others of the same content.
@@ -93,12 +93,14 @@ struct DurableStates: Sendable {
         }
     }
 
-    func removeUnnamedFiles() throws {
+    /// Removes the files that neither a state nor the given levels name.
+    func removeUnnamedFiles(keeping levels: Levels) throws {
         guard let directory else { return }
         let states = kept + [newest].compactMap(\.self)
         let sequences = Set(states.map(\.sequence))
-        let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number))
-        let blobs = Set(states.lazy.flatMap(\.blobs))
+        let used = levels.runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number)
+        let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(used)
+        let blobs = Set(states.lazy.flatMap(\.blobs)).union(levels.blobNumbers)
         // States before the files that they name.
         let names = try files.list(directory).sorted { left, _ in Self.sequence(of: left) != nil }
         for name in names {

@@ -42,11 +42,13 @@ extension TreeStore {
     package func settle() throws {
         assert(!home.isDurable, "a durable state needs the position of the log")
         try freeze()
-        try flushWaiting()
+        try writeRuns()
     }
 
-    func flushWaiting() throws {
-        while let waiting = nextToFlush() { try flush(waiting, at: .start, opaque: []) }
+    /// Writes the complete generations as runs that no state names yet: for a store whose files end with it, and while
+    /// a base is loaded, a part of which is no state.
+    package func writeRuns() throws {
+        while let waiting = nextToFlush() { try flush(waiting, as: nil) }
         while try mergeStep(isAtRest: false) {}
     }
 
@@ -58,21 +60,32 @@ extension TreeStore {
     ///   - opaque: bytes that are kept with the state.
     /// - Throws: ``StrataError`` of a file. The generation stays in memory, and the caller may try again.
     package func flush(_ snapshot: Snapshot, at position: Position, opaque: [UInt8]) throws {
+        try flush(
+            snapshot,
+            as: StateDescription(
+                position: position, opaque: opaque,
+                trees: snapshot.roots.ids.map { ($0, snapshot.roots[$0].foldedOffset) }))
+    }
+
+    private func flush(_ snapshot: Snapshot, as description: StateDescription?) throws {
         try durable.withLock { durable in
             // Another thread may have written it meanwhile.
             if state.withLock({ $0.flushed >= snapshot.top.epoch }) { return }
             let written = try write(snapshot.top)
             let levels = state.withLock { $0.levels.adding(written.run, written.blob, owner.keyHash) }
-            let description = StateDescription(
-                position: position, opaque: opaque,
-                trees: snapshot.roots.ids.map { ($0, snapshot.roots[$0].foldedOffset) })
-            try durable.write(description, levels, nextNumber: state.withLock { $0.nextNumber })
+            if let description {
+                try durable.write(description, levels, nextNumber: state.withLock { $0.nextNumber })
+            }
             install(levels, flushed: snapshot.top.epoch)
         }
     }
 
     /// Removes the files that no state on disk names; readers that have them open can continue.
-    package func removeUnnamedFiles() throws { try durable.withLock { try $0.removeUnnamedFiles() } }
+    package func removeUnnamedFiles() throws {
+        try durable.withLock { durable in
+            try durable.removeUnnamedFiles(keeping: state.withLock { $0.levels })
+        }
+    }
 
     func install(_ levels: Levels, flushed: UInt64) {
         // The states that are replaced are released outside the lock.

@@ -81,7 +81,10 @@ extension TreeStore {
         options: TreeStoreOptions = TreeStoreOptions(), isValid: (Position) throws -> Bool
     ) throws -> OpenedTreeStore {
         let directory = directory(in: path)
-        try platform.files.makeDirectory(directory)
+        if try !platform.files.exists(directory) {
+            try platform.files.makeDirectory(directory)
+            try platform.files.syncDirectory(path)
+        }
         var search = try StateSearch(directory, owner, platform.files)
         let found = try search.newest(upTo: .max, isValid)
         let durable = DurableStates(

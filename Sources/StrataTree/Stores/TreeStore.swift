@@ -120,7 +120,7 @@ package final class TreeStore: Sendable {
             return (state.newest, before)
         }
         withExtendedLifetime(before) {}
-        if !home.isDurable, waitingGenerations > 1 { try flushWaiting() }
+        if !home.isDurable, waitingGenerations > 1 { try writeRuns() }
         return snapshot
     }
 }

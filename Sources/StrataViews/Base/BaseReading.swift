@@ -33,7 +33,7 @@ final class BaseReading {
 
     /// Adds the number of the current payload to errors that `body` throws.
     func locating<Result>(_ body: () throws -> Result) throws -> Result {
-        // A damaged page of the trees is not an error in the base.
+        // A damaged frame of the trees is not an error in the base.
         do { return try body() } catch let error as StrataError where error.context.page == nil {
             let place = StrataError.Context(
                 segment: error.context.segment, offset: horizon.offset, found: "payload \(count + 1)")

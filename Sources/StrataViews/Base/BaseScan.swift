@@ -53,7 +53,7 @@ package struct BaseScan {
 
     /// Returns the next payload; nil after the last, which holds the marker.
     ///
-    /// - Throws: ``StrataError`` if a page or a row is damaged, or holds data that only a later release knows.
+    /// - Throws: ``StrataError`` if a frame or a row is damaged, or holds data that only a later release knows.
     package mutating func next() throws -> [UInt8]? {
         if isOver { return nil }
         commit.removeAll()

@@ -4,7 +4,7 @@ import StrataTree
 extension Fold {
     /// Folds a whole base into empty trees, as of its horizon; commits continue after that.
     ///
-    /// Its records are written in order, each page once.
+    /// Its records are written in order, and as runs from time to time.
     ///
     /// ```swift
     /// let fold = Fold(try trees.fork())
@@ -69,6 +69,8 @@ extension Fold {
                     try records.fold(&slice, into: fork)
                     slice.removeAll()
                     _ = try publishFolded(to: trees)
+                    // Without room, the rest stays in memory.
+                    do { try trees.writeRuns() } catch let error as StrataError where error.code == .noSpace {}
                 }
             }
             try reading.advance()

@@ -11,7 +11,7 @@ struct ViewEntry {
 /// to their commits, stated in a base and digested.
 ///
 /// A new tree needs a conforming type in a file of its own, an entry in ``ViewTree/maintainers``, and a higher
-/// ``Views/form``: otherwise it stays empty in stores that have a checkpoint.
+/// ``Views/form``: otherwise it stays empty in stores that have a state on disk.
 protocol ViewMaintainer: SendableMetatype {
     static var tree: TreeID { get }
     /// The name of the tree in docs/format-keys.md §3.

@@ -4,7 +4,7 @@ import StrataSystem
 import StrataTree
 
 /// Folds a part of a log: everything but records, and the records of some names. All other records stay as they are in
-/// the nearest checkpoint, or do not exist.
+/// the nearest state on disk, or do not exist.
 ///
 /// A request that depends on few records can be judged in such a state, which takes a fraction of the time of folding
 /// everything. Most of that time is reading the log.
@@ -29,7 +29,7 @@ struct PartialReplay {
     }
 
     /// Folds the log to its end. Returns false if accounts or shares are stored, because the records alone are not
-    /// enough then; the pages are of no use in that case.
+    /// enough then; the trees are of no use in that case.
     func run(in trees: TreeStore) throws -> Bool {
         if trees.snapshot().foldedOffset(ViewTree.records) < log.floor.offset {
             try Replay(log: log, trees: trees).run(upTo: log.floor.offset)
@@ -101,7 +101,7 @@ struct PartialReplay {
 }
 
 extension Views {
-    /// Opens the state at the end of a log with some of its records, for reading: the nearest checkpoint, with
+    /// Opens the state at the end of a log with some of its records, for reading: the nearest state on disk, with
     /// everything but records and the records of some names folded on. Other records are older, or missing.
     ///
     /// Returns nil if the store has accounts with limits or shares: the limits and rights depend on all records.

@@ -33,7 +33,7 @@ package final class PastStates: Sendable {
         var offset: UInt64 { state.foldedOffset(ViewTree.records) }
     }
 
-    /// The states folded from one checkpoint, or from the beginning.
+    /// The states folded from one state on disk, or from the beginning.
     fileprivate struct Line {
         let trees: TreeStore
         /// In ascending order, never empty; the last mark is the newest state of the trees.
@@ -232,7 +232,7 @@ package final class PastStates: Sendable {
         return state.lines[index].newest
     }
 
-    /// Begins another line if no state is known, or if a checkpoint is nearer than the known ones.
+    /// Begins another line if no state is known, or if a state on disk is nearer than the known ones.
     private func addLine(after known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
         let trees = try Views.openNearest(past, store: store, in: directory, platform: platform, options: options)
         var mark = Mark(trees: trees, state: trees.snapshot())

@@ -12,7 +12,7 @@ extension Views {
         return error.code == .badChecksum || error.code == .malformed
     }
 
-    /// Calls `body`; returns the error of a damaged page if it reads one.
+    /// Calls `body`; returns the error of a damaged frame if it reads one.
     package static func damage(_ body: () throws -> Void) throws -> StrataError? {
         do { try body() } catch let error as StrataError where isDamage(error) { return error }
         return nil

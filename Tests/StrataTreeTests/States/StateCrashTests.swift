@@ -1,0 +1,97 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+@Suite("Flushes and merges that are interrupted")
+struct StateCrashTests {
+    private static let changes: Set<SimulatedDisk.CallKind> = [
+        .create, .write, .rename, .remove, .syncData, .syncDirectory, .truncate, .allocate,
+    ]
+
+    /// Checks that a disk has a state that is not older than the last one that was durable.
+    private func check(_ disk: SimulatedDisk, _ models: [UInt64: TreeModel], since offset: UInt64, _ step: String) throws {
+        let opened = try StateStory.open(disk)
+        let found = opened.state?.position.offset ?? 0
+        guard let model = models[found], found >= offset else {
+            Issue.record("\(step): the state at \(found), after one at \(offset); \(opened.reasons)")
+            return
+        }
+        let expected = model.sortedKeys.map { [$0, model[$0] ?? []] }
+        if try opened.store.snapshot().entries(StateStory.id) != expected { Issue.record("\(step): other entries") }
+        // The next state has the files that no other names removed.
+        let fork = try opened.store.fork()
+        try fork.put(StateStory.id, [1], [2])
+        try opened.store.publish(fork)
+        try opened.store.freeze()
+        let waiting = try #require(opened.store.nextToFlush())
+        try opened.store.flush(waiting, at: Position(offset: 1_000, chain: 1), opaque: [])
+        #expect(try StateStory.unnamedFiles(opened.store, on: disk) == [], "\(step)")
+        #expect(try StateStory.open(disk).state?.position.offset == 1_000, "\(step)")
+    }
+
+    @Test("Before each changing call power may go: the newest state or one before it is there", arguments: seeds(2))
+    func powerLoss(seed: UInt64) throws {
+        var story = try StateStory(seed: seed)
+        let flushed = Lock<UInt64>(0)
+        let survivors = Lock<[(step: String, offset: UInt64, disk: SimulatedDisk)]>([])
+        story.disk.beforeCall = { [weak disk = story.disk] kind, path in
+            guard let disk, Self.changes.contains(kind) else { return }
+            let number = UInt64(survivors.withLock { $0.count })
+            let ways = SimulatedDisk.PowerLoss.allCases
+            let way = ways[Int(number) % ways.count]
+            let survivor = disk.afterPowerLoss(seed: seed &+ number, keeping: way)
+            let offset = flushed.withLock { $0 }
+            survivors.withLock { $0.append(("\(kind) of \(path), \(way)", offset, survivor)) }
+        }
+        for _ in 0..<12 {
+            try story.change()
+            try story.write()
+            flushed.withLock { $0 = story.flushed }
+        }
+        story.disk.beforeCall = nil
+        let all = survivors.withLock { $0 }
+        #expect(all.count > 60)
+        for survivor in all { try check(survivor.disk, story.models, since: survivor.offset, "before \(survivor.step)") }
+    }
+
+    @Test(
+        "A call that fails leaves everything readable, and the next attempt does it",
+        arguments: [SimulatedDisk.CallKind.create, .write, .syncData, .rename, .syncDirectory, .remove])
+    func faults(kind: SimulatedDisk.CallKind) throws {
+        for call in 1...6 {
+            var story = try StateStory(seed: UInt64(call))
+            for _ in 0..<5 {
+                try story.change()
+                try story.write()
+            }
+            story.disk.fail(kind, at: call, with: .errno(28), on: "/views")
+            for _ in 0..<4 {
+                try story.change()
+                do { try story.write() } catch is StrataError {}
+            }
+            story.disk.heal()
+            try story.change()
+            try story.write()
+            let newest = try #require(story.models[10])
+            let expected = newest.sortedKeys.map { [$0, newest[$0] ?? []] }
+            #expect(try story.store.snapshot().entries(StateStory.id) == expected, "\(kind) \(call)")
+            #expect(try StateStory.unnamedFiles(story.store, on: story.disk) == [], "\(kind) \(call)")
+            let left = story.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+            try check(left, story.models, since: 10, "\(kind) \(call)")
+        }
+    }
+
+    @Test("Canary: a state whose piece was not synced cannot be used")
+    func unsyncedPiece() throws {
+        var story = try StateStory(seed: 3)
+        try story.change()
+        try story.write()
+        let left = story.disk.afterPowerLoss(seed: 1, keeping: .nothingUnsynced)
+        for path in left.paths where path.hasSuffix(".run") { try left.truncateFile(path, to: 0) }
+        let opened = try StateStory.open(left)
+        #expect(opened.state == nil && opened.finding == .damaged)
+    }
+}

@@ -1,0 +1,83 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+@Suite("Damaged files of states")
+struct StateDamageTests {
+    private static var options: TreeStoreOptions {
+        var options = TreeStoreOptions()
+        options.frameBytes = 256
+        return options
+    }
+
+    /// A disk with one state of one piece and one blob file, and its entries.
+    private func written() throws -> (disk: SimulatedDisk, entries: [[[UInt8]]]) {
+        let disk = SimulatedDisk()
+        try disk.makeDirectory(StateStory.path)
+        let store = try StateStory.open(disk, Self.options).store
+        let fork = try store.fork()
+        for number in 0..<30 as Range<UInt8> {
+            try fork.put(StateStory.id, [number, 7], [UInt8](repeating: number, count: number == 9 ? 1_500 : 20))
+        }
+        try store.publish(fork)
+        try store.freeze()
+        let waiting = try #require(store.nextToFlush())
+        try store.flush(waiting, at: Position(offset: 1, chain: 1), opaque: [5])
+        return (disk, try store.snapshot().entries(StateStory.id))
+    }
+
+    /// Returns the entries, also looked up one by one; nil if damage is found.
+    private func entries(on disk: SimulatedDisk) throws -> [[[UInt8]]]? {
+        let opened = try StateStory.open(disk, Self.options)
+        guard opened.state != nil else { return nil }
+        let snapshot = opened.store.snapshot()
+        do {
+            let entries = try snapshot.entries(StateStory.id)
+            for entry in entries where try snapshot.value(StateStory.id, entry[0]) != entry[1] {
+                Issue.record("\(entry[0]) has another value when it is looked up")
+            }
+            return entries
+        } catch is StrataError { return nil }
+    }
+
+    @Test("Whatever byte is wrong, it is an error, or the answer is the same", arguments: [".run", ".blob", "/state-"])
+    func everyByte(part: String) throws {
+        let (disk, expected) = try written()
+        let path = try #require(disk.paths.first { $0.contains(part) })
+        var damagedCount = 0
+        for place in try 0..<disk.content(of: path).count {
+            try disk.flipBit(path, byte: place, bit: place % 8)
+            if let found = try entries(on: disk) {
+                #expect(found == expected, "byte \(place) of \(path)")
+            } else {
+                damagedCount += 1
+            }
+            try disk.flipBit(path, byte: place, bit: place % 8)
+        }
+        #expect(damagedCount > 100)
+        #expect(try entries(on: disk) == expected)
+    }
+
+    @Test("A check names each damaged frame, and counts all")
+    func check() throws {
+        let (disk, _) = try written()
+        func checked() throws -> (count: Int, damage: [StrataError]) {
+            let states = try CheckedStates.open(in: StateStory.path, TreeTrial.owner, files: disk) { _ in true }
+            return try #require(states).checkFrames(limit: 100)
+        }
+        let whole = try checked()
+        #expect(whole.count > 3 && whole.damage.isEmpty)
+        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
+        for frame in 1...whole.count {
+            try disk.flipBit(path, byte: frame * 256 + 100, bit: 1)
+            #expect(try checked().damage.count == 1, "frame \(frame)")
+            try disk.flipBit(path, byte: frame * 256 + 100, bit: 1)
+        }
+        let blob = try #require(disk.paths.first { $0.hasSuffix(".blob") })
+        try disk.flipBit(blob, byte: 500, bit: 1)
+        #expect(try checked().damage.count == 1)
+    }
+}
