@@ -24,8 +24,8 @@ package final class QueryContext: Sendable {
 
     package init(
         _ trees: Snapshot, _ names: any QueryNames, database: UInt64, type: UInt64, zone: UInt64?, rules: QueryRules,
-        now: Double, onlyCreator: UInt64? = nil,
-        mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil, visible: VisibleRecords? = nil
+        now: Double, onlyCreator: UInt64? = nil, mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil,
+        visible: VisibleRecords? = nil
     ) throws {
         self.trees = trees
         self.names = names

@@ -1,4 +1,3 @@
-import StrataModel
 import StrataTree
 import StrataViews
 
@@ -23,12 +22,11 @@ final class IndexBuilder {
     fileprivate func run() {
         while pipeline.builds.awaitWork() {
             while let views = viewsToBuild() {
-                let before = views.trees.snapshot()
                 do {
                     var build = IndexBuild()
                     while try advance(&build, of: views) {}
                 } catch Interruption.stopped { return } catch Interruption.outdated { continue } catch {
-                    recover(from: error, reading: before)
+                    recover(from: error, reading: views.trees.snapshot())
                 }
             }
             pipeline.state.notifyAll()

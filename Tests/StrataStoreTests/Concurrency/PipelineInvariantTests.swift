@@ -113,7 +113,7 @@ struct PipelineInvariantTests {
         }
     }
 
-    @Test("A batch that depended on a lost one is decided again, and refused with it (7)")
+    @Test("A batch that depended on a lost one is decided again, and refused with it (6)")
     func dependent() throws {
         let pipeline = try Self.pipeline()
         var batch = Self.batch(of: pipeline)
