@@ -113,7 +113,10 @@ func foundCount(_ store: Store) throws -> Int {
 func cut(_ name: String, of path: String, reads: Bool) throws {
     var store = try prepare(path)
     if reads { _ = try foundCount(store) }
-    guard truncate("\(path)/\(name)", 0) == 0 else { fail("no \(name)") }
+    let names = name == "views" ? try RealFileSystem().list("\(path)/views").map { "views/\($0)" } : [name]
+    for name in names where !name.contains("state-") {
+        guard truncate("\(path)/\(name)", 0) == 0 else { fail("no \(name)") }
+    }
     say("\(try foundCount(store))")
     _ = try store.modify(request(50), as: Actor(user: "user-0"))
     say("\(try foundCount(store))")

@@ -30,20 +30,24 @@ final class Generation: @unchecked Sendable {
     private let state = Lock(State())
     /// The bytes at which the generation is full.
     private let limit: Int
+    private let reservedBytes: Int
     /// The store that the generation belongs to: all generations of one store have the same number.
     let store: UInt64
 
     /// - Parameter reservedBytes: the address space of the pages, and that of the values.
     init(limit: Int, reserving reservedBytes: Int, store: UInt64 = Epochs.next()) throws {
-        self.limit = limit
         self.store = store
+        self.reservedBytes = reservedBytes
         let least = min(reservedBytes, Self.leastReservedBytes)
         pages = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
         values = try ReservedMemory(byteCount: reservedBytes, atLeast: least)
+        // Where address space is scarce, half of it is left to the changes of the last fork.
+        let scarce = min(pages.byteCount, values.byteCount)
+        self.limit = scarce < reservedBytes ? min(limit, scarce / 2) : limit
     }
 
     /// Address space costs nothing; a generation is frozen long before it is used up, unless a single commit is huge.
-    private static let leastReservedBytes = 1 << 30
+    private static let leastReservedBytes = 32 << 20
 
     // MARK: Size
 
@@ -54,7 +58,7 @@ final class Generation: @unchecked Sendable {
     var isFull: Bool { state.withLock { $0.isFull || $0.byteCount >= limit } }
 
     /// An empty generation with the same limit.
-    func successor() throws -> Generation { try Generation(limit: limit, reserving: pages.byteCount, store: store) }
+    func successor() throws -> Generation { try Generation(limit: limit, reserving: reservedBytes, store: store) }
 
     /// Makes the next fork begin another generation.
     func fill() { state.withLock { $0.isFull = true } }

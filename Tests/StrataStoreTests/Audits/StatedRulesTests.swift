@@ -140,10 +140,10 @@ import Testing
         try last.close()
     }
 
-    /// All files but the lock and the list of readers.
+    /// All files but the lock.
     private func files() throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
-        for path in disk.paths where path.hasPrefix(Self.path) && !["LOCK", "readers"].contains(where: path.hasSuffix) {
+        for path in disk.paths where path.hasPrefix(Self.path) && !path.hasSuffix("LOCK") {
             files[path] = try disk.content(of: path)
         }
         return files

@@ -16,7 +16,7 @@ struct MappedFileTests {
 
     @Test(
         "A file that is cut short while the store is open ends no process, and nothing is lost or wrong",
-        arguments: ["views", "log/tail", "readers"], [false, true])
+        arguments: ["views", "log/tail"], [false, true])
     func cutShort(_ name: String, reads: Bool) throws {
         let (lines, status) = try run(["cut", name] + (reads ? ["read"] : []))
         #expect(status == 0 && lines == ["200", "204", "204"])
@@ -24,7 +24,7 @@ struct MappedFileTests {
 
     @Test(
         "A store opens, is folded anew and written within little address space, and leaves some to others",
-        // With the second, all that is wanted for the page file fits, and nothing else.
+        // With the second, all that is wanted for the views fits, and nothing else.
         arguments: [1_024, 256 << 10 + 300])
     func limited(mebibytes: Int) throws {
         let (lines, status) = try run(["limited", "\(mebibytes)"])

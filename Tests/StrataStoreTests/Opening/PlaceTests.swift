@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import StrataLog
 import StrataModel
@@ -192,14 +193,14 @@ struct PlaceTests {
         try open(path).close()
     }
 
-    @Test("A link in the place of a file is refused, and its target stays", arguments: ["LOCK", "readers", "views"])
+    @Test("A link in the place of a file is refused, and its target stays", arguments: ["LOCK", "views"])
     func links(name: String) throws {
         let files = RealFileSystem()
         let victim = directory.path("victim")
         try files.open(victim, .create).write([1, 2, 3], at: 0)
         if name != "LOCK" { try open(path).close() }
         try files.makeDirectory(path)
-        unlink("\(path)/\(name)")
+        try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         symlink(victim, "\(path)/\(name)")
         _ = try? Store.open(at: path).close()
         #expect(try files.readAll(victim, atMost: 10) == [1, 2, 3])
