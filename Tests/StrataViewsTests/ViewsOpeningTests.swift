@@ -203,7 +203,8 @@ struct ViewsOpeningTests {
             var bytes = bytes
             bytes[10] += 1
             let sum = bytes.dropLast(4).withUnsafeBytes { CRC32C.checksum($0) }
-            bytes.replaceSubrange(bytes.count - 4..<bytes.count, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })
+            bytes.replaceSubrange(
+                bytes.count - 4..<bytes.count, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })
             changed[path] = bytes
         }
         try put(changed, on: disk)

@@ -36,7 +36,9 @@ struct EndWitness: Sendable, Equatable {
             return try read(path, files).flatMap(StateMark.init(decoding:)).map { (path, $0) }
         }
         return marks.map { path, mark in
-            let earlier = marks.map(\.1).filter { $0.storeID == mark.storeID && $0.position.offset < mark.position.offset }
+            let earlier = marks.map(\.1).filter {
+                $0.storeID == mark.storeID && $0.position.offset < mark.position.offset
+            }
             return EndWitness(
                 path: path, storeID: mark.storeID, position: mark.position, earlier: earlier.map(\.position))
         }

@@ -67,7 +67,8 @@ extension Past {
         if changes.isEmpty { return [] }
         let floor = store.log.floor.offset
         // It only saves time.
-        let older = (try? store.engine.durableState(upTo: first)).flatMap { $0.foldedOffset(ViewTree.records) < floor ? nil : $0 }
+        let found = try? store.engine.durableState(upTo: first)
+        let older = found.flatMap { $0.foldedOffset(ViewTree.records) < floor ? nil : $0 }
         let wayBack = last - (older?.foldedOffset(ViewTree.records) ?? floor)
         if UInt64(changes.count * limits.commitsPerLookup) < wayBack { return try lookedUp(changes, limits) }
         if let older, let start = try? followed(changes, limits, { try older.withRecord($0) { [UInt8]($0) } }) {

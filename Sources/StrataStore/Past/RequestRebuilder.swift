@@ -27,7 +27,9 @@ package struct RequestRebuilder {
     package static func requests(of log: any EventLog) throws -> [RebuiltRequest] {
         let trees = try Views.emptyTrees()
         let rebuilder = RequestRebuilder(Fold(try trees.fork()))
-        if var base = try log.readBase() { try rebuilder.fold.load(base: base.horizon, into: trees) { try base.next() } }
+        if var base = try log.readBase() {
+            try rebuilder.fold.load(base: base.horizon, into: trees) { try base.next() }
+        }
         var requests: [RebuiltRequest] = []
         var cursor = try log.read(from: log.floor.offset + 1)
         while let commit = try cursor.next() {

@@ -55,7 +55,8 @@ final class DeepWork {
     // MARK: Views
 
     private func checkViews() throws {
-        let checked = try CheckedStates.open(in: path, Views.owner(log.storeID), files: files) { [log] in try log.has($0) }
+        let owner = Views.owner(log.storeID)
+        let checked = try CheckedStates.open(in: path, owner, files: files) { [log] in try log.has($0) }
         guard let checked else { return }
         (report.finding, report.reasons) = (checked.finding, checked.reasons)
         let states = checked.states.filter { $0.state.position.offset >= log.floor.offset }

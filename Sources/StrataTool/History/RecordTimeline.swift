@@ -175,8 +175,8 @@ struct RecordTimeline {
         return try past.base(of: record, before: first).map { Entry($0.step, of: $0.header) }
     }
 
-    /// Returns the offset up to which the newest state on disk proves that the zone was not deleted after a version, or the offset
-    /// before its deletion; nil if it cannot prove it.
+    /// Returns the offset up to which the newest state on disk proves that the zone was not deleted after a version, or
+    /// the offset before its deletion; nil if it cannot prove it.
     private func aliveUntil(_ version: Version) throws -> UInt64? {
         // A state that cannot be read only costs time.
         guard let newest = try? Views.newestState(of: store.reader, in: store.path, files: ReadOnlyFiles()),

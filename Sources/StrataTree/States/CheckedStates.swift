@@ -23,19 +23,24 @@ package struct CheckedStates: Sendable {
     package static func open(
         in path: String, _ owner: RunOwner, files: any FileSystem, isValid: (Position) throws -> Bool
     ) throws -> CheckedStates? {
-        guard let (search, found) = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else { return nil }
+        guard let (search, found) = try TreeStore.search(in: path, owner, upTo: .max, files, isValid) else {
+            return nil
+        }
         guard let found else {
             return CheckedStates(states: [], finding: search.finding(nil), reasons: search.reasons, lost: [])
         }
         var (states, lost): ([StateSearch.Found], [StrataError]) = ([], [])
         for file in search.older(than: found.file) {
-            do { if try isValid(file.position) { states.append(try search.open(file)) } } catch let error as StrataError {
+            guard try isValid(file.position) else { continue }
+            do { states.append(try search.open(file)) } catch let error as StrataError {
                 // A writer drops states that it has kept at any time.
                 if error.code != .notFound { lost.append(error) }
             }
         }
         return CheckedStates(
-            states: try (states + [found]).map { (DurableState($0.file), try TreeStore.newest(of: $0.levels, roots: $0.roots)) },
+            states: try (states + [found]).map {
+                (DurableState($0.file), try TreeStore.newest(of: $0.levels, roots: $0.roots))
+            },
             finding: search.finding(found.file), reasons: search.reasons, lost: lost)
     }
 
@@ -74,8 +79,10 @@ extension Levels {
         for index in 0..<frame.count {
             let (suffix, content) = try frame.entry(index)
             let key = [UInt8](frame.prefix) + suffix
-            guard index == 0 ? key.elementsEqual(try piece.fences.key(ofFrame: number)) : before.lexicographicallyPrecedes(key)
-            else { throw piece.map.malformed("a key out of order in frame \(number)") }
+            let isInOrder =
+                index == 0
+                ? key.elementsEqual(try piece.fences.key(ofFrame: number)) : before.lexicographicallyPrecedes(key)
+            guard isInOrder else { throw piece.map.malformed("a key out of order in frame \(number)") }
             if case .blob(let reference) = content { _ = try value(of: reference) }
             if tree?.isHashed == true {
                 let found = try key.withUnsafeBytes { try piece.get(frame.tree, $0, hash: hash(frame.tree, $0)) }

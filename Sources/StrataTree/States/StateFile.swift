@@ -96,8 +96,8 @@ struct StateFile: Sendable {
     }
 
     init(
-        sequence: UInt64, store: Identifier, form: UInt16, position: Position, time: Int64, nextNumber: UInt64, opaque: [UInt8],
-        trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [UInt64]
+        sequence: UInt64, store: Identifier, form: UInt16, position: Position, time: Int64, nextNumber: UInt64,
+        opaque: [UInt8], trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [UInt64]
     ) {
         self.sequence = sequence
         self.store = store

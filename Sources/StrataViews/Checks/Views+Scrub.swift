@@ -9,7 +9,7 @@ extension Views {
     ///
     /// This reads everything and takes as long as rebuilding does; nothing is changed.
     ///
-    /// - Parameter scratch: an empty store for the second fold, in memory, or with unnamed files if it does not fit there.
+    /// - Parameter scratch: an empty store for the second fold, in memory or with unnamed files.
     /// - Throws: ``StrataError`` if the log or a run cannot be read.
     package func scrub(
         _ snapshot: Snapshot, scratch: TreeStore, progress: (Replay.Progress) -> Void = { _ in }

@@ -12,7 +12,9 @@ struct StateCrashTests {
     ]
 
     /// Checks that a disk has a state that is not older than the last one that was durable.
-    private func check(_ disk: SimulatedDisk, _ models: [UInt64: TreeModel], since offset: UInt64, _ step: String) throws {
+    private func check(
+        _ disk: SimulatedDisk, _ models: [UInt64: TreeModel], since offset: UInt64, _ step: String
+    ) throws {
         let opened = try StateStory.open(disk)
         let found = opened.state?.position.offset ?? 0
         guard let model = models[found], found >= offset else {
@@ -54,7 +56,9 @@ struct StateCrashTests {
         story.disk.beforeCall = nil
         let all = survivors.withLock { $0 }
         #expect(all.count > 60)
-        for survivor in all { try check(survivor.disk, story.models, since: survivor.offset, "before \(survivor.step)") }
+        for survivor in all {
+            try check(survivor.disk, story.models, since: survivor.offset, "before \(survivor.step)")
+        }
     }
 
     @Test(
