@@ -113,7 +113,7 @@ func foundCount(_ store: Store) throws -> Int {
 func cut(_ name: String, of path: String, reads: Bool) throws {
     var store = try prepare(path)
     if reads { _ = try foundCount(store) }
-    let names = name == "views" ? try RealFileSystem().list("\(path)/views").map { "views/\($0)" } : [name]
+    let names = try name == "views" ? RealFileSystem().list("\(path)/views").map { "views/\($0)" } : [name]
     for name in names where !name.contains("state-") {
         guard truncate("\(path)/\(name)", 0) == 0 else { fail("no \(name)") }
     }
