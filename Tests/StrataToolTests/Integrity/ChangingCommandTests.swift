@@ -43,7 +43,7 @@ import Testing
     private func contents() throws -> [String: [UInt8]] {
         let files = RealFileSystem()
         var contents: [String: [UInt8]] = [:]
-        for folder in [path, path + "/log"] {
+        for folder in [path, path + "/log", path + "/views"] where try files.exists(folder) {
             for name in try files.list(folder) {
                 // A folder, or a pipe of a process that waits.
                 guard let bytes = try? files.readAll("\(folder)/\(name)", atMost: 1 << 24) else { continue }
