@@ -132,7 +132,7 @@ final class StateFixture {
     static func content(_ path: String) throws -> [String: [UInt8]] {
         let files = RealFileSystem()
         var content: [String: [UInt8]] = [:]
-        for folder in [path, path + "/log"] {
+        for folder in [path, path + "/log", path + "/views"] where try files.exists(folder) {
             for name in try files.list(folder) {
                 guard let bytes = try? files.readAll("\(folder)/\(name)", atMost: 1 << 30) else { continue }
                 content["\(folder)/\(name)"] = bytes
