@@ -205,7 +205,7 @@ struct KeyResetTests {
     }
 
     private func holds(_ disk: SimulatedDisk, _ key: [UInt8]) throws -> Bool {
-        for directory in [SecretStore.path, SecretStore.path + "/log"] {
+        for directory in ["", "/log", "/views"].map({ SecretStore.path + $0 }) where try disk.exists(directory) {
             for name in try disk.list(directory) {
                 guard let bytes = try? disk.readAll("\(directory)/\(name)", atMost: 64 << 20), !bytes.isEmpty else {
                     continue
