@@ -31,56 +31,55 @@ struct Frame {
         UnsafeRawBufferPointer(start: base + RunFormat.frameHeaderBytes, count: prefixBytes)
     }
 
-    /// The address of a slot; `index` need not exist.
+    /// The bytes of the frame from an entry on.
     @inline(__always)
-    static func slot(_ base: UnsafeRawPointer, _ index: Int) -> UnsafeRawPointer {
-        base + RunFormat.frameHeaderBytes + index * RunFormat.slotBytes
-    }
-
-    @inline(__always)
-    private func place(_ index: Int) throws -> (start: Int, suffixEnd: Int) {
+    private func rest(_ index: Int) throws -> UnsafeRawBufferPointer {
         assert(index >= 0 && index < count)
         let slot = base.loadUnaligned(fromByteOffset: slots + index * RunFormat.slotBytes, as: UInt16.self)
-        let start = Int(UInt16(littleEndian: slot)) + RunFormat.entryHeaderBytes
+        let start = Int(UInt16(littleEndian: slot))
         guard start <= byteCount else { throw Self.damaged }
-        let end = start + number(at: start - 4)
-        guard end <= byteCount, prefixBytes + end - start <= RunFormat.maximumKeyBytes else { throw Self.damaged }
-        return (start, end)
+        return UnsafeRawBufferPointer(start: base + start, count: byteCount - start)
     }
-
-    @inline(__always)
-    private func number(at place: Int) -> Int {
-        Int(UInt16(littleEndian: base.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
-    }
-
-    /// The address of an entry, after its header.
-    @inline(__always)
-    func address(ofEntry index: Int) throws -> UnsafeRawPointer { base + (try place(index)).start }
 
     /// The key without the prefix.
     @inline(__always)
     func suffix(_ index: Int) throws -> UnsafeRawBufferPointer {
-        let place = try place(index)
-        return UnsafeRawBufferPointer(start: base + place.start, count: place.suffixEnd - place.start)
+        try Self.suffix(try rest(index), after: prefixBytes)
     }
 
     @inline(__always)
     func entry(_ index: Int) throws -> (suffix: UnsafeRawBufferPointer, content: RunContent) {
-        let (start, end) = try place(index)
-        let suffix = UnsafeRawBufferPointer(start: base + start, count: end - start)
-        let length = number(at: start - 2)
+        try Self.entry(try rest(index), after: prefixBytes)
+    }
+
+    @inline(__always)
+    private static func suffix(
+        _ bytes: UnsafeRawBufferPointer, after prefixBytes: Int
+    ) throws -> UnsafeRawBufferPointer {
+        guard bytes.count >= RunFormat.entryHeaderBytes else { throw damaged }
+        let count = Int(Bytes.load(UInt16.self, bytes, at: 0))
+        guard RunFormat.entryHeaderBytes + count <= bytes.count, prefixBytes + count <= RunFormat.maximumKeyBytes
+        else { throw damaged }
+        return UnsafeRawBufferPointer(rebasing: bytes[RunFormat.entryHeaderBytes..<RunFormat.entryHeaderBytes + count])
+    }
+
+    /// Returns the entry at the beginning of some bytes of a frame.
+    @inline(__always)
+    static func entry(
+        _ bytes: UnsafeRawBufferPointer, after prefixBytes: Int
+    ) throws -> (suffix: UnsafeRawBufferPointer, content: RunContent) {
+        let suffix = try suffix(bytes, after: prefixBytes)
+        let rest = bytes.dropping(RunFormat.entryHeaderBytes + suffix.count)
+        let length = Bytes.load(UInt16.self, bytes, at: 2)
         if length <= RunFormat.maximumValueBytes {
-            guard end + length <= byteCount else { throw Self.damaged }
-            return (suffix, .value(UnsafeRawBufferPointer(start: base + end, count: length)))
+            guard length <= rest.count else { throw damaged }
+            return (suffix, .value(rest.keeping(Int(length))))
         }
         if length == RunFormat.markLength { return (suffix, .mark) }
-        guard length == RunFormat.blobLength, end + RunFormat.blobReferenceBytes <= byteCount else {
-            throw Self.damaged
-        }
-        let bytes = UnsafeRawBufferPointer(start: base + end, count: RunFormat.blobReferenceBytes)
+        guard length == RunFormat.blobLength, rest.count >= RunFormat.blobReferenceBytes else { throw damaged }
         let reference = BlobReference(
-            file: Bytes.load(UInt64.self, bytes, at: 0), place: Bytes.load(UInt32.self, bytes, at: 8),
-            byteCount: Bytes.load(UInt32.self, bytes, at: 12))
+            file: Bytes.load(UInt64.self, rest, at: 0), place: Bytes.load(UInt32.self, rest, at: 8),
+            byteCount: Bytes.load(UInt32.self, rest, at: 12))
         return (suffix, .blob(reference))
     }
 

@@ -9,6 +9,7 @@ struct FrameBuilder: ~Copyable {
     private(set) var count = 0
     private var stagedBytes = 0
     private var prefixBytes = 0
+    private var alignment = 1
     private(set) var tree = TreeID(rawValue: 0)
     /// The place of the last key; it stays readable when a new frame begins, until an entry is appended.
     private var lastKeyPlace = 0..<0
@@ -41,11 +42,11 @@ struct FrameBuilder: ~Copyable {
             guard tree == self.tree, count < RunFormat.maximumEntries else { return false }
             if prefixBytes > 0 { prefix = min(prefixBytes, Bytes.commonPrefix(firstKey, key)) } else { prefix = 0 }
         }
-        let bytes = RunFormat.entryHeaderBytes + key.count + stored.count
+        let alignment = isHashed ? RunFormat.hashedAlignment : 1
+        let bytes = Self.aligned(RunFormat.entryHeaderBytes + key.count + stored.count, to: alignment)
         let all = stagedBytes + bytes - (count + 1) * prefix
-        guard RunFormat.frameHeaderBytes + prefix + (count + 1) * RunFormat.slotBytes + all <= frameBytes else {
-            return false
-        }
+        let slotsEnd = RunFormat.frameHeaderBytes + prefix + (count + 1) * RunFormat.slotBytes
+        guard Self.aligned(slotsEnd, to: alignment) + all <= frameBytes else { return false }
         if stagedBytes + bytes > staged.count { grow() }
         let start = stagedBytes
         staged.storeBytes(of: UInt16(key.count).littleEndian, toByteOffset: start, as: UInt16.self)
@@ -54,13 +55,17 @@ struct FrameBuilder: ~Copyable {
         let keyEnd = keyStart + key.count
         UnsafeMutableRawBufferPointer(rebasing: staged[keyStart..<keyEnd]).copyMemory(from: key)
         UnsafeMutableRawBufferPointer(rebasing: staged[keyEnd..<start + bytes]).copyMemory(from: stored)
+        for place in keyEnd + stored.count..<start + bytes { staged[place] = 0 }
         lastKeyPlace = keyStart..<keyEnd
         starts[count] = UInt32(start)
-        (self.tree, prefixBytes) = (tree, prefix)
+        (self.tree, prefixBytes, self.alignment) = (tree, prefix, alignment)
         stagedBytes += bytes
         count += 1
         return true
     }
+
+    @inline(__always)
+    private static func aligned(_ count: Int, to alignment: Int) -> Int { (count + alignment - 1) & -alignment }
 
     private mutating func grow() {
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: staged.count * 2, alignment: 16)
@@ -70,7 +75,9 @@ struct FrameBuilder: ~Copyable {
     }
 
     /// Writes the frame to `target`, and begins the next one.
-    mutating func finish(into target: UnsafeMutableRawBufferPointer) {
+    ///
+    /// - Parameter place: receives the place of each entry in a frame of a hashed tree.
+    mutating func finish(into target: UnsafeMutableRawBufferPointer, place: (_ index: Int, _ start: Int) -> Void) {
         let header = RunFormat.frameHeaderBytes
         target.storeBytes(of: UInt16(count).littleEndian, toByteOffset: RunFormat.countPlace, as: UInt16.self)
         target.storeBytes(
@@ -78,12 +85,16 @@ struct FrameBuilder: ~Copyable {
         target.storeBytes(
             of: UInt32(tree.rawValue).littleEndian, toByteOffset: RunFormat.treePlace, as: UInt32.self)
         let slots = header + prefixBytes
-        var end = slots + count * RunFormat.slotBytes
+        let slotsEnd = slots + count * RunFormat.slotBytes
+        var end = Self.aligned(slotsEnd, to: alignment)
+        UnsafeMutableRawBufferPointer(rebasing: target[slotsEnd..<end]).initializeMemory(as: UInt8.self, repeating: 0)
         if prefixBytes == 0 {
             for index in 0..<count {
+                let start = end + Int(starts[index])
                 target.storeBytes(
-                    of: UInt16(end + Int(starts[index])).littleEndian,
-                    toByteOffset: slots + index * RunFormat.slotBytes, as: UInt16.self)
+                    of: UInt16(start).littleEndian, toByteOffset: slots + index * RunFormat.slotBytes,
+                    as: UInt16.self)
+                if alignment > 1 { place(index, start) }
             }
             UnsafeMutableRawBufferPointer(rebasing: target[end...]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: staged[..<stagedBytes]))

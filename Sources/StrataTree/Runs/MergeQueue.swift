@@ -4,6 +4,8 @@ package protocol EntrySource {
     var entry: RunEntry? { get }
     /// Moves to the next entry; returns false if there is none.
     mutating func next() throws -> Bool
+    /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
+    func requireReadable() throws
 }
 
 /// The entries of several sources in one order. Of equal keys, that of the source with the lowest index comes first.
@@ -59,6 +61,9 @@ package struct MergeQueue<Source: EntrySource>: ~Copyable {
         }
         try advance(at: start)
     }
+
+    /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
+    package func requireReadable() throws { for source in sources { try source.requireReadable() } }
 
     @inline(__always)
     private mutating func advance(at place: Int) throws {

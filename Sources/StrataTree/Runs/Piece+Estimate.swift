@@ -5,9 +5,12 @@ extension Piece {
         _ tree: TreeID, from lower: UnsafeRawBufferPointer?, to upper: UnsafeRawBufferPointer?
     ) throws -> Double {
         let frames = frames(of: tree)
-        guard let found = self.tree(tree), !frames.isEmpty else { return 0 }
+        if frames.isEmpty { return 0 }
+        let entries = Double(entries(of: tree))
         let (start, end) = (try position(lower, frames), try upper.map { try position($0, frames) })
-        let perFrame = Double(found.entries) / Double(frames.count)
+        let isWhole = end.map { $0.frame == frames.upperBound - 1 && $0.index == $0.count } ?? true
+        if isWhole, start.frame == frames.lowerBound, start.index == 0 { return entries }
+        let perFrame = entries / Double(frames.count)
         guard let end else {
             let left = start.count - start.index
             return Double(left) + perFrame * Double(frames.upperBound - 1 - start.frame)

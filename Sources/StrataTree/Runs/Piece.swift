@@ -2,10 +2,22 @@ import StrataModel
 import StrataSystem
 
 /// A file of a run, mapped. Its parts are checked when they are first used.
-package final class Piece: Sendable {
+// @unchecked: the pointers and what they point to never change, and the bits of checked parts are atomic.
+package final class Piece: @unchecked Sendable {
+    /// The frames of a tree.
+    private struct TreeFrames {
+        var id: TreeID
+        var isHashed: Bool
+        var frames: Range<Int>
+    }
+
     package let descriptor: PieceDescriptor
     let map: RunMap
+    /// The address of the first frame.
+    private let base: UnsafeRawPointer
+    private let trees: UnsafeMutableBufferPointer<TreeFrames>
     let frameBytes: Int
+    private let frameShift: Int
     let footer: PieceFooter
     let fences: Fences
     /// The number of the first frame after the entries; entries begin with frame 1.
@@ -23,6 +35,7 @@ package final class Piece: Sendable {
         map = try RunMap(file, byteCount: descriptor.byteCount)
         guard map.bytes.count >= RunFormat.headerEnd + RunFormat.tailBytes else { throw map.malformed("no header") }
         frameBytes = try Self.checkHeader(map, descriptor.number, owner)
+        frameShift = frameBytes.trailingZeroBitCount
         let (footer, place) = try Self.readFooter(map, descriptor.checksum)
         self.footer = footer
         hashStart = footer.hashFrame * frameBytes
@@ -37,8 +50,17 @@ package final class Piece: Sendable {
         guard footer.entries == descriptor.entries, footer.marks == descriptor.marks else {
             throw map.malformed("\(footer.entries) entries, \(footer.marks) marks")
         }
+        base = map.bytes.start
+        trees = .allocate(capacity: footer.trees.count)
+        for (index, tree) in footer.trees.enumerated() {
+            let end = index + 1 < footer.trees.count ? footer.trees[index + 1].firstFrame : footer.hashFrame
+            let frames = TreeFrames(id: tree.id, isHashed: tree.isHashed, frames: tree.firstFrame..<end)
+            trees.initializeElement(at: index, to: frames)
+        }
         try map.requireReadable()
     }
+
+    deinit { trees.deallocate() }
 
     private static func checkHeader(_ map: RunMap, _ number: UInt64, _ owner: RunOwner) throws -> Int {
         let bytes = map.bytes.all
@@ -47,7 +69,8 @@ package final class Piece: Sendable {
         }
         let version = Bytes.load(UInt16.self, bytes, at: RunFormat.versionPlace)
         let frameBytes = Int(Bytes.load(UInt32.self, bytes, at: RunFormat.frameBytesPlace))
-        guard version == RunFormat.version, RunFormat.frameSizes.contains(frameBytes), frameBytes <= bytes.count
+        guard version == RunFormat.version, RunFormat.frameSizes.contains(frameBytes),
+            frameBytes.nonzeroBitCount == 1, frameBytes <= bytes.count
         else { throw map.malformed("version \(version), frames of \(frameBytes) bytes") }
         var sum = CRC32C()
         sum.update(bytes.keeping(RunFormat.checksumPlace))
@@ -88,16 +111,22 @@ package final class Piece: Sendable {
     /// The blob files that entries refer to, with the bytes of the values.
     package var blobs: [BlobUse] { footer.blobs }
     /// The numbers of entries by tree, marks included.
-    package func entries(of tree: TreeID) -> UInt64 { self.tree(tree)?.entries ?? 0 }
-
-    func tree(_ id: TreeID) -> PieceTree? { footer.trees.first { $0.id == id } }
+    package func entries(of tree: TreeID) -> UInt64 { footer.trees.first { $0.id == tree }?.entries ?? 0 }
 
     /// The frames of a tree; empty if the piece has none.
+    @inline(__always)
     func frames(of id: TreeID) -> Range<Int> {
-        guard let index = footer.trees.firstIndex(where: { $0.id == id }) else { return 0..<0 }
-        let next = index + 1
-        let end = next < footer.trees.count ? footer.trees[next].firstFrame : endFrame
-        return footer.trees[index].firstFrame..<end
+        for tree in trees where tree.id == id { return tree.frames }
+        return 0..<0
+    }
+
+    /// The first frame of the trees after one.
+    func firstFrame(after id: TreeID) -> Int { trees.first { $0.id > id }?.frames.lowerBound ?? endFrame }
+
+    @inline(__always)
+    func isHashed(_ id: TreeID) -> Bool {
+        for tree in trees where tree.id == id { return tree.isHashed }
+        return false
     }
 
     // MARK: Parts
@@ -110,7 +139,7 @@ package final class Piece: Sendable {
     }
 
     @inline(__always)
-    func address(ofFrame number: Int) -> UnsafeRawPointer { map.bytes.start + number * frameBytes }
+    func address(ofFrame number: Int) -> UnsafeRawPointer { base + number * frameBytes }
 
     @inline(never)
     private func check(frame number: Int) throws {
@@ -124,7 +153,7 @@ package final class Piece: Sendable {
 
     @inline(never)
     private func check(group: Int) throws {
-        let start = map.bytes.start + hashStart + group * RunFormat.groupBytes
+        let start = base + hashStart + group * RunFormat.groupBytes
         let bytes = UnsafeRawBufferPointer(start: start, count: RunFormat.groupBytes)
         let sum = HashLayout.checksum(bytes)
         let found = Bytes.load(UInt32.self, bytes, at: HashLayout.checksumPlace(ofGroup: 0))
@@ -137,7 +166,7 @@ package final class Piece: Sendable {
 
     @inline(__always)
     private func bucketAddress(_ bucket: Int) -> UnsafeRawPointer {
-        map.bytes.start + hashStart + HashLayout.place(of: bucket)
+        base + hashStart + HashLayout.place(of: bucket)
     }
 
     /// Prefetches the bucket of a hash.
@@ -166,9 +195,9 @@ package final class Piece: Sendable {
         return found
     }
 
-    /// Returns the next frame and index of an entry that may have the hash; nil if there is none.
+    /// Returns the place of the next entry that may have the hash; nil if there is none.
     @inline(__always)
-    func next(_ candidates: inout Candidates) throws -> (frame: Int, index: Int)? {
+    func next(_ candidates: inout Candidates) throws -> Int? {
         while candidates.left > 0 {
             let bucket = bucketAddress(candidates.bucket)
             if candidates.slots != 0 {
@@ -176,10 +205,8 @@ package final class Piece: Sendable {
                 candidates.slots &= candidates.slots - 1
                 let place = UInt32(
                     littleEndian: bucket.load(fromByteOffset: RunFormat.bucketPlaces + 4 * slot, as: UInt32.self))
-                if place == 0 { continue }
-                let frame = Int(place >> RunFormat.entryBits)
-                guard frame >= 1, frame < endFrame else { throw map.malformed("a place in its hash") }
-                return (frame, Int(place) & (RunFormat.maximumEntries - 1))
+                if place != 0 { return Int(place) * RunFormat.hashedAlignment }
+                continue
             }
             guard bucket.load(fromByteOffset: RunFormat.passedPlace, as: UInt8.self) != 0 else { break }
             candidates.left -= 1
@@ -211,20 +238,20 @@ package final class Piece: Sendable {
         return bits & 0x3FF
     }
 
-    /// Prefetches an entry.
+    /// Prefetches an entry, of a size that is usual.
     @inline(__always)
-    func ask(for place: (frame: Int, index: Int)) throws {
-        let frame = try frame(place.frame)
-        if place.index < frame.count { Prefetch.ask(try frame.address(ofEntry: place.index), byteCount: 320) }
-    }
+    func ask(forEntryAt place: Int) { Prefetch.ask(base + place, byteCount: 448) }
 
-    /// Returns the content of an entry if it has a key.
+    /// Returns the content of the entry at a place of the hash if it has a key.
     @inline(__always)
-    func content(_ place: (frame: Int, index: Int), _ tree: TreeID, _ key: UnsafeRawBufferPointer) throws -> RunContent? {
-        let frame = try frame(place.frame)
-        guard frame.tree == tree, frame.prefixBytes == 0 else { return nil }
-        guard place.index < frame.count else { throw map.malformed("a place in its hash") }
-        let (found, content) = try frame.entry(place.index)
+    func content(at place: Int, in frames: Range<Int>, _ key: UnsafeRawBufferPointer) throws -> RunContent? {
+        let number = place >> frameShift
+        // The entry may be of another tree.
+        guard frames.contains(number) else { return nil }
+        if !checkedFrames.contains(number) { try check(frame: number) }
+        let end = (number + 1) * frameBytes
+        let (found, content) = try Frame.entry(
+            UnsafeRawBufferPointer(start: base + place, count: end - place), after: 0)
         return found.count == key.count && Bytes.compare(found, key) == 0 ? content : nil
     }
 
@@ -233,16 +260,16 @@ package final class Piece: Sendable {
     /// Returns the content of a key, marks included; nil if the piece does not have it. Bytes are valid as long as the
     /// piece, once ``requireReadable()`` has returned after they were used.
     package func get(_ tree: TreeID, _ key: UnsafeRawBufferPointer, hash: UInt64) throws -> RunContent? {
-        guard let found = self.tree(tree) else { return nil }
-        let content = found.isHashed ? try get(hashed: tree, key, hash) : try getSorted(tree, key)
+        let content = isHashed(tree) ? try get(hashed: tree, key, hash) : try getSorted(tree, key)
         try map.requireReadable()
         return content
     }
 
     private func get(hashed tree: TreeID, _ key: UnsafeRawBufferPointer, _ hash: UInt64) throws -> RunContent? {
+        let frames = frames(of: tree)
         var candidates = try candidates(of: hash)
         while let place = try next(&candidates) {
-            if let content = try content(place, tree, key) { return content }
+            if let content = try content(at: place, in: frames, key) { return content }
         }
         return nil
     }

@@ -50,10 +50,10 @@ package struct PieceCursor {
     package mutating func seek(acrossTrees tree: TreeID, _ key: UnsafeRawBufferPointer) throws -> Bool {
         frames = piece.frames(of: tree)
         let isThere = try seekInFrames(key)
-        let after = piece.footer.trees.first { $0.id > tree }?.firstFrame ?? piece.endFrame
+        let after = piece.firstFrame(after: tree)
         frames = 1..<piece.endFrame
         if isThere { return true }
-        return after < piece.endFrame ? try enter(after, at: 0) : end()
+        return after < piece.endFrame ? try enter(after, at: 0) : try end()
     }
 
     private mutating func seekInFrames(_ key: UnsafeRawBufferPointer?) throws -> Bool {
@@ -63,15 +63,15 @@ package struct PieceCursor {
         let frame = try piece.frame(number)
         let index = try frame.search(key)
         if index < frame.count { return try enter(number, at: index) }
-        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : end()
+        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : try end()
     }
 
     /// Moves to the last entry of a tree before a key, nil for its last one.
     package mutating func seekBefore(_ tree: TreeID, _ key: UnsafeRawBufferPointer?) throws -> Bool {
         frames = piece.frames(of: tree)
-        if frames.isEmpty { return end() }
+        if frames.isEmpty { return try end() }
         guard let key else { return try enter(frames.upperBound - 1, at: nil) }
-        guard let number = try piece.fences.frame(of: key, in: frames, orEqual: false) else { return end() }
+        guard let number = try piece.fences.frame(of: key, in: frames, orEqual: false) else { return try end() }
         // The frame's first key comes before.
         return try enter(number, at: max(0, try piece.frame(number).search(key) - 1))
     }
@@ -83,7 +83,7 @@ package struct PieceCursor {
             try load(frame)
             return true
         }
-        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : end()
+        return number + 1 < frames.upperBound ? try enter(number + 1, at: 0) : try end()
     }
 
     package mutating func previous() throws -> Bool {
@@ -93,16 +93,17 @@ package struct PieceCursor {
             try load(frame)
             return true
         }
-        return number > frames.lowerBound ? try enter(number - 1, at: nil) : end()
+        return number > frames.lowerBound ? try enter(number - 1, at: nil) : try end()
     }
 
     private mutating func enterFirst() throws -> Bool {
-        frames.isEmpty ? end() : try enter(frames.lowerBound, at: 0)
+        try frames.isEmpty ? end() : try enter(frames.lowerBound, at: 0)
     }
 
     /// - Parameter index: nil for the last entry of the frame.
     private mutating func enter(_ number: Int, at index: Int?) throws -> Bool {
         let frame = try piece.frame(number)
+        try requireReadable()
         (self.number, self.frame, self.index) = (number, frame, index ?? frame.count - 1)
         assembled.bytes.copyMemory(from: frame.prefix)
         try load(frame)
@@ -112,13 +113,18 @@ package struct PieceCursor {
     @inline(__always)
     private mutating func load(_ frame: Frame) throws {
         (suffix, content) = try frame.entry(index)
-        try piece.map.requireReadable()
     }
 
-    private mutating func end() -> Bool {
+    private mutating func end() throws -> Bool {
         (number, frame) = (0, nil)
+        try requireReadable()
         return false
     }
+
+    /// Checks the bytes that were read until now, as moving to another frame does.
+    ///
+    /// - Throws: ``StrataError`` if some of them could not be read.
+    package func requireReadable() throws { try piece.requireReadable() }
 
     // MARK: Reading
 

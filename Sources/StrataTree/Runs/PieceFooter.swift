@@ -110,7 +110,7 @@ struct PieceFooter: Equatable, Sendable {
             else { throw reader.malformed("the trees of a piece", expected: "in order", found: "\(tree.id.rawValue)") }
             next = end
         }
-        guard hashFrame == next, hashFrame <= RunFormat.maximumFrames, fencesFrame >= hashFrame else {
+        guard hashFrame == next, fencesFrame >= hashFrame else {
             throw reader.malformed("the sections of a piece", expected: "in order", found: "\(hashFrame)")
         }
     }

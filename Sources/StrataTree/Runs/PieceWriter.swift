@@ -14,16 +14,17 @@ package final class PieceWriter {
     private let hashed: Set<TreeID>
     private let keyHash: KeyHash
     private let frameBytes: Int
-    private var output: RunOutput
-    private var frame: FrameBuilder
-    private var hashes = HashBuilder()
+    // Unchecked: no closure of a caller runs while one of these changes, and a check costs as much as an append.
+    @exclusivity(unchecked) private var output: RunOutput
+    @exclusivity(unchecked) private var frame: FrameBuilder
+    @exclusivity(unchecked) private var hashes = HashBuilder()
     /// The number of the frame that is being filled.
-    private var frameNumber = 1
-    private var fencePlaces: [UInt32] = []
-    private var fences: [UInt8] = []
+    @exclusivity(unchecked) private var frameNumber = 1
+    @exclusivity(unchecked) private var fencePlaces: [UInt32] = []
+    @exclusivity(unchecked) private var fences: [UInt8] = []
     private var footer = PieceFooter()
     /// The tree of the last entry, which is not in the footer yet.
-    private var tree: PieceTree?
+    @exclusivity(unchecked) private var tree: PieceTree?
     private var ranges: [DeletedRange] = []
     private var first: RunKey?
 
@@ -71,7 +72,7 @@ package final class PieceWriter {
             tree?.marks += 1
         }
         tree?.entries += 1
-        if isHashed { hashes.append(keyHash.hash(id, key), frame: frameNumber, index: frame.count - 1) }
+        if isHashed { hashes.append(keyHash.hash(id, key)) }
     }
 
     private func append(
@@ -114,11 +115,12 @@ package final class PieceWriter {
     }
 
     private func finishFrame() throws {
-        guard frameNumber < RunFormat.maximumFrames - 1 else {
-            throw StrataError(.outOfRange, "A piece of a run has too many frames.", .init(found: "\(number)"))
+        guard (frameNumber + 1) * frameBytes <= RunFormat.maximumEntriesEnd else {
+            throw StrataError(.outOfRange, "A piece of a run is too large.", .init(found: "\(number)"))
         }
         if frameNumber == 1 { try writeHeader() }
-        frame.finish(into: try output.take(frameBytes))
+        let (start, firstHash) = (frameNumber * frameBytes, hashes.count - frame.count)
+        frame.finish(into: try output.take(frameBytes)) { hashes.setPlace(start + $1, of: firstHash + $0) }
         frameNumber += 1
     }
 

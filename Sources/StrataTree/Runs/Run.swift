@@ -7,9 +7,11 @@ package final class Run: Sendable {
     package let visibleFrom: RunKey?
     /// The ranges of visible keys that older runs do not show.
     package let ranges: DeletedRanges
+    private let lastKeys: KeyTable
 
     /// - Parameter pieces: in order; only the last may have no entry.
     package init(_ pieces: [Piece], visibleFrom: RunKey? = nil) throws {
+        guard !pieces.isEmpty else { throw StrataError(.malformed, "A run has no piece.") }
         for (left, right) in zip(pieces, pieces.dropFirst()) {
             guard let last = left.descriptor.last, right.descriptor.first.map({ last <= $0 }) ?? (right === pieces.last)
             else {
@@ -17,6 +19,7 @@ package final class Run: Sendable {
             }
         }
         self.pieces = pieces
+        lastKeys = KeyTable(pieces.compactMap(\.descriptor.last))
         self.visibleFrom = visibleFrom
         ranges = DeletedRanges(pieces.lazy.flatMap { $0.ranges.ranges }).clipped(from: visibleFrom, to: nil)
     }
@@ -28,26 +31,21 @@ package final class Run: Sendable {
 
     /// Returns false if no entry and no range is of a tree.
     func mayHave(_ tree: TreeID) -> Bool {
-        pieces.contains { $0.tree(tree) != nil } || ranges.ranges.contains { $0.tree == tree }
+        pieces.contains { !$0.frames(of: tree).isEmpty } || ranges.ranges.contains { $0.tree == tree }
     }
 
     /// The index of the only piece that may have a key; nil if none may.
     @inline(__always)
     func piece(of key: UnsafeRawBufferPointer, _ tree: TreeID) -> Int? {
         if let visibleFrom, visibleFrom.isAfter(tree, key) { return nil }
-        let index = firstPiece(endingAtOrAfter: key, tree)
+        let index = lastKeys.first(atOrAfter: key, tree)
         return index < pieces.count ? index : nil
     }
 
-    /// The index of the first piece whose last key is not before a key; the number of pieces if there is none.
+    /// The index of the first piece whose last key is not before a key; the number of pieces that have entries if there
+    /// is none.
     func firstPiece(endingAtOrAfter key: UnsafeRawBufferPointer, _ tree: TreeID) -> Int {
-        var (low, high) = (0, pieces.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let isBefore = pieces[middle].descriptor.last.map { $0.isBefore(tree, key) } ?? false
-            if isBefore { low = middle + 1 } else { high = middle }
-        }
-        return low
+        lastKeys.first(atOrAfter: key, tree)
     }
 
     /// Returns the content of a key; a mark also if a range deletes it, and nil if older runs decide.
@@ -61,5 +59,46 @@ package final class Run: Sendable {
     /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
     package func requireReadable() throws {
         for piece in pieces { try piece.requireReadable() }
+    }
+}
+
+/// Keys in order.
+// @unchecked: the memory never changes.
+private final class KeyTable: @unchecked Sendable {
+    private struct Key {
+        var tree: TreeID
+        var bytes: UnsafeRawBufferPointer
+    }
+
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let keys: UnsafeMutableBufferPointer<Key>
+
+    init(_ keys: [RunKey]) {
+        bytes = .allocate(byteCount: keys.reduce(0) { $0 + $1.bytes.count }, alignment: 1)
+        self.keys = .allocate(capacity: keys.count)
+        var end = 0
+        for (index, key) in keys.enumerated() {
+            let place = UnsafeMutableRawBufferPointer(rebasing: bytes[end..<end + key.bytes.count])
+            place.copyBytes(from: key.bytes)
+            end += key.bytes.count
+            self.keys.initializeElement(at: index, to: Key(tree: key.tree, bytes: UnsafeRawBufferPointer(place)))
+        }
+    }
+
+    deinit {
+        bytes.deallocate()
+        keys.deallocate()
+    }
+
+    /// The index of the first key that is not before a key; the number of keys if there is none.
+    func first(atOrAfter key: UnsafeRawBufferPointer, _ tree: TreeID) -> Int {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let found = keys[middle]
+            let isBefore = found.tree == tree ? Bytes.compare(found.bytes, key) < 0 : found.tree < tree
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -2,13 +2,16 @@
 package struct RunCursor: EntrySource {
     private let run: Run
     private var index = 0
-    private var cursor: PieceCursor?
+    private var cursor: PieceCursor
     /// The tree in which it moves; nil for all.
     private var tree: TreeID?
 
-    package init(_ run: Run) { self.run = run }
+    package init(_ run: Run) {
+        self.run = run
+        cursor = PieceCursor(run.pieces[0])
+    }
 
-    package var hasEntry: Bool { cursor?.hasEntry == true }
+    package var hasEntry: Bool { cursor.hasEntry }
 
     // MARK: Moving
 
@@ -17,7 +20,7 @@ package struct RunCursor: EntrySource {
         if let first = run.visibleFrom { return try seek(acrossTrees: first) }
         tree = nil
         guard enter(0) else { return false }
-        if try cursor?.seekFirst() == true { return true }
+        if try cursor.seekFirst() { return true }
         return try enterNext()
     }
 
@@ -27,7 +30,7 @@ package struct RunCursor: EntrySource {
         tree = nil
         return try start.bytes.withUnsafeBytes { key in
             guard enter(run.firstPiece(endingAtOrAfter: key, start.tree)) else { return false }
-            if try cursor?.seek(acrossTrees: start.tree, key) == true { return true }
+            if try cursor.seek(acrossTrees: start.tree, key) { return true }
             return try enterNext()
         }
     }
@@ -45,7 +48,7 @@ package struct RunCursor: EntrySource {
     private mutating func seekVisible(_ tree: TreeID, _ key: UnsafeRawBufferPointer?) throws -> Bool {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         guard enter(run.firstPiece(endingAtOrAfter: key ?? none, tree)) else { return false }
-        if try cursor?.seek(tree, key) == true { return true }
+        if try cursor.seek(tree, key) { return true }
         return try enterNext()
     }
 
@@ -56,22 +59,22 @@ package struct RunCursor: EntrySource {
         if let key { start = min(start, run.firstPiece(endingAtOrAfter: key, tree)) }
         guard enter(start) else { return false }
         while true {
-            if try cursor?.seekBefore(tree, key) == true { return isVisible ? true : end() }
+            if try cursor.seekBefore(tree, key) { return isVisible ? true : end() }
             guard index > 0, enter(index - 1) else { return end() }
             if let last = run.pieces[index].descriptor.last, last.tree < tree { return end() }
         }
     }
 
     package mutating func next() throws -> Bool {
-        if try cursor?.next() == true { return true }
+        if try cursor.next() { return true }
         return try enterNext()
     }
 
     package mutating func previous() throws -> Bool {
         guard let tree, hasEntry else { return end() }
-        if try cursor?.previous() == true { return isVisible ? true : end() }
+        if try cursor.previous() { return isVisible ? true : end() }
         while index > 0, enter(index - 1) {
-            if try cursor?.seekBefore(tree, nil) == true { return isVisible ? true : end() }
+            if try cursor.seekBefore(tree, nil) { return isVisible ? true : end() }
         }
         return end()
     }
@@ -79,7 +82,7 @@ package struct RunCursor: EntrySource {
     private mutating func enter(_ index: Int) -> Bool {
         guard run.pieces.indices.contains(index) else { return end() }
         self.index = index
-        if cursor == nil { cursor = PieceCursor(run.pieces[index]) } else { cursor?.change(to: run.pieces[index]) }
+        cursor.change(to: run.pieces[index])
         return true
     }
 
@@ -87,9 +90,9 @@ package struct RunCursor: EntrySource {
         while index + 1 < run.pieces.count {
             _ = enter(index + 1)
             if let tree {
-                if try cursor?.seek(tree, nil) == true { return true }
+                if try cursor.seek(tree, nil) { return true }
                 if run.pieces[index].descriptor.first.map({ $0.tree > tree }) == true { break }
-            } else if try cursor?.seekFirst() == true {
+            } else if try cursor.seekFirst() {
                 return true
             }
         }
@@ -97,29 +100,31 @@ package struct RunCursor: EntrySource {
     }
 
     private mutating func end() -> Bool {
-        if hasEntry { cursor?.change(to: run.pieces[index]) }
+        if hasEntry { cursor.change(to: run.pieces[index]) }
         return false
     }
 
     private var isVisible: Bool {
-        guard let first = run.visibleFrom, let cursor else { return true }
+        guard let first = run.visibleFrom else { return true }
         return !first.isAfter(cursor.tree, cursor.key)
     }
 
     // MARK: Reading
 
+    /// Checks the bytes that were read until now. A caller that does not move to the end calls it after its last use.
+    package func requireReadable() throws { try run.requireReadable() }
+
     /// The entry, valid until the cursor moves; nil if there is none.
     package var entry: RunEntry? {
-        guard let cursor, cursor.hasEntry else { return nil }
+        guard cursor.hasEntry else { return nil }
         return RunEntry(tree: cursor.tree, key: cursor.key, content: cursor.content)
     }
 
     /// The content of the entry, which must be there; its bytes are valid as long as the run.
-    package var content: RunContent { cursor?.content ?? .mark }
+    package var content: RunContent { cursor.content }
 
     /// The key of the entry without its first bytes, in two parts that are valid as long as the run.
     package func key(dropping count: Int) -> (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        return cursor?.key(dropping: count) ?? (none, none)
+        cursor.key(dropping: count)
     }
 }

@@ -43,11 +43,6 @@ package struct RunKey: Hashable, Comparable, Sendable {
         return bytes.withUnsafeBytes { Bytes.compare(key, $0) < 0 }
     }
 
-    func isBefore(_ tree: TreeID, _ key: UnsafeRawBufferPointer) -> Bool {
-        if tree != self.tree { return self.tree < tree }
-        return bytes.withUnsafeBytes { Bytes.compare($0, key) < 0 }
-    }
-
     func encode(to writer: inout ByteWriter) {
         writer.append(tree.rawValue)
         writer.append(UInt16(bytes.count))

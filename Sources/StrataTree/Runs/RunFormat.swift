@@ -4,8 +4,8 @@ package enum RunFormat {
     static let version: UInt16 = 1
     /// The size of a frame; tests use smaller ones, to reach every boundary with few entries.
     package static let frameBytes = 16_384
-    /// The sizes that a reader accepts. A place in a frame has two bytes.
-    static let frameSizes = 256...65_536
+    /// The powers of two that a reader accepts. A place in a frame has two bytes.
+    static let frameSizes = 256...32_768
     package static let maximumKeyBytes = PageLayout.maximumKeyBytes
     /// Longer values are stored in blob files.
     package static let maximumValueBytes = 1_024
@@ -26,10 +26,11 @@ package enum RunFormat {
     static let frameHeaderBytes = 12
     static let slotBytes = 2
     static let entryHeaderBytes = 4
-    /// The upper bound of entries in a frame: a place in the hash has ten bits for it.
-    static let maximumEntries = 1 << entryBits
-    static let entryBits: UInt32 = 10
-    static let maximumFrames = 1 << 22
+    static let maximumEntries = 1_024
+    /// Entries of hashed trees begin at multiples of this, in which the hash counts.
+    static let hashedAlignment = 4
+    /// The end of the entries, so that each place fits in the hash.
+    static let maximumEntriesEnd = hashedAlignment << 32
     static let markLength: UInt16 = 0xFFFF
     static let blobLength: UInt16 = 0xFFFE
     static let blobReferenceBytes = 16

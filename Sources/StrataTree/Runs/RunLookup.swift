@@ -7,9 +7,7 @@ package struct RunLookup {
     /// Nil until a run has the key or deletes it.
     package var content: RunContent?
     fileprivate var piece: Int32 = -1
-    /// True if there is no candidate, since the tree is not hashed.
-    fileprivate var isSorted = false
-    fileprivate var place: (frame: Int, index: Int)?
+    fileprivate var place: Int?
 
     package init(_ key: UnsafeRawBufferPointer, hash: UInt64) {
         self.key = key
@@ -23,8 +21,8 @@ extension Run {
 
     /// Looks up those keys that have no content yet, as ``get(_:_:hash:)`` does.
     ///
-    /// Most of a lookup is spent waiting for memory. The next bytes of all keys are therefore prefetched: their buckets,
-    /// then slots of frames, then entries.
+    /// Most of a lookup is spent waiting for memory. The next bytes of all keys are therefore prefetched: buckets, then
+    /// entries.
     package func find(_ tree: TreeID, _ lookups: UnsafeMutableBufferPointer<RunLookup>) throws {
         for place in lookups.indices where lookups[place].content == nil {
             let piece = piece(of: lookups[place].key, tree)
@@ -33,21 +31,17 @@ extension Run {
             if let piece { pieces[piece].ask(forBucketOf: lookups[place].hash) }
         }
         try forEachWaiting(lookups) { lookup, piece in
-            lookup.isSorted = piece.tree(tree)?.isHashed != true
-            if lookup.isSorted { return }
+            guard piece.isHashed(tree) else { return }
             var candidates = try piece.candidates(of: lookup.hash)
-            lookup.place = try piece.next(&candidates)
-            guard let place = lookup.place else { return lookup.piece = -1 }
-            let frame = piece.address(ofFrame: place.frame)
-            Prefetch.ask(frame, byteCount: 1)
-            Prefetch.ask(Frame.slot(frame, place.index), byteCount: 1)
+            guard let place = try piece.next(&candidates) else { return lookup.piece = -1 }
+            lookup.place = place
+            piece.ask(forEntryAt: place)
         }
         try forEachWaiting(lookups) { lookup, piece in
-            if let place = lookup.place { try piece.ask(for: place) }
-        }
-        try forEachWaiting(lookups) { lookup, piece in
-            if let place = lookup.place { lookup.content = try piece.content(place, tree, lookup.key) }
-            // Another key may have the same fingerprint.
+            if let place = lookup.place {
+                lookup.content = try piece.content(at: place, in: piece.frames(of: tree), lookup.key)
+            }
+            // The tree may not be hashed, or another key have the same fingerprint.
             if lookup.content == nil { lookup.content = try piece.get(tree, lookup.key, hash: lookup.hash) }
         }
         try requireReadable()

@@ -56,6 +56,7 @@ package struct RunMerger<Source: EntrySource>: ~Copyable {
             }
             try queue.nextKey()
         }
+        try queue.requireReadable()
         isAtEnd = consumedUpTo == nil
         for range in kept.clipped(from: start, to: consumedUpTo).ranges {
             writer.addRange(tree: range.tree, lower: range.lower, upper: range.upper)

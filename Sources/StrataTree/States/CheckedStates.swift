@@ -74,7 +74,6 @@ extension Levels {
     /// Checks a frame: each entry, its place in the fences and the hash, and the long values that it refers to.
     fileprivate func check(frame number: Int, of piece: Piece) throws {
         let frame = try piece.frame(number)
-        let tree = piece.tree(frame.tree)
         var before: [UInt8] = []
         for index in 0..<frame.count {
             let (suffix, content) = try frame.entry(index)
@@ -84,7 +83,7 @@ extension Levels {
                 ? key.elementsEqual(try piece.fences.key(ofFrame: number)) : before.lexicographicallyPrecedes(key)
             guard isInOrder else { throw piece.map.malformed("a key out of order in frame \(number)") }
             if case .blob(let reference) = content { _ = try value(of: reference) }
-            if tree?.isHashed == true {
+            if piece.isHashed(frame.tree) {
                 let found = try key.withUnsafeBytes { try piece.get(frame.tree, $0, hash: hash(frame.tree, $0)) }
                 if found == nil { throw piece.map.malformed("a key of frame \(number) that its hash lacks") }
             }

@@ -53,14 +53,14 @@ extension TreeStore {
         let blob = try blobs.finish(isDurable: home.isDurable)
         let piece = try Piece(file, descriptor, owner)
         let before = plan.output.map { levels.runs[$0].run.pieces } ?? []
-        let output = try Run(piece.isEmpty ? before : before + [piece])
+        let pieces = piece.isEmpty ? before : before + [piece]
         var runs = Array(levels.runs[..<plan.inputs.lowerBound])
         if let consumed = merger.consumedUpTo {
             for run in levels.runs[plan.inputs] {
                 if let rest = try run.run.rest(from: consumed) { runs.append(LeveledRun(run: rest, level: run.level)) }
             }
         }
-        if !output.pieces.isEmpty { runs.append(LeveledRun(run: output, level: plan.level)) }
+        if !pieces.isEmpty { runs.append(LeveledRun(run: try Run(pieces), level: plan.level)) }
         runs += levels.runs[(plan.output.map { $0 + 1 } ?? plan.inputs.upperBound)...]
         return levels.with(runs, adding: blob)
     }

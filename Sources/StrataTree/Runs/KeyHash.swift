@@ -2,7 +2,7 @@ import StrataSystem
 
 /// The hash of a key of a hashed tree (docs/format-runs.md §2).
 package struct KeyHash: Sendable {
-    /// The first eight bytes of the store id, which users of a store do not see: nobody can choose names that collide.
+    /// The first eight bytes of the store id: names that collide in one store do not in another.
     let seed: UInt64
 
     package init(seed: UInt64) { self.seed = seed }
@@ -31,7 +31,7 @@ package struct KeyHash: Sendable {
     }
 }
 
-/// The places in a hash of so many buckets.
+/// The places of the buckets of a hash.
 struct HashLayout {
     let buckets: Int
 
@@ -63,7 +63,8 @@ struct HashLayout {
 struct HashBuilder: ~Copyable {
     private struct Item {
         var hash: UInt64
-        var place: UInt32
+        /// In units of ``RunFormat/hashedAlignment``.
+        var place: UInt32 = 0
     }
 
     private var items = UnsafeMutableBufferPointer<Item>.allocate(capacity: 1_024)
@@ -71,12 +72,14 @@ struct HashBuilder: ~Copyable {
 
     deinit { items.deallocate() }
 
-    mutating func append(_ hash: UInt64, frame: Int, index: Int) {
+    mutating func append(_ hash: UInt64) {
         if count == items.count { grow() }
-        let item = Item(hash: hash, place: UInt32(frame) << RunFormat.entryBits | UInt32(index))
-        items.initializeElement(at: count, to: item)
+        items.initializeElement(at: count, to: Item(hash: hash))
         count += 1
     }
+
+    /// Sets the place of an entry in the file.
+    func setPlace(_ place: Int, of index: Int) { items[index].place = UInt32(place / RunFormat.hashedAlignment) }
 
     private mutating func grow() {
         let larger = UnsafeMutableBufferPointer<Item>.allocate(capacity: items.count * 2)
