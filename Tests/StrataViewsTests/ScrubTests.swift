@@ -10,24 +10,23 @@ import Testing
 struct ScrubTests {
     private let log = MemoryLog()
 
-    private func views(_ count: Int) throws -> (Views, IndexCatchUp) {
+    private func views(_ count: Int) throws -> Views {
         var history = NoteHistory(seed: 3)
         try history.append(count, to: log)
         try history.declareTitle(.sortable, to: log)
         let views = try Views.inMemory(log)
-        let catchUp = IndexCatchUp(views.pages.snapshot())
-        try catchUp.build(in: views.pages)
-        return (views, catchUp)
+        try IndexBuild.finish(in: views.pages)
+        return views
     }
 
-    private func scrub(_ views: Views, _ catchUp: IndexCatchUp) throws -> ScrubReport {
-        try views.scrub(views.pages.snapshot(), lag: catchUp.lag, scratch: try PageStore.inMemory())
+    private func scrub(_ views: Views) throws -> ScrubReport {
+        try views.scrub(views.pages.snapshot(), scratch: try PageStore.inMemory())
     }
 
     @Test("Whole views are found whole, and every entry is looked at")
     func whole() throws {
-        let (views, catchUp) = try views(60)
-        let report = try scrub(views, catchUp)
+        let views = try views(60)
+        let report = try scrub(views)
         #expect(report.isWhole)
         let snapshot = views.pages.snapshot()
         let entries = (ViewTree.folded + [ViewTree.index]).reduce(0) { $0 + snapshot.entryCount($1) }
@@ -38,7 +37,7 @@ struct ScrubTests {
         "An entry that is missing, too many or other is named",
         arguments: [ViewTree.records, ViewTree.index, ViewTree.zones])
     func differences(tree: TreeID) throws {
-        let (views, catchUp) = try views(40)
+        let views = try views(40)
         var key: [UInt8] = []
         try views.pages.snapshot().scan(tree) { found, _ in
             key = [UInt8](found)
@@ -58,8 +57,7 @@ struct ScrubTests {
                     }
                 }
             }
-            let lag = IndexLag(base: views.pages.snapshot(), target: nil)
-            let report = try views.scrub(views.pages.snapshot(), lag: lag, scratch: try PageStore.inMemory())
+            let report = try scrub(views)
             let named = report.differences.filter { $0.tree == tree }.map(\.key)
             if change < 2 || tree != ViewTree.index {
                 #expect(named == [change == 1 ? extra : key], "change \(change)")
@@ -71,7 +69,26 @@ struct ScrubTests {
                 try key.withUnsafeBytes { key in try value.withUnsafeBytes { try fork.put(tree, key, $0) } }
             }
         }
-        _ = catchUp
+    }
+
+    @Test("Rows of an index that is being built count up to its key, and those of one that is removed never")
+    func unfinished() throws {
+        let views = try views(60)
+        let id = try #require(try IndexCatalog(views.pages.snapshot()).ready.first)
+        var keys: [[UInt8]] = []
+        try views.pages.snapshot().scan(ViewTree.records) { key, _ in
+            keys.append([UInt8](key))
+            return true
+        }
+        let behind = UInt64(keys.count - 20)
+        for (progress, surplus) in [(.building(upTo: keys[19]), behind), (.leaving, 0)] as [(IndexProgress, UInt64)] {
+            try alter(views, ViewTree.indexCatalog) { try IndexCatalog.put(id, progress, in: $0) }
+            let report = try scrub(views)
+            // Without its declaration the other one is missing.
+            let rows = report.differences.filter { $0.tree == ViewTree.index }
+            let limit = UInt64(ScrubReport.maximumDifferences)
+            #expect(rows.count == min(surplus, limit) && rows.allSatisfy { $0.kind == .surplus })
+        }
     }
 
     private func alter(_ views: Views, _ tree: TreeID, _ body: (Fork) throws -> Void) throws {
@@ -82,20 +99,20 @@ struct ScrubTests {
 
     @Test("An index that nobody declared is named")
     func strangeIndex() throws {
-        let (views, catchUp) = try views(10)
+        let views = try views(10)
         let strange = IndexID(type: 1, .created)
         try alter(views, ViewTree.indexCatalog) { try IndexCatalog.put(strange, .ready, in: $0) }
         #expect(
-            try scrub(views, catchUp).differences.contains {
+            try scrub(views).differences.contains {
                 $0.tree == ViewTree.indexCatalog && $0.key == strange.key && $0.kind == .surplus
             })
     }
 
     @Test("A damaged history gives a bounded report")
     func bounded() throws {
-        let (views, catchUp) = try views(60)
+        let views = try views(60)
         try alter(views, ViewTree.records) { try $0.deleteRange(ViewTree.records, from: nil, to: nil) }
-        let report = try scrub(views, catchUp)
+        let report = try scrub(views)
         #expect(report.differences.count == ScrubReport.maximumDifferences)
     }
 }

@@ -27,9 +27,6 @@ final class KeySource {
         if steps % 256 == 0, isCancelled() { throw QueryError.cancelled }
     }
 
-    /// Returns true if a record's rows must be skipped, because the record itself is examined.
-    func isTouched(_ key: [UInt8]) -> Bool { !scene.touched.isEmpty && scene.touched.contains(key) }
-
     /// Calls `body` with the key of each record, in no particular order, until it returns false. A key may occur
     /// several times. The array is reused unless `body` keeps it.
     func forEachKey(_ source: QueryPlan.Source, _ body: ([UInt8]) throws -> Bool) throws {
@@ -41,7 +38,7 @@ final class KeySource {
         switch source {
         case .nothing, .zones: return true
         case .records(let keys):
-            for key in keys where !isTouched(key) {
+            for key in keys {
                 guard try scene.covers(zone: Self.zone(of: key)) else { continue }
                 if !(try body(key)) { return false }
             }
@@ -68,7 +65,7 @@ final class KeySource {
                 let goesOn = try forEachRow(of: match.id, in: zone, from: range.lower, to: range.upper) { row in
                     record.removeAll(keepingCapacity: true)
                     row.appendRecordKey(to: &record)
-                    return isTouched(record) ? true : try body(record)
+                    return try body(record)
                 }
                 if !goesOn { return false }
             }

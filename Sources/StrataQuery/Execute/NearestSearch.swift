@@ -69,8 +69,7 @@ struct NearestSearch {
             let range = IndexRange(beginningWith: [IndexKey.Kind.none.rawValue])
             _ = try source.forEachRow(of: id, in: source.zones, from: RowPlace(value: range.lower), to: range.upper) {
                 row in
-                let record = row.recordKey
-                if !source.isTouched(record) { records.append(record) }
+                records.append(row.recordKey)
                 return true
             }
             placeless = records.reversed()
@@ -99,7 +98,6 @@ struct NearestSearch {
             if metres < metresBefore || metres > circle.radiusMetres { return true }
             if metres.isNaN, circle.radiusMetres < .infinity { return true }
             let record = row.recordKey
-            if source.isTouched(record) { return true }
             let tie = try record.withUnsafeBytes { try SortEncoder.tie($0, .byName) }
             heap.push(Node(metres: metres, tie: tie, content: .row(record: record)))
             return true

@@ -23,7 +23,7 @@ extension QueryContext {
     ///
     /// - Throws: ``StrataError`` for an invalid query.
     package func plan(_ query: Query, continuing cursor: QueryCursor? = nil, limit: Int) throws -> QueryPlan {
-        try prepare(query, cursor, limit).plan
+        try prepare(query, cursor, limit)
     }
 
     /// The first matches, or those after a cursor's place.
@@ -33,9 +33,8 @@ extension QueryContext {
         _ query: Query, continuing cursor: QueryCursor? = nil, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> QueryAnswer {
-        let (bound, plan) = try prepare(query, cursor, limit)
-        let executor = try QueryExecutor(
-            self, plan, bound, after: cursor?.place, limit: limit, isCancelled: isCancelled)
+        let plan = try prepare(query, cursor, limit)
+        let executor = try QueryExecutor(self, plan, after: cursor?.place, limit: limit, isCancelled: isCancelled)
         let outcome = try executor.run()
         var carriedOut = plan
         carriedOut.actual = outcome.actual
@@ -63,9 +62,7 @@ extension QueryContext {
         return bound
     }
 
-    private func prepare(
-        _ query: Query, _ cursor: QueryCursor?, _ limit: Int
-    ) throws -> (bound: PredicateTree, plan: QueryPlan) {
+    private func prepare(_ query: Query, _ cursor: QueryCursor?, _ limit: Int) throws -> QueryPlan {
         let bound = try bound(query)
         let order = cursor?.order ?? (query.order.isEmpty ? nil : QueryOrder(keys: query.order))
         let planner = try QueryPlanner(self, wanted: order, limit: limit, isContinued: cursor != nil)
@@ -73,7 +70,7 @@ extension QueryContext {
         plan.zones = planner.zones
         plan.notes += try notes(query.predicate)
         plan.writer = PlanWriter(scene: self, recordType: query.recordType, limit: limit)
-        return (bound, plan)
+        return plan
     }
 
     /// Notes on parts of the predicate that are evaluated here, but that the service rejects.

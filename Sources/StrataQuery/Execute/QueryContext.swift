@@ -5,8 +5,6 @@ import StrataViews
 /// The scope of a query: one state of one database, as seen by one actor.
 package final class QueryContext: Sendable {
     package let trees: Snapshot
-    /// The keys of records that index rows may not represent correctly.
-    package let touched: Set<[UInt8]>
     package let names: any QueryNames
     package let database: UInt64
     package let type: UInt64
@@ -25,12 +23,11 @@ package final class QueryContext: Sendable {
     package let visible: VisibleRecords?
 
     package init(
-        _ trees: Snapshot, touched: Set<[UInt8]>, _ names: any QueryNames, database: UInt64, type: UInt64,
-        zone: UInt64?, rules: QueryRules, now: Double, onlyCreator: UInt64? = nil,
-        mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil, visible: VisibleRecords? = nil
+        _ trees: Snapshot, _ names: any QueryNames, database: UInt64, type: UInt64, zone: UInt64?, rules: QueryRules,
+        now: Double, onlyCreator: UInt64? = nil, mayRead: (@Sendable (RecordHeader) throws -> Bool)? = nil,
+        visible: VisibleRecords? = nil
     ) throws {
         self.trees = trees
-        self.touched = touched
         self.names = names
         self.database = database
         self.type = type

@@ -16,8 +16,6 @@ final class QueryExecutor {
     private var recordsRead = 0
     private var matches: [QueryMatch] = []
     private var batches = StateBatches()
-    /// Touched records that match and are not yet in `matches`; the first one is last.
-    private var overlay: [QueryMatch] = []
     private let budget: ExpressionBudget
     private let isCancelled: @Sendable () -> Bool
     /// True if some records are found by name instead of by index rows.
@@ -33,9 +31,8 @@ final class QueryExecutor {
         var actual: QueryPlan.Actual
     }
 
-    /// - Parameter predicate: the whole predicate, which is evaluated on touched records.
     init(
-        _ scene: QueryContext, _ plan: QueryPlan, _ predicate: PredicateTree, after: SortPlace?, limit: Int,
+        _ scene: QueryContext, _ plan: QueryPlan, after: SortPlace?, limit: Int,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         self.scene = scene
@@ -50,7 +47,6 @@ final class QueryExecutor {
         hidesRecords = scene.visible.map { !$0.isWholeZone } ?? false
         judge = try RecordJudge(plan.residual, scene, budget, onlyVisible: true)
         source = KeySource(scene, plan.zones, isCancelled: isCancelled)
-        overlay = try touchedMatches(predicate)
     }
 
     func run() throws -> Outcome {
@@ -63,7 +59,6 @@ final class QueryExecutor {
         case (let source, .keys): try runKeys(source)
         case (let source, _): try runSorted(source)
         }
-        flushOverlay()
         let actual = QueryPlan.Actual(
             rowsRead: source.rowsRead, recordsRead: recordsRead, matches: min(limit, matches.count))
         guard matches.count > limit else { return Outcome(matches: matches, next: nil, actual: actual) }
@@ -94,7 +89,7 @@ final class QueryExecutor {
     ///
     /// - Parameter onlyBehind: true if records up to the place after which matches are wanted may be among them.
     private func appendWaiting(onlyBehind: Bool = false) throws -> Bool {
-        try readWaiting(needsPlace: onlyBehind || !overlay.isEmpty) { place, key, state in
+        try readWaiting(needsPlace: onlyBehind) { place, key, state in
             if onlyBehind, !isBehind(place) { return true }
             return append(QueryMatch(place: place, record: batches.append(name: key, state: state)))
         }
@@ -138,43 +133,14 @@ final class QueryExecutor {
         return try judge.holds(key, view, state) ? state : nil
     }
 
-    /// The touched records that match the whole predicate, last one first.
-    private func touchedMatches(_ predicate: PredicateTree) throws -> [QueryMatch] {
-        if case .zones = plan.source { return [] }
-        guard !scene.touched.isEmpty else { return [] }
-        let whole = try RecordJudge(predicate, scene, budget)
-        var found: [QueryMatch] = []
-        for key in scene.touched where try scene.covers(zone: KeySource.zone(of: key)) {
-            recordsRead += 1
-            try key.withUnsafeBytes { record in
-                _ = try scene.trees.get(ViewTree.records, record) { state in
-                    let view = try RecordStateView(state, in: 0..<state.count)
-                    guard try view.type() == scene.type, try whole.holds(record, view, state) else { return }
-                    let place = try encoder.bytes(record, view)
-                    guard isBehind(place) else { return }
-                    found.append(QueryMatch(place: place, record: StoredState(name: record, state: state)))
-                }
-            }
-        }
-        return found.sorted { $1.place.lexicographicallyPrecedes($0.place) }
-    }
-
     private func isBehind(_ place: [UInt8]) -> Bool {
         after == nil || afterBytes.lexicographicallyPrecedes(place)
     }
 
-    /// Appends the next match, after the touched records that precede it. Returns false when there are enough.
+    /// Appends the next match. Returns false when there are enough.
     private func append(_ match: QueryMatch) -> Bool {
-        while let first = overlay.last, !isFull, first.place.lexicographicallyPrecedes(match.place) {
-            matches.append(first)
-            overlay.removeLast()
-        }
         if !isFull { matches.append(match) }
         return !isFull
-    }
-
-    private func flushOverlay() {
-        while let first = overlay.popLast(), !isFull { matches.append(first) }
     }
 
     private func append(_ top: TopMatches) -> Bool {
@@ -184,13 +150,11 @@ final class QueryExecutor {
 
     /// Reads the records of the first places, which are known to match, now that the places are final.
     private func append(_ top: inout TopPlaces) throws {
-        let (places, records) = try top.sorted(plan.order.ties)
+        let records = try top.sorted(plan.order.ties)
         try scene.trees.getEach(ViewTree.records, records, in: records.indices) { index, state in
             guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
-            let place = overlay.isEmpty ? [] : places[index]
             return append(
-                QueryMatch(
-                    place: place, record: records.withKey(index) { batches.append(name: $0, state: state) }))
+                QueryMatch(place: [], record: records.withKey(index) { batches.append(name: $0, state: state) }))
         }
     }
 
@@ -244,7 +208,6 @@ final class QueryExecutor {
                 guard try readGroup() else { return false }
                 group = ([UInt8](row.valueBytes), TopMatches(limit + 1 - matches.count))
             }
-            if !scene.touched.isEmpty, source.isTouched(row.recordKey) { return true }
             waiting.append { row.appendRecordKey(to: &$0) }
             if waiting.count < (group == nil ? room : Snapshot.keysTogether) { return true }
             return try readGroup()
@@ -299,7 +262,6 @@ final class QueryExecutor {
     }
 
     private func emitSingle(_ record: [UInt8]) throws -> Bool {
-        if source.isTouched(record) { return true }
         waiting.append(record)
         return waiting.count < room ? true : try readSingles()
     }

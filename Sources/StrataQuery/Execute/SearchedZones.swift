@@ -1,4 +1,4 @@
-/// The zones that a query searches: those with records, since rows of others belong to records that are touched.
+/// The zones that a query searches: those with records.
 struct SearchedZones: Sendable {
     typealias Zone = (zone: UInt64, recordCount: UInt64)
 

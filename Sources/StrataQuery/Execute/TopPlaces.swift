@@ -62,17 +62,16 @@ struct TopPlaces: Sendable {
         }
     }
 
-    /// The kept places, in order, and the keys of their records.
-    mutating func sorted(_ ties: QueryOrder.Ties) throws -> (places: KeyList, records: KeyList) {
+    /// The keys of the records of the kept places, in order.
+    mutating func sorted(_ ties: QueryOrder.Ties) throws -> KeyList {
         prune()
-        var (places, records) = (KeyList(), KeyList())
+        var records = KeyList()
         for candidate in candidates {
             let place = bytes[candidate.start..<candidate.start + candidate.count]
-            places.append(place)
             records.append(
                 try place.dropFirst(candidate.tie).withUnsafeBytes { try SortEncoder.record(ofTie: $0, ties) })
         }
-        return (places, records)
+        return records
     }
 
     /// Missing bytes count as zeros, so that of two places with different heads the one with the lower head comes

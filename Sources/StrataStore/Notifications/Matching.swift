@@ -262,7 +262,7 @@ final class Matching {
             trees: trees)
         let access = RecordAccess(place.id.scope, .user(entry.key.user), snapshot.context, trees)
         let context = try QueryContext(
-            trees, touched: [], named, database: place.database, type: type, zone: nil, rules: queryRules,
+            trees, named, database: place.database, type: type, zone: nil, rules: queryRules,
             now: EngineDate.seconds(time), mayRead: access.checkOfTargets)
         do { return try RecordMatcher(entry.predicate, context) } catch let error as StrataError
             where error.code == .invalidArgument

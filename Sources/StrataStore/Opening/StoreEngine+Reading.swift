@@ -72,7 +72,7 @@ extension StoreEngine {
     }
 
     private func engine(of past: HistoricalLog, _ opened: OpenedViews) throws -> StoreEngine {
-        guard let path else { return try StoreEngine(past: past, opened.views, opened.catchUp, of: self) }
+        guard let path else { return try StoreEngine(past: past, opened.views, of: self) }
         return try StoreEngine(reading: past, opened, at: path, options, platform, pastOf: self)
     }
 
@@ -176,28 +176,11 @@ extension StoreEngine {
                     try Views.openForReading(
                         log, store: log.storeID, in: path ?? "", platform: platform, options: options.pages)
                 }
-                try pipeline.take(WorkingViews(views: again.views, checkpointer: nil), again.catchUp)
+                try pipeline.take(WorkingViews(views: again.views, checkpointer: nil))
             }
             let newest = views.pages.snapshot()
             reader.publish(newest)
             return newest.foldedOffset(ViewTree.records) > before.foldedOffset(ViewTree.records)
-        }
-    }
-
-    /// Returns the newest state of a store that is only read, with indexes that show it.
-    func caughtUpSnapshot() throws -> Snapshot {
-        try pipeline.live.reading {
-            try pipeline.live.refreshes.withLock { _ in
-                let newest = views.pages.snapshot()
-                var catchUp = pipeline.readIndexes
-                guard catchUp.base !== newest else { return newest }
-                let fork = views.pages.fork()
-                while try catchUp.advance(fork, to: newest, limit: .max) {}
-                let shown = try views.pages.publish(fork)
-                reader.publish(shown)
-                pipeline.readIndexes = IndexCatchUp(shown)
-                return shown
-            }
         }
     }
 }

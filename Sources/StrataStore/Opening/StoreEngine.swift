@@ -44,8 +44,8 @@ final class StoreEngine: Sendable {
     var now: Int64 { platform.time.nowMicroseconds() }
 
     private init(
-        _ log: any EventLog, _ working: WorkingViews, _ indexes: IndexState, options: StoreOptions,
-        platform: Platform, opening: StoreOpening? = nil, assets: AssetStore,
+        _ log: any EventLog, _ working: WorkingViews, options: StoreOptions, platform: Platform,
+        opening: StoreOpening? = nil, assets: AssetStore,
         keys: KeyRing, at path: String? = nil, pastOf origin: StoreEngine? = nil
     ) throws {
         self.log = log
@@ -78,8 +78,7 @@ final class StoreEngine: Sendable {
         reader.publish(working.views.pages.snapshot())
         let forwarding = try Forwarding(log, options.place)
         pipeline = try Pipeline(
-            log: log, live: live, indexes: indexes, rules: rules,
-            platform: platform, reader: reader, buildMemoryBytes: options.buildMemoryBytes, audits: options.audits)
+            log: log, live: live, rules: rules, platform: platform, reader: reader, audits: options.audits)
         router = try RequestRouter(pipeline, forwarding)
         notifier = Notifier(pipeline, router, options.queryRules)
         self.assets = assets
@@ -106,12 +105,10 @@ final class StoreEngine: Sendable {
                 .init(path: options.place.address, expected: "assets=directory", found: "assets=cluster"))
         }
         let views = try Views.inMemory(log, options: options.pages)
-        let snapshot = views.pages.snapshot()
         let home = log.isShared ? FilesHome(of: "", isCopy: true, options) : nil
         if let store = log.segments?.identity.storeID { try home?.prepare(for: store, platform) }
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil),
-            IndexState(IndexCatchUp(snapshot), try IndexCatalog(snapshot)), options: options, platform: platform,
+            log, WorkingViews(views: views, checkpointer: nil), options: options, platform: platform,
             assets: try home?.assets(options, platform)
                 ?? AssetStore(.unnamed(inDirectory: TemporaryDirectory.path), platform),
             keys: home?.keys(options, platform) ?? KeyRing(nil, platform.random))
@@ -123,14 +120,14 @@ final class StoreEngine: Sendable {
     convenience init(past offset: UInt64, of engine: StoreEngine) throws {
         let log = try HistoricalLog(engine.log, of: engine.storeID, through: offset)
         let views = try Views.inMemory(log, options: engine.options.pages)
-        try self.init(past: log, views, IndexCatchUp(views.pages.snapshot()), of: engine)
+        try self.init(past: log, views, of: engine)
     }
 
     /// Creates an engine for an opened past of one whose views are in memory.
-    convenience init(past log: HistoricalLog, _ views: Views, _ catchUp: IndexCatchUp, of engine: StoreEngine) throws {
+    convenience init(past log: HistoricalLog, _ views: Views, of engine: StoreEngine) throws {
         try self.init(
-            log, WorkingViews(views: views, checkpointer: nil), IndexState(catchUp), options: engine.options,
-            platform: engine.platform, assets: engine.assets, keys: engine.keys, pastOf: engine)
+            log, WorkingViews(views: views, checkpointer: nil), options: engine.options, platform: engine.platform,
+            assets: engine.assets, keys: engine.keys, pastOf: engine)
     }
 
     /// Creates an engine that leaves the store's files unchanged.
@@ -141,8 +138,8 @@ final class StoreEngine: Sendable {
         let home = try FilesHome(readingAt: path, options, platform.files)
         // No indexes are built here; only those in the page file count.
         try self.init(
-            log, WorkingViews(views: opened.views, checkpointer: nil), IndexState(opened.catchUp), options: options,
-            platform: platform, assets: home.assets(options, platform, isWritable: false),
+            log, WorkingViews(views: opened.views, checkpointer: nil), options: options, platform: platform,
+            assets: home.assets(options, platform, isWritable: false),
             keys: home.keys(options, platform, isFollowed: true), at: path, pastOf: origin)
     }
 
@@ -160,18 +157,13 @@ final class StoreEngine: Sendable {
                 progress: progress)
             try (log as? ReplicatedLog)?.awaitOpening()
             let checkpointer = try Checkpointer(opened.views, policy: options.checkpoints)
-            let snapshot = opened.views.pages.snapshot()
-            let catalog = try IndexCatalog(snapshot)
             if checkpointer.isBehind {
-                checkpointer.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+                checkpointer.didPublish(opened.views.pages.snapshot(), bytes: 0, events: 0)
             }
-            let folded =
-                snapshot.foldedOffset(ViewTree.records) - opened.catchUp.base.foldedOffset(ViewTree.records)
             let home = FilesHome(of: path, isCopy: log.isShared, options)
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
-                log, WorkingViews(views: opened.views, checkpointer: checkpointer),
-                IndexState(opened.catchUp, catalog, publishedEvents: folded), options: options,
+                log, WorkingViews(views: opened.views, checkpointer: checkpointer), options: options,
                 platform: platform,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)

@@ -42,8 +42,6 @@ public struct StoreOptions: Sendable {
     package var statesRules = true
     /// False for a copy that is removed soon, so that a trim of the sequencer need not wait for it.
     package var notesProgress = true
-    /// The memory for the rows of indexes that are being built; beyond it, they are sorted in a file.
-    var buildMemoryBytes = RunSorter.usualMemoryBytes
     /// The limits of the states that are kept for readers of the past.
     var pasts = PastStates.Limits()
     /// The maximum time that a lazy commit waits. On a sequencer, where each costs an entry, it waits for 10 s or more.

@@ -158,8 +158,8 @@ extension Store {
             }
             let names = StoreQueryNames(names: snapshot.names, place: place, actor: actor, trees: trees)
             return try QueryContext(
-                trees, touched: [], names, database: place.ordinal, type: type, zone: zone,
-                rules: QueryRules(dialect: .extended), now: now)
+                trees, names, database: place.ordinal, type: type, zone: zone, rules: QueryRules(dialect: .extended),
+                now: now)
         }
     }
 }

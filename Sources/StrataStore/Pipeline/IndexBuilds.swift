@@ -1,21 +1,17 @@
 import StrataSystem
-import StrataViews
 
-/// Owns the thread that builds indexes, and the progress of the indexes that it is building.
+/// Owns the thread that builds indexes.
 final class IndexBuilds: Sendable {
     private struct State {
         var isStopping = false
         var hasStarted = false
         /// True if the catalog may require work.
         var hasWork = false
-        var progress: [IndexID: IndexBuild.Progress] = [:]
     }
 
     /// Separate from the pipeline's state, so that the thread is not woken by every request.
     private let state = Monitor(State())
     private let worker = WorkerHandle()
-
-    var progress: [IndexID: IndexBuild.Progress] { state.withLock { $0.progress } }
 
     /// Wakes the thread, since there may be indexes to build or to remove. The first call starts it.
     func wake(_ run: @escaping @Sendable () -> Void) throws {
@@ -45,17 +41,6 @@ final class IndexBuilds: Sendable {
             return state.hasWork ? true : nil
         }
     }
-
-    /// Notes the progress of indexes; returns true if the thread must end.
-    @discardableResult
-    func note(_ progress: IndexBuild.Progress, of indexes: [IndexID]) -> Bool {
-        state.withLock { state in
-            for id in indexes { state.progress[id] = progress }
-            return state.isStopping
-        }
-    }
-
-    func forgetProgress() { state.withLock { $0.progress = [:] } }
 
     /// Waits for some time; returns true if the thread must end.
     func rest(milliseconds: Int) -> Bool {

@@ -124,7 +124,8 @@ extension Pipeline {
         let snapshot = views.pages.snapshot()
         reader.publish(snapshot)
         let commits = snapshot.foldedOffset(ViewTree.records) - before.foldedOffset(ViewTree.records)
-        if commits > 0 { noteFolded(commits, bytes: bytes, in: snapshot) }
+        // Each has at least one event.
+        if commits > 0 { checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits)) }
         try noteCatalog(snapshot, over: before)
         return snapshot
     }

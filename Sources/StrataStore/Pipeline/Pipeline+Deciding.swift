@@ -36,8 +36,7 @@ extension Pipeline {
         assert(holdsTurnToDecide, "the line belongs to the thread with the turn to decide")
         if let line { return line }
         let line = state.withLock { state in
-            SpeculativeState(
-                on: views, after: state.end, time: state.endTime, losses: state.losses, indexes: state.indexes.mark)
+            SpeculativeState(on: views, after: state.end, time: state.endTime, losses: state.losses)
         }
         self.line = line
         return line

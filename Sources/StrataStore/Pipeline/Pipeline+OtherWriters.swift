@@ -33,19 +33,6 @@ extension Pipeline {
         }
     }
 
-    /// Notes commits that were folded from the log, and not by the line. Each has at least one event.
-    func noteFolded(_ commits: UInt64, bytes: Int, in snapshot: Snapshot) {
-        let hasIndexes = state.withLock { state in
-            state.indexes.publishedEvents += commits
-            if !state.indexes.hasIndexes {
-                // Nothing is compared with an older state later, so none is kept.
-                state.indexes.skip(to: snapshot)
-            }
-            return state.indexes.hasIndexes
-        }
-        checkpointer?.didPublish(snapshot, bytes: bytes, events: Int(commits), hasAllIndexes: !hasIndexes)
-    }
-
     /// Folds damaged views again. Otherwise folds and publishes what others appended, and accepts writes again if the
     /// log has found out about an append whose outcome was unknown. The caller has both turns.
     func followLog() {

@@ -1,3 +1,4 @@
+import StrataLog
 import StrataModel
 import StrataTree
 import StrataViews
@@ -74,12 +75,10 @@ extension Pipeline {
     }
 
     /// Takes new views; the line of a thread that is deciding is lost.
-    ///
-    /// - Parameter catchUp: the progress of their indexes; nil for indexes that have no rows, and so show any state.
-    func take(_ new: WorkingViews, _ catchUp: IndexCatchUp? = nil) throws {
+    func take(_ new: WorkingViews) throws {
         let snapshot = new.views.pages.snapshot()
-        let catalog = log is any ReadOnlyLog ? IndexCatalog() : try IndexCatalog(snapshot)
-        new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0, hasAllIndexes: catalog.isEmpty)
+        let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
+        new.checkpointer?.didPublish(snapshot, bytes: 0, events: 0)
         let end = end(of: snapshot)
         state.withLock { state in
             live.replace(with: new)
@@ -87,13 +86,18 @@ extension Pipeline {
             if state.refusal == nil || state.isUnsettled {
                 (state.end, state.endTime) = (end, log.endTime ?? state.endTime)
             }
-            state.indexes.begin(with: catchUp ?? IndexCatchUp(snapshot), catalog)
+            (state.hasUnfinishedIndexes, state.buildFailure) = (hasUnfinishedIndexes, nil)
         }
         reader.publish(snapshot)
         state.notifyAll()
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }
         wakeBuilder()
+    }
+
+    /// Returns true if indexes of a state have to be built. A store that is only read does without them.
+    static func hasUnfinishedIndexes(_ snapshot: Snapshot, of log: any EventLog) throws -> Bool {
+        try !(log is any ReadOnlyLog) && IndexCatalog(snapshot).isUnfinished
     }
 
     /// Returns the position of a state at the end of the log. That of a shared log may have moved since it was folded.

@@ -38,19 +38,15 @@ extension Pipeline {
     }
 
     /// Publishes the changes that the body makes to a fork of the newest state. The caller has both turns.
-    func publishSlice<Result>(of views: Views, _ body: (Fork, IndexCatchUp) throws -> Result) throws -> Result {
+    func publishSlice<Result>(of views: Views, _ body: (Fork, Snapshot) throws -> Result) throws -> Result {
         line = nil
         let before = views.pages.snapshot()
-        let (catchUp, hasAllIndexes) = state.withLock { state in
-            (state.indexes.mark.catchUp, state.indexes.lag == 0 && !state.indexes.mark.isUnderWay)
-        }
         let fork = views.pages.fork()
-        let result = try body(fork, catchUp)
-        let snapshot = try publish(fork, of: views, over: before, changesIndexes: false) { _, _ in }
-        // A slice changes the catalog only once an index is ready, or gone.
-        let endsBuild = !snapshot.shares(ViewTree.indexCatalog, with: before)
-        checkpointer?.didPublish(
-            snapshot, bytes: 0, events: 0, hasAllIndexes: hasAllIndexes, endsBuild: endsBuild)
+        let result = try body(fork, before)
+        let hadUnfinishedIndexes = state.withLock { $0.hasUnfinishedIndexes }
+        let snapshot = try publish(fork, of: views, over: before)
+        let endsBuild = hadUnfinishedIndexes && !state.withLock { $0.hasUnfinishedIndexes }
+        checkpointer?.didPublish(snapshot, bytes: 0, events: 0, endsBuild: endsBuild)
         return result
     }
 }

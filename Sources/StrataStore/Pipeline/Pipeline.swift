@@ -23,8 +23,7 @@ import StrataViews
 ///               +------------------------------------------+ the log has another commit: put back first
 /// ```
 /// The pipeline uses ``LiveViews``, which owns the trees and folds them again, and ``IndexBuilds`` with its
-/// ``IndexBuilder``. The values ``SubmissionQueue``, ``Turns`` and ``IndexState`` change under its lock. A
-/// ``PipelineFront`` sends requests to other processes, and ``AuditQueue`` has submissions for which no caller waits.
+/// ``IndexBuilder``. The values ``SubmissionQueue`` and ``Turns`` change under its lock. A ``PipelineFront`` sends requests to other processes, and ``AuditQueue`` has submissions for which no caller waits.
 ///
 /// Invariants, which debug builds check where these things change:
 /// 1. At most one thread has the turn to decide, and at most one the turn to append. Turns change only under the lock
@@ -37,11 +36,9 @@ import StrataViews
 ///    Batches are appended in the order in which they were decided. A store that is only read has no batches; its
 ///    readers fold the log under the lock of ``LiveViews/refreshes``.
 /// 5. A published state shows only commits that are in the log, and an answer comes after the state that shows it.
-/// 6. While `indexes.isPublishing`, the published indexes may show more than `indexes.mark` says, and readers of
-///    indexes wait.
-/// 7. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it:
+/// 6. Once `refusal` is set nothing more is written. It stays, unless a shared log settles the append that caused it:
 ///    the log knows what is unknown, and the pipeline asks it.
-/// 8. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
+/// 7. The lock of `state` is taken before the locks of `live` and of the pages, never after them. Callers, admissions
 ///    and waiting threads are woken without any lock.
 // @unchecked: `line` is used only by the thread with the turn to decide (3).
 final class Pipeline: @unchecked Sendable {
@@ -75,21 +72,20 @@ final class Pipeline: @unchecked Sendable {
         /// The end of the log as far as this pipeline wrote it.
         var end: Position
         var endTime: Int64
-        var indexes: IndexState
+        /// True if indexes of the newest state have yet to be built or removed.
+        var hasUnfinishedIndexes: Bool
+        /// The reason why they are not; cleared when the catalog changes.
+        var buildFailure: (any Error)?
 
         var isClosing: Bool { phase >= .closing }
         var isClosed: Bool { phase == .closed }
         var isUnsettled: Bool { refusal?.isUnsettled ?? false }
-        /// True if there will be work on the indexes once nothing else comes.
-        var awaitsQuiet: Bool { indexes.isDue && refusal == nil }
+        var hasBuilds: Bool { hasUnfinishedIndexes && buildFailure == nil }
 
         /// Gives up the turn to append; returns true if a waiting thread must be woken.
         mutating func endAppending() -> Bool {
             turns.releaseAppending()
-            // Evaluated every time; otherwise it would miss that they were not due in between.
-            let haveBecomeDue = indexes.hasBecomeDue()
-            return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0 || indexes.isUrgent
-                || haveBecomeDue
+            return turns.isDeciding || !queue.isEmpty || isClosed || turns.waiters > 0
         }
     }
 
@@ -104,27 +100,27 @@ final class Pipeline: @unchecked Sendable {
     let state: Monitor<State>
     var line: SpeculativeState?
     let builds = IndexBuilds()
-    /// The memory for rows that are being sorted.
-    let buildMemoryBytes: Int
     let audits: AuditQueue
     /// Set before the first request comes, and nil again once no more come.
     private let heldFront = Lock<(any PipelineFront)?>(nil)
     private let workers = [WorkerHandle(), WorkerHandle()]
 
     init(
-        log: any EventLog, live: LiveViews, indexes: IndexState, rules: Rules, platform: Platform,
-        reader: SnapshotBuilder, buildMemoryBytes: Int, audits: AuditPolicy
+        log: any EventLog, live: LiveViews, rules: Rules, platform: Platform, reader: SnapshotBuilder,
+        audits: AuditPolicy
     ) throws {
         self.log = log
         isShared = log.isShared
         self.live = live
-        self.buildMemoryBytes = buildMemoryBytes
         self.audits = AuditQueue(audits)
         self.rules = rules
         self.platform = platform
         self.reader = reader
-        publication = Publication(offset: live.views.pages.snapshot().foldedOffset(ViewTree.records))
-        state = Monitor(State(end: log.end, endTime: log.endTime ?? .min, indexes: indexes))
+        let snapshot = live.views.pages.snapshot()
+        publication = Publication(offset: snapshot.foldedOffset(ViewTree.records))
+        let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
+        state = Monitor(
+            State(end: log.end, endTime: log.endTime ?? .min, hasUnfinishedIndexes: hasUnfinishedIndexes))
         live.onDamage { [weak self] in
             // Under the lock, so that no thread misses it between its check and its wait.
             self?.state.withLock { _ in }
@@ -133,7 +129,7 @@ final class Pipeline: @unchecked Sendable {
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
-        if indexes.hasBuilds { wakeBuilder() }
+        if hasUnfinishedIndexes { wakeBuilder() }
         if isShared { try log.follow { [weak self] in self?.noteNews() } }
     }
 
@@ -202,8 +198,7 @@ final class Pipeline: @unchecked Sendable {
         }
         assert(state.withLock { $0.queue.isEmpty }, "no request is left without an answer")
         front = nil
-        // Only a checkpoint needs complete indexes.
-        if let checkpointer, !checkpointer.leavesRest(indexLag: indexLag) { completeIndexes() }
+        _ = checkpointer?.leavesRest()
         line = nil
     }
 
@@ -222,41 +217,27 @@ final class Pipeline: @unchecked Sendable {
 
     private enum Work {
         case requests([Submission], [Admission])
-        case indexes
         /// The views must follow the log: they are damaged, other processes appended, or the outcome of an append is
         /// known now.
         case following
-        /// There is nothing to do yet, but later there will be.
-        case pause
         case end
     }
 
     private func run() {
         while true {
-            switch awaitWork() {
+            switch state.wait({ nextWork(&$0) }) {
             case .requests(let submissions, let admissions):
                 for admission in admissions { admission() }
                 work(on: submissions)
-            case .indexes: catchUpIndexes()
             case .following:
                 followLog()
                 returnTurns()
-            case .pause: continue
             case .end: return
             }
         }
     }
 
-    /// Waits for work. Indexes that are due but not urgent wait until nothing has been published for a while.
-    private func awaitWork() -> Work {
-        guard let published = state.withLock({ $0.awaitsQuiet ? $0.indexes.publishedEvents : nil }) else {
-            return state.wait { state in nextWork(&state) ?? (state.awaitsQuiet ? .pause : nil) }
-        }
-        if let work = state.wait(milliseconds: IndexState.quietMilliseconds, { nextWork(&$0) }) { return work }
-        return state.withLock { nextWork(&$0, quietSince: published) } ?? .pause
-    }
-
-    private func nextWork(_ state: inout State, quietSince events: UInt64? = nil) -> Work? {
+    private func nextWork(_ state: inout State) -> Work? {
         // If the next offset is not certain, a commit is decided only when the one before it is in the log.
         if state.turns.isDeciding || state.turns.claims > 0 || !log.assignsNextOffset && state.turns.isAppending {
             return nil
@@ -272,18 +253,13 @@ final class Pipeline: @unchecked Sendable {
             defer { state.admissions = [] }
             return .requests(state.queue.take(byteCount: room), state.admissions)
         }
-        if state.isClosed { return .end }
-        let isTime = state.indexes.isUrgent || state.indexes.isDue && state.indexes.publishedEvents == events
-        guard isTime, state.refusal == nil, !state.isClosing, !state.turns.isAppending else { return nil }
-        state.turns.takeBoth()
-        return .indexes
+        return state.isClosed ? .end : nil
     }
 
     /// Decides and appends. The caller has the turn to decide.
     private func work(on submissions: [Submission]) {
         var batch = Batch()
         awaitRoom()
-        stepIndexes(for: &batch)
         decide(submissions, &batch)
         while case .more(let more, let admissions) = awaitTurnToAppend(&batch) {
             for admission in admissions { admission() }
@@ -320,12 +296,7 @@ final class Pipeline: @unchecked Sendable {
         // The audits are back in their queue, and come with another batch.
         decideAgainIfBroken(&batch)
         do {
-            let stacked = batch.commits.isEmpty ? nil : try line?.fold.stack()
-            (batch.fork, batch.rows) = (stacked?.fork, stacked?.rows)
-            if batch.fork != nil, let line {
-                (batch.indexes, batch.changesIndexes) = (line.indexes, line.changesIndexes)
-                line.changesIndexes = false
-            }
+            batch.fork = batch.commits.isEmpty ? nil : try line?.fold.stack()
         } catch { fail(&batch, error) }
     }
 

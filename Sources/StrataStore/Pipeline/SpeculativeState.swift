@@ -16,15 +16,10 @@ final class SpeculativeState {
     private(set) var lastTime: Int64
     /// The number of losses when the line began; once there are more, the line is invalid.
     let losses: Int
-    var indexes: IndexProgressMark
-    /// True if rows of indexes were changed since the last batch.
-    var changesIndexes = false
 
-    init(on views: Views, after end: Position, time: Int64, losses: Int, indexes: IndexProgressMark) {
+    init(on views: Views, after end: Position, time: Int64, losses: Int) {
         self.views = views
         view = RulesView(Fold(views.pages.fork()))
-        view.fold.collectsRows = true
-        self.indexes = indexes
         nextOffset = end.offset + 1
         lastTime = time
         self.losses = losses
@@ -96,12 +91,6 @@ struct Batch {
     var isLazy: Bool { entries.allSatisfy { $0.submission.audit != nil } }
     /// True if the decisions are based on a state that will never exist.
     var isBroken = false
-    /// The progress of the indexes in the fork.
-    var indexes: IndexProgressMark?
-    /// True if rows of indexes were changed in the fork.
-    var changesIndexes = false
-    /// The changes of index rows that the commits need; nil if they were not collected.
-    var rows: IndexRowPart?
     /// The state with all commits, to be published when they are in the log; nil if there is no commit.
     var fork: Fork?
 

@@ -34,9 +34,6 @@ struct ViewsRebuilder: Sendable {
 
     func compactIfSparse(_ views: Views) throws { try views.compactIfSparse(platform: platform) }
 
-    /// The file in which rows of indexes are sorted that do not fit in memory.
-    var spill: RunSorter.Spill { RunSorter.Spill(files: platform.files, path: directory + "/views.build") }
-
     func removeSetAside() throws { try PageStore.removeSetAside(in: directory, files: platform.files) }
 
     /// Renames the page file, so that the next opening folds the log into another one.

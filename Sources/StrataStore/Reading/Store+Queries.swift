@@ -77,10 +77,9 @@ extension Store {
 
     /// Returns the plan of a query without running it.
     package func plan(_ query: Query, in database: DatabaseID, limit: Int = 0, as actor: Actor) throws -> QueryPlan {
-        let (snapshot, touched) = try indexedSnapshot()
-        return try snapshot.plan(
-            query, in: database, limit: try pageLimit(limit), as: actor, queryRules, touched: touched,
-            now: engine.now)
+        try gate.requireOpen()
+        return try snapshot().plan(
+            query, in: database, limit: try pageLimit(limit), as: actor, queryRules, now: engine.now)
     }
 
     /// Checks if a query is allowed now: its zone, its type, its keys and the values that they are compared with.
@@ -110,10 +109,10 @@ extension Store {
         guard cursor == nil || cursor?.store == engine.storeID else {
             throw Refusal(.invalidArguments, "The cursor belongs to another store.", rule: .cursors)
         }
-        let (snapshot, touched) = try indexedSnapshot()
+        try gate.requireOpen()
+        let snapshot = snapshot()
         let page = try snapshot.query(
             question.query, after: cursor, in: database, desiredKeys: desiredKeys, limit: limit, as: actor, queryRules,
-            touched: touched,
             of: engine.storeID, now: cursor == nil ? engine.now : nil, isCancelled)
         noteQuery(question, in: database, keys: desiredKeys, by: actor, at: snapshot.offset, page)
         return page
@@ -132,7 +131,7 @@ extension StoreSnapshot {
     /// - Parameter now: the time for `now()`; nil for that of the cursor.
     func query(
         _ query: Query, after cursor: QueryCursor?, in database: DatabaseID, desiredKeys: [String]?, limit: Int,
-        as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>, of store: Identifier, now: Int64?,
+        as actor: Actor, _ rules: QueryRules, of store: Identifier, now: Int64?,
         _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> QueryPage {
         try reading { trees in
@@ -141,10 +140,7 @@ extension StoreSnapshot {
                 throw Refusal(.invalidArguments, "The cursor belongs to another database.", rule: .cursors)
             }
             let seconds = cursor?.now ?? now.map(EngineDate.seconds) ?? 0
-            guard
-                let context = try context(
-                    of: query, in: place, as: actor, rules, touched: touched, now: seconds, trees)
-            else {
+            guard let context = try context(of: query, in: place, as: actor, rules, now: seconds, trees) else {
                 return QueryPage(matches: [], cursor: nil, plan: .empty)
             }
             let answer = try Self.judging {
@@ -171,13 +167,12 @@ extension StoreSnapshot {
     }
 
     func plan(
-        _ query: Query, in database: DatabaseID, limit: Int, as actor: Actor, _ rules: QueryRules,
-        touched: Set<[UInt8]>, now: Int64
+        _ query: Query, in database: DatabaseID, limit: Int, as actor: Actor, _ rules: QueryRules, now: Int64
     ) throws -> QueryPlan {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
             let context = try context(
-                of: query, in: place, as: actor, rules, touched: touched, now: EngineDate.seconds(now), trees)
+                of: query, in: place, as: actor, rules, now: EngineDate.seconds(now), trees)
             guard let context else { return .empty }
             var plan = try Self.judging { try context.plan(query, limit: limit) }
             plan.countsHiddenRecords = context.countsHiddenRecords
@@ -188,15 +183,15 @@ extension StoreSnapshot {
     func check(_ query: Query, in database: DatabaseID, as actor: Actor, _ rules: QueryRules) throws {
         try reading { trees in
             let place = try names.place(database, actor, in: trees)
-            let context = try context(of: query, in: place, as: actor, rules, touched: [], now: 0, trees)
+            let context = try context(of: query, in: place, as: actor, rules, now: 0, trees)
             try Self.judging { _ = try context?.bound(query) }
         }
     }
 
     /// Returns nil for a record type that was never saved, if that is not an error.
     private func context(
-        of query: Query, in place: ResolvedDatabase, as actor: Actor, _ rules: QueryRules, touched: Set<[UInt8]>,
-        now: Double, _ trees: Snapshot
+        of query: Query, in place: ResolvedDatabase, as actor: Actor, _ rules: QueryRules, now: Double,
+        _ trees: Snapshot
     ) throws -> QueryContext? {
         if query.recordType == UserRecord.type {
             throw Refusal(
@@ -227,8 +222,7 @@ extension StoreSnapshot {
         // No user has the largest number as ordinal; a user whom no commit has named has created nothing.
         if case .own(let user) = readable { onlyCreator = user == 0 ? .max : user }
         return try QueryContext(
-            trees, touched: trees === self.trees ? touched : [],
-            StoreQueryNames(names: names, place: place, actor: actor, trees: trees),
+            trees, StoreQueryNames(names: names, place: place, actor: actor, trees: trees),
             database: access.shared?.zone.database ?? place.ordinal, type: type, zone: zone, rules: rules, now: now,
             onlyCreator: onlyCreator, mayRead: access.checkOfTargets, visible: access.shared?.visible)
     }

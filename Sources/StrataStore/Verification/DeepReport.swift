@@ -57,7 +57,6 @@ package struct DeepReport: Sendable {
     package internal(set) var checkpoints: [Checkpoint] = []
     package internal(set) var pageCount = 0
     package internal(set) var entryCount = 0
-    package internal(set) var comparedIndexes = false
     /// Pages whose content is not what was written there.
     package internal(set) var pageDamage: [StrataError] = []
     /// The differences, or some of them if there are many.
@@ -79,6 +78,9 @@ package struct DeepReport: Sendable {
     package internal(set) var end: UInt64 = 0
     /// True if an erasure has begun but is not complete: files may contain what the log no longer has.
     package internal(set) var isErasing = false
+
+    /// True if entries could be compared, those of indexes included.
+    package var comparedIndexes: Bool { !checkpoints.isEmpty && pageDamage.isEmpty }
 
     /// True if the page file exists, but no checkpoint in it can be used because it is damaged or another store's.
     package var isPageFileDamaged: Bool { checkpoints.isEmpty && (finding == .damaged || finding == .foreign) }

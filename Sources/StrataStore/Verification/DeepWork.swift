@@ -104,7 +104,7 @@ final class DeepWork {
         guard try file.isThere(last.checkpoint) else { return false }
         report.checkpoints = try checked.filter { try file.isThere($0.entry.checkpoint) }.map(\.found)
         (report.pageCount, report.pageDamage) = (pages.count, damage)
-        (report.entryCount, report.comparedIndexes) = (scrubbed.entryCount, scrubbed.comparedIndexes)
+        report.entryCount = scrubbed.entryCount
         try name(scrubbed.differences)
         return true
     }
@@ -119,9 +119,7 @@ final class DeepWork {
     /// Compares the entries of a checkpoint with those of the log. Malformed rows count as damage.
     private func scrub(_ entry: CheckedPageFile.Entry, _ damage: inout [StrataError]) throws -> ScrubReport {
         var report = ScrubReport()
-        let error = try Views.damage {
-            report = try Views.compare(entry.trees, with: truth.state(), spill: truth.rowSpill)
-        }
+        let error = try Views.damage { report = try Views.compare(entry.trees, with: truth.state()) }
         if let error { damage.append(error) }
         return report
     }

@@ -10,8 +10,6 @@ final class TruthFold {
     private let pages: PageStore
     private let replay: Replay
     private let progress: (UInt64, UInt64) -> Void
-    /// The file in which rows of indexes are sorted.
-    let rowSpill: RunSorter.Spill
     /// True if the last fold failed.
     private(set) var hasFailed = false
 
@@ -20,7 +18,6 @@ final class TruthFold {
         self.progress = progress
         // Other processes may be verifying a store too.
         let path = TemporaryDirectory.path + "/strata-verify-\(SystemRandom().nextIdentifier())"
-        rowSpill = RunSorter.Spill(files: RealFileSystem(), path: path + ".rows")
         pages = try PageStore.temporary(
             in: TemporaryDirectory.path, files: RealFileSystem(), options: .lean,
             name: String(path.split(separator: "/").last ?? "") + ".pages")

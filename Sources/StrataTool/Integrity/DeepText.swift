@@ -82,9 +82,6 @@ struct DeepText {
             note("the log continues after the checkpoint, up to commit \(report.end)")
         }
         if report.wasOutrun { note("a writer was too fast for the newest checkpoint; an older one was compared") }
-        if !report.comparedIndexes, report.pageDamage.isEmpty {
-            note("indexes were out of date at the checkpoint, and are rebuilt when it is opened")
-        }
         for reason in report.reasons { note("another checkpoint cannot be used: \(reason)") }
     }
 

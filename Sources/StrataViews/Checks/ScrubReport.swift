@@ -26,8 +26,6 @@ package struct ScrubReport: Sendable {
     /// The differences, at most ``maximumDifferences`` of them.
     package internal(set) var differences: [Difference] = []
     package internal(set) var entryCount = 0
-    /// True if index rows were compared too, which needs indexes of the same state as the records.
-    package internal(set) var comparedIndexes = false
 
     package static let maximumDifferences = 100
 

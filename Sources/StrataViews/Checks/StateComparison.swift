@@ -22,10 +22,8 @@ final class StateComparison {
         prunedOffset = pruned.0 == pruned.1 ? 0 : max(pruned.0, pruned.1)
     }
 
-    func run(comparesIndexes: Bool, spill: RunSorter.Spill?) throws -> ScrubReport {
-        for id in ViewTree.folded {
-            try compare(id, with: TruthCursor(truth.cursor(id))) { _ in true }
-        }
+    func run() throws -> ScrubReport {
+        for id in ViewTree.folded { try compare(id) }
         let catalog = try IndexCatalog(found)
         for id in Set(catalog.declared).symmetricDifference(try IndexCatalog(truth).declared).sorted() {
             let kind: ScrubReport.Difference.Kind = catalog[id] == nil ? .missing : .surplus
@@ -33,50 +31,85 @@ final class StateComparison {
                 add(kind, in: ViewTree.indexCatalog, key: $0, row: UnsafeRawBufferPointer(start: nil, count: 0))
             }
         }
-        report.comparedIndexes = comparesIndexes
-        if comparesIndexes { try compareIndexes(Set(catalog.ready), spill) }
+        try compareIndexes(catalog)
         return report
     }
 
-    /// Compares the rows of every ready index with those that the records yield. Rows of other indexes are ignored.
-    private func compareIndexes(_ ready: Set<IndexID>, _ spill: RunSorter.Spill?) throws {
-        guard !ready.isEmpty else { return }
-        let sorter = RunSorter(spill: spill)
-        _ = try IndexBuild(ready.sorted(), from: truth, sorter).read { false }
-        try compare(ViewTree.index, with: SortedRows(sorter)) { key in
-            ready.contains(try IndexID.start(ofRow: key).id)
-        }
-    }
-
-    /// - Parameter counts: returns true if a found entry must be compared.
-    private func compare(
-        _ id: TreeID, with truth: some ExpectedEntries, where counts: (UnsafeRawBufferPointer) throws -> Bool
-    ) throws {
-        var truth = truth
+    private func compare(_ id: TreeID) throws {
+        let truth = truth.cursor(id)
+        var isThere = try truth.seekFirst()
         try found.scan(id) { key, row in
-            report.entryCount += 1
-            if report.entryCount % Self.pulsedEntries == 0 { try pulse() }
-            guard try counts(key) else { return true }
+            try countEntry()
             // The order of the expected entry relative to this one; if there is none, it counts as later.
             var order = 1
-            while let next = try truth.withEntry({ expectedKey, expected in
-                let order = Self.order(expectedKey, key)
-                if order < 0 { add(.missing, in: id, key: expectedKey, row: expected) }
-                if order == 0, !expected.elementsEqual(row), !isPruned(id, row) {
-                    add(.changed, in: id, key: key, row: expected)
-                }
-                return order
-            }) {
-                order = next
+            while isThere {
+                order =
+                    try truth.withEntry { expectedKey, expected in
+                        let order = Self.order(expectedKey, key)
+                        if order < 0 { add(.missing, in: id, key: expectedKey, row: expected) }
+                        if order == 0, !expected.elementsEqual(row), !isPruned(id, row) {
+                            add(.changed, in: id, key: key, row: expected)
+                        }
+                        return order
+                    } ?? 1
                 if order > 0 { break }
-                try truth.advance()
+                isThere = try truth.next()
                 if order == 0 { break }
             }
             if order != 0 { add(.surplus, in: id, key: key, row: row) }
             return !report.isFull
         }
-        while !report.isFull, try truth.withEntry({ add(.missing, in: id, key: $0, row: $1) }) != nil {
-            try truth.advance()
+        while !report.isFull, isThere {
+            try truth.withEntry { add(.missing, in: id, key: $0, row: $1) }
+            isThere = try truth.next()
+        }
+    }
+
+    private func countEntry() throws {
+        report.entryCount += 1
+        if report.entryCount % Self.pulsedEntries == 0 { try pulse() }
+    }
+
+    // MARK: Indexes
+
+    /// Looks up the rows that the records yield, and searches for surplus rows if there are more. Rows of indexes that
+    /// are being removed are ignored.
+    private func compareIndexes(_ catalog: IndexCatalog) throws {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        var (presentCount, recordCount) = (0, 0)
+        let rows = TrueRows(catalog, truth)
+        try truth.scan(ViewTree.records) { record, state in
+            recordCount += 1
+            if recordCount % Self.pulsedEntries == 0 { try pulse() }
+            try rows.forEachRow(of: record, state) { row in
+                if try found.get(ViewTree.index, row, { _ in }) != nil {
+                    presentCount += 1
+                } else {
+                    add(.missing, in: ViewTree.index, key: row, row: none)
+                }
+            }
+            return !report.isFull
+        }
+        var foundCount = 0
+        let outdated = Set(catalog.outdated)
+        try found.scan(ViewTree.index) { row, _ in
+            try countEntry()
+            if try !outdated.contains(IndexID.start(ofRow: row).id) { foundCount += 1 }
+            return true
+        }
+        if report.isFull || foundCount == presentCount { return }
+        try found.scan(ViewTree.index) { row, _ in
+            let (id, byteCount) = try IndexID.start(ofRow: row)
+            if outdated.contains(id) { return true }
+            let isTrue = try IndexRow(row, after: byteCount).recordKey.withUnsafeBytes { record in
+                try truth.get(ViewTree.records, record) { state in
+                    var isTrue = false
+                    try rows.forEachRow(of: record, state) { if $0.elementsEqual(row) { isTrue = true } }
+                    return isTrue
+                } ?? false
+            }
+            if !isTrue { add(.surplus, in: ViewTree.index, key: row, row: none) }
+            return !report.isFull
         }
     }
 
@@ -106,49 +139,28 @@ final class StateComparison {
     }
 }
 
-/// Entries as the log yields them, in the order of their keys.
-private protocol ExpectedEntries {
-    /// Calls `body` with the current entry; returns nil after the last.
-    func withEntry<Result>(
-        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result?
-    mutating func advance() throws
-}
+/// The rows that records have in the indexes of a catalog.
+private final class TrueRows {
+    private let maker: IndexRowMaker
+    private var rows = IndexRowList()
+    private var names = NameCache()
+    private let trees: Fork
 
-/// The expected entries of a tree.
-private struct TruthCursor: ExpectedEntries {
-    let cursor: Cursor
-    private var isThere: Bool
-
-    init(_ cursor: Cursor) throws {
-        self.cursor = cursor
-        isThere = try cursor.seekFirst()
+    init(_ catalog: IndexCatalog, _ truth: Snapshot) {
+        maker = IndexRowMaker(catalog)
+        trees = Fork(on: truth)
     }
 
-    func withEntry<Result>(
-        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result? {
-        isThere ? try cursor.withEntry(body) : nil
-    }
-
-    mutating func advance() throws { isThere = try cursor.next() }
-}
-
-/// The expected rows of indexes, which have only keys.
-private struct SortedRows: ExpectedEntries {
-    let sorter: RunSorter
-
-    init(_ sorter: RunSorter) { self.sorter = sorter }
-
-    func withEntry<Result>(
-        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Result
-    ) throws -> Result? {
-        try sorter.current.map { try body($0.key, UnsafeRawBufferPointer(start: nil, count: 0)) }
-    }
-
-    /// Skips duplicates, because a record may yield the same row twice.
-    func advance() throws {
-        guard let key = sorter.current.map({ [UInt8]($0.key) }) else { return }
-        repeat { try sorter.advance() } while sorter.current.map { $0.key.elementsEqual(key) } ?? false
+    func forEachRow(
+        of record: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        if maker.isEmpty { return }
+        var reader = KeyReader(record)
+        let database = try names.database(ofZone: try reader.readNumber(), in: trees)
+        rows.removeAll()
+        try maker.append(try IndexedState(state), of: record, in: database, to: &rows)
+        rows.sort()
+        try rows.forEachRow(body)
     }
 }

@@ -31,8 +31,6 @@ package final class Fold {
     private let limits: SliceLimits
     /// Takes full slices, so that all are folded together; nil if each is folded by itself.
     let sorter: EventSorter?
-    /// True if changes of index rows are collected while records are folded, for ``stack()``.
-    package var collectsRows = false
     /// The offset up to which all commits have been applied.
     package internal(set) var offset: UInt64
 
@@ -61,13 +59,11 @@ package final class Fold {
     }
 
     /// Folds the gathered events and returns the fork, which must be published first; continues in a fork of it.
-    ///
-    /// - Returns: also the changes of index rows that the fork needs; nil if they were not collected completely.
-    package func stack() throws -> (fork: Fork, rows: IndexRowPart?) {
+    package func stack() throws -> Fork {
         try flush()
         let lower = fork
         fork = Fork(on: lower)
-        return (lower, try records.rows?.next(after: lower))
+        return lower
     }
 
     /// Applies the events of a commit.
@@ -164,10 +160,7 @@ package final class Fold {
     func settle(_ record: UnsafeRawBufferPointer) throws {
         // The sorter's events are older.
         guard !isPartial, sorter == nil else { return try flush() }
-        do {
-            try beginRows()
-            try records.fold(record, of: &slice, into: fork)
-        } catch {
+        do { try records.fold(record, of: &slice, into: fork) } catch {
             // Its events are no longer in the slice.
             isPartial = true
             throw error
@@ -188,12 +181,7 @@ package final class Fold {
         }
     }
 
-    private func beginRows() throws {
-        if collectsRows, records.rows == nil { records.rows = try IndexRowCollector(in: fork) }
-    }
-
     private func foldGathered(_ progress: (Int) -> Void) throws {
-        try beginRows()
         if let sorter, !sorter.isEmpty {
             // The slice's memory is better used for pages.
             if try slice.count > 0 && handOver() { slice = RecordSlice() }

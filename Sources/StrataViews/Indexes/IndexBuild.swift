@@ -1,167 +1,119 @@
 import StrataModel
-import StrataSystem
 import StrataTree
 
-/// Builds indexes in bulk, all of them in one pass over the records.
+/// Builds declared indexes and removes others, in slices.
 ///
-/// Reading and sorting can run at any time. Rows are then put into forks in slices, in their order, and changes made in
-/// the meantime are applied as a catch-up. Only one thread at a time may call it.
+/// A build walks through the records in the order of their keys. The catalog has the key that it has reached, so each
+/// slice, also after a restart, begins where the one before ended. Folding writes the rows of records up to that key
+/// (``IndexWriter``). An index that is declared meanwhile is built up to the same key first.
 ///
 /// ```swift
-/// let build = IndexBuild(catalog.building, from: catchUp.base, sorter)
-/// try build.read { isStopping }
-/// while try build.load(into: fork, isOver) { publish }     // a fork for each slice
-/// while try build.follow(catchUp, in: fork, isOver) { publish }
+/// var build = IndexBuild()
+/// while try build.advance(fork, from: snapshot, isOver) { publish }     // a fork for each slice
 /// ```
-package final class IndexBuild {
-    package enum Phase: Sendable, Hashable {
-        /// Waiting for another build to end.
-        case waiting
-        /// Removing the rows that an earlier build has left; counts rows.
-        case clearing
-        /// Reading records; counts records.
-        case reading
-        /// Loading rows; counts rows.
-        case loading
-        /// Applying the records that changed during the build, whose number is not known in advance.
-        case following
-    }
+package struct IndexBuild {
+    /// The number of records whose rows are put together, in order, and the number of rows above which it is fewer.
+    private static let recordsTogether = 256
+    private static let rowsTogether = 1_024
 
-    package struct Progress: Sendable, Hashable {
-        package var phase: Phase
-        package var done: UInt64 = 0
-        /// The total; 0 if it is not known.
-        package var total: UInt64 = 0
+    /// The index whose rows are being removed, and the database at which to continue.
+    private var clearing: (id: IndexID, database: UInt64)?
+    private var rows = IndexRowList()
+    private var names = NameCache()
 
-        package init(_ phase: Phase, done: UInt64 = 0, total: UInt64 = 0) {
-            self.phase = phase
-            self.done = done
-            self.total = total
-        }
-    }
+    package init() {}
 
-    package let indexes: [IndexID]
-    package private(set) var progress: Progress
-    /// The state that the rows show once they are loaded.
-    private var shown: Snapshot
-    /// The state to which the rows are being brought: records below `next` already show it.
-    private var target: (state: Snapshot, next: [UInt8])?
-    private var maker: IndexRowMaker
-    private let sorter: RunSorter
-    private static let reportedRecords: UInt64 = 1_024
-
-    package init(_ indexes: [IndexID], from base: Snapshot, _ sorter: RunSorter) {
-        self.indexes = indexes
-        self.sorter = sorter
-        shown = base
-        maker = IndexRowMaker(indexes)
-        progress = Progress(.reading, total: base.entryCount(ViewTree.records))
-    }
-
-    /// Collects the rows of all records and sorts them; returns false if it was stopped.
+    /// Does a slice of the work that the catalog requires; returns true if more remains to be done.
     ///
-    /// - Parameter isStopped: called from time to time.
-    package func read(_ isStopped: () -> Bool) throws -> Bool {
-        let names = Fork(on: shown)
-        let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        var goesOn = true
-        var rows = IndexRowChanges()
-        try shown.scan(ViewTree.records) { key, state in
-            rows.removeAll()
-            try maker.append(from: nil, to: state, key, in: names, &rows)
-            try rows.forEachRow { try sorter.add($1, none) }
-            progress.done += 1
-            if progress.done % Self.reportedRecords == 0 { goesOn = !isStopped() }
-            return goesOn
+    /// - Parameters:
+    ///   - state: the state that the fork was made on.
+    ///   - isOver: returns true to end the slice.
+    package mutating func advance(_ fork: Fork, from state: Snapshot, _ isOver: () -> Bool) throws -> Bool {
+        let catalog = try IndexCatalog(fork)
+        for id in catalog.outdated {
+            guard try clear(id, in: fork, isOver) else { return true }
+            if catalog[id] == .returning {
+                try IndexCatalog.put(id, .building(upTo: []), in: fork)
+            } else {
+                try IndexCatalog.remove(id, in: fork)
+            }
         }
-        if !goesOn || isStopped() { return false }
-        try sorter.finish()
-        progress = Progress(.loading, total: sorter.count)
+        return try build(in: fork, from: state, isOver)
+    }
+
+    /// Removes all rows of an index; returns false if the slice is over before.
+    private mutating func clear(_ id: IndexID, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
+        var database = clearing?.id == id ? clearing?.database ?? 0 : 0
+        while true {
+            clearing = (id, database)
+            let next = try IndexKey.withBounds(of: IndexKey.start(database, id)) { lower, upper -> UInt64? in
+                var next: UInt64?
+                var hasRows = false
+                try fork.scan(ViewTree.index, from: lower) { key, _ in
+                    var reader = KeyReader(key)
+                    next = try reader.readNumber()
+                    hasRows = RecordSlice.compare(key, upper) < 0
+                    return false
+                }
+                if hasRows { try fork.deleteRange(ViewTree.index, from: lower, to: upper) }
+                return next
+            }
+            // The databases in between have no rows.
+            guard let next, next < .max else { break }
+            database = max(next, database + 1)
+            if isOver() { return false }
+        }
+        clearing = nil
         return true
     }
 
-    /// Puts rows into a fork until the slice is over; returns true if there are more.
-    package func load(into fork: Fork, _ isOver: () -> Bool) throws -> Bool {
-        fork.fillsPages = true
-        defer { fork.fillsPages = false }
+    /// Puts the rows of the records that come next; returns false once all indexes are ready.
+    private mutating func build(in fork: Fork, from state: Snapshot, _ isOver: () -> Bool) throws -> Bool {
+        while true {
+            let building = try IndexCatalog(fork).building
+            guard var last = building.values.min(by: { $0.lexicographicallyPrecedes($1) }) else { return false }
+            let ids = building.filter { $0.value == last }.keys.sorted()
+            let bound = building.values.filter { $0 != last }.min { $0.lexicographicallyPrecedes($1) }
+            let maker = IndexRowMaker(ids)
+            while let reached = try putRows(maker, after: last, through: bound, from: state, in: fork) {
+                last = reached
+                guard isOver() else { continue }
+                for id in ids { try IndexCatalog.put(id, .building(upTo: last), in: fork) }
+                return true
+            }
+            let progress = bound.map { IndexProgress.building(upTo: $0) } ?? .ready
+            for id in ids { try IndexCatalog.put(id, progress, in: fork) }
+        }
+    }
+
+    /// Puts the rows of some records; returns the key of the last one, or nil if there are no more.
+    private mutating func putRows(
+        _ maker: IndexRowMaker, after last: [UInt8], through bound: [UInt8]?, from state: Snapshot, in fork: Fork
+    ) throws -> [UInt8]? {
+        rows.removeAll()
+        var (reached, count) = ([UInt8](), 0)
+        var (zone, database) = (UInt64(0), UInt64(0))
+        // The next key in the order of bytes.
+        let (lower, upper) = (last + [0], bound.map { $0 + [0] })
+        func add(_ record: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) throws -> Bool {
+            var reader = KeyReader(record)
+            let recordZone = try reader.readNumber()
+            if recordZone != zone || count == 0 {
+                (zone, database) = (recordZone, try names.database(ofZone: recordZone, in: fork))
+            }
+            try maker.append(try IndexedState(bytes), of: record, in: database, to: &rows)
+            reached.removeAll(keepingCapacity: true)
+            reached.append(contentsOf: record)
+            count += 1
+            return count < Self.recordsTogether && rows.count < Self.rowsTogether
+        }
+        try lower.withUnsafeBytes { lower in
+            guard let upper else { return try state.scan(ViewTree.records, from: lower, to: nil, add) }
+            try upper.withUnsafeBytes { try state.scan(ViewTree.records, from: lower, to: $0, add) }
+        }
+        rows.sort()
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
-        while let row = sorter.current {
-            try fork.putNear(ViewTree.index, row.key, none)
-            try sorter.advance()
-            progress.done += 1
-            if progress.done % 64 == 0, isOver() { return true }
-        }
-        progress = Progress(.following)
-        return false
-    }
-
-    /// Applies the changes since the records were read. Once the rows show the same state as the other indexes, marks
-    /// the indexes as ready.
-    ///
-    /// Returns true if more remains to be done. Then either the slice is over, or a catch-up of the other indexes is
-    /// running and must finish first.
-    package func follow(_ catchUp: IndexCatchUp, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
-        while true {
-            if target == nil, !catchUp.base.shares(ViewTree.records, with: shown) { target = (catchUp.base, []) }
-            guard let (state, next) = target else { break }
-            var count = 0
-            let reached = try IndexChanges.follow(
-                from: shown, to: state, startingAt: next, &maker, in: fork
-            ) {
-                count = $0
-                return $0 > 0 && $0 % 32 == 0 && isOver()
-            }
-            progress.done += UInt64(count)
-            if let reached {
-                target = (state, reached)
-                return true
-            }
-            (shown, target) = (state, nil)
-        }
-        if catchUp.isUnderWay { return true }
-        let catalog = try IndexCatalog(fork)
-        for id in indexes where catalog[id] == .building { try IndexCatalog.put(id, .ready, in: fork) }
-        return false
-    }
-}
-
-extension IndexBuild {
-    /// Removes about `limit` rows of an index; returns true if there may be more.
-    ///
-    /// - Parameter database: the database at which to begin, and then the one at which to continue.
-    package static func clear(
-        _ id: IndexID, from database: inout UInt64, in fork: Fork, limit: Int
-    ) throws -> Bool {
-        while true {
-            var next: UInt64?
-            let isCut = try IndexCatchUp.withBounds(of: id, database) { lower, upper in
-                var end: [UInt8]?
-                var count = 0
-                try fork.scan(ViewTree.index, from: lower) { key, _ in
-                    guard key.lexicographicallyPrecedes(upper) else {
-                        var reader = KeyReader(key)
-                        next = try reader.readNumber()
-                        return false
-                    }
-                    count += 1
-                    if count > limit { end = [UInt8](key) }
-                    return end == nil
-                }
-                if count == 0 { return false }
-                try (end ?? [UInt8](upper)).withUnsafeBytes {
-                    try fork.deleteRange(ViewTree.index, from: lower, to: $0)
-                }
-                return true
-            }
-            if isCut { return true }
-            // The databases in between have no rows of the index.
-            guard let found = next, found < .max else { return false }
-            database = max(found, database + 1)
-        }
-    }
-
-    /// Removes from the catalog an index that is no longer declared and has no rows left.
-    package static func forget(_ id: IndexID, in fork: Fork) throws {
-        if try IndexCatalog(fork)[id] == .leaving { try IndexCatalog.remove(id, in: fork) }
+        try rows.forEachRow { try fork.put(ViewTree.index, $0, none) }
+        return count == 0 ? nil : reached
     }
 }

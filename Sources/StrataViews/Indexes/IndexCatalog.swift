@@ -34,12 +34,19 @@ package struct IndexCatalog: Sendable, Hashable {
     package subscript(id: IndexID) -> IndexProgress? { progress[id] }
 
     package var isEmpty: Bool { progress.isEmpty }
+    /// True if indexes have yet to be built or removed.
+    package var isUnfinished: Bool { progress.values.contains { $0 != .ready } }
     /// The indexes in their order, without those that are being removed.
     package var declared: [IndexID] { progress.filter { $0.value != .leaving }.keys.sorted() }
     package var ready: [IndexID] { progress.filter { $0.value == .ready }.keys.sorted() }
-    package var leaving: [IndexID] { progress.filter { $0.value == .leaving }.keys.sorted() }
-    /// The indexes that have yet to be built.
-    package var building: [IndexID] { progress.filter { $0.value == .building }.keys.sorted() }
+    /// The indexes whose rows have to be removed.
+    package var outdated: [IndexID] {
+        progress.filter { $0.value == .leaving || $0.value == .returning }.keys.sorted()
+    }
+    /// The indexes that are being built, each with the key of the last record whose rows are there.
+    package var building: [IndexID: [UInt8]] {
+        progress.compactMapValues { if case .building(upTo: let last) = $0 { last } else { nil } }
+    }
 
     // MARK: Changing
 
@@ -63,7 +70,7 @@ package struct IndexCatalog: Sendable, Hashable {
             asked.formUnion(IndexID.asked(by: field, named: text, of: type))
         }
         for id in asked.sorted() where catalog[id] == nil || catalog[id] == .leaving {
-            try put(id, .building, in: fork)
+            try put(id, catalog[id] == nil ? .building(upTo: []) : .returning, in: fork)
         }
         for (id, progress) in catalog.progress where progress != .leaving && !asked.contains(id) {
             try put(id, .leaving, in: fork)

@@ -68,17 +68,21 @@ package struct IndexID: Hashable, Sendable, Comparable {
 
 /// The progress of an index: a row of the catalog of indexes.
 package enum IndexProgress: Hashable, Sendable {
-    /// The existing rows are incomplete or outdated, and must not be used.
-    case building
+    /// The rows of the records up to a key are there, and none of others. The key is empty before the first record.
+    /// Queries do without the index.
+    case building(upTo: [UInt8])
     case ready
     /// The schema no longer requires the index; its rows are being removed.
     case leaving
+    /// The schema requires the index again; it is built once the rows of its earlier life are removed.
+    case returning
 
     var row: [UInt8] {
         switch self {
         case .ready: [1]
-        case .building: [2]
+        case .building(upTo: let last): [2] + last
         case .leaving: [3]
+        case .returning: [4]
         }
     }
 
@@ -87,9 +91,10 @@ package enum IndexProgress: Hashable, Sendable {
         let number = try reader.read(UInt8.self, "the progress of an index")
         switch number {
         case 1: self = .ready
-        case 2: self = .building
+        case 2: self = .building(upTo: [UInt8](row.dropFirst()))
         case 3: self = .leaving
-        default: throw reader.malformed("the progress of an index", expected: "1 to 3", found: "\(number)")
+        case 4: self = .returning
+        default: throw reader.malformed("the progress of an index", expected: "1 to 4", found: "\(number)")
         }
     }
 }

@@ -30,6 +30,16 @@ package enum IndexKey {
         key.append(number: zone)
         return key
     }
+
+    /// Calls `body` with the bounds of the rows that have a common prefix, which ends with an index or a zone.
+    static func withBounds<Result>(
+        of prefix: KeyWriter, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        // No zone and no kind of value begins with FF.
+        try prefix.bytes.withUnsafeBytes { lower in
+            try (prefix.bytes + [0xFF]).withUnsafeBytes { try body(lower, $0) }
+        }
+    }
 }
 
 extension KeyWriter {

@@ -9,12 +9,16 @@ struct IndexRows {
     /// The name as the record's key holds it.
     let name: UnsafeRawBufferPointer
 
-    func append(
-        _ index: IndexID, _ state: IndexedState, isAddition: Bool, to changes: inout IndexRowChanges
-    ) throws {
-        func add(_ kind: IndexKey.Kind, _ value: (inout KeyWriter) -> Void) {
-            append(index, kind, isAddition, &changes, value)
-        }
+    /// - Parameter record: the record's key.
+    init(of record: UnsafeRawBufferPointer, in database: UInt64) throws {
+        self.database = database
+        var reader = KeyReader(record)
+        zone = try reader.readNumber()
+        name = try reader.readLastText()
+    }
+
+    func append(_ index: IndexID, _ state: IndexedState, to rows: inout IndexRowList) throws {
+        func add(_ kind: IndexKey.Kind, _ value: (inout KeyWriter) -> Void) { append(index, kind, &rows, value) }
         switch index.subject {
         case .membership: add(.none) { _ in }
         case .created: add(.number) { $0.append(int64: state.view.created) }
@@ -34,33 +38,27 @@ struct IndexRows {
             if index.form == .ordered, let text = state.text(in: range) {
                 return add(.text) { $0.append(indexedText: text) }
             }
-            try append(index, FieldValue(decoding: state.bytes, in: range), isAddition, &changes)
+            try append(index, FieldValue(decoding: state.bytes, in: range), &rows)
         }
     }
 
-    private func append(
-        _ index: IndexID, _ value: FieldValue, _ isAddition: Bool, _ changes: inout IndexRowChanges
-    ) throws {
+    private func append(_ index: IndexID, _ value: FieldValue, _ rows: inout IndexRowList) throws {
         switch index.form {
-        case .ordered: try appendOrdered(index, value, isAddition, &changes)
+        case .ordered: try appendOrdered(index, value, &rows)
         case .words:
             for word in Self.words(value) {
-                append(index, .text, isAddition, &changes) { $0.append(indexedText: word.utf8) }
+                append(index, .text, &rows) { $0.append(indexedText: word.utf8) }
             }
         case .cells:
             guard case .location(let location) = value else { return }
-            append(index, .place, isAddition, &changes) {
+            append(index, .place, &rows) {
                 $0.append(latitude: location.latitude, longitude: location.longitude)
             }
         }
     }
 
-    private func appendOrdered(
-        _ index: IndexID, _ value: FieldValue, _ isAddition: Bool, _ changes: inout IndexRowChanges
-    ) throws {
-        func add(_ kind: IndexKey.Kind, _ value: (inout KeyWriter) -> Void) {
-            append(index, kind, isAddition, &changes, value)
-        }
+    private func appendOrdered(_ index: IndexID, _ value: FieldValue, _ rows: inout IndexRowList) throws {
+        func add(_ kind: IndexKey.Kind, _ value: (inout KeyWriter) -> Void) { append(index, kind, &rows, value) }
         switch value {
         case .int64(let number): add(.number) { $0.append(int64: number) }
         case .double(let number): add(.double) { $0.append(double: number) }
@@ -69,7 +67,7 @@ struct IndexRows {
         case .data(let data): add(.bytes) { $0.append(indexedText: data) }
         case .reference(let reference): add(.reference) { $0.append(indexed: reference.target) }
         case .list(let list):
-            for element in list.elements { try appendOrdered(index, element, isAddition, &changes) }
+            for element in list.elements { try appendOrdered(index, element, &rows) }
         // Places are in cells. Assets and encrypted values are not indexed.
         case .location, .asset, .sealed: break
         }
@@ -84,10 +82,9 @@ struct IndexRows {
     }
 
     private func append(
-        _ index: IndexID, _ kind: IndexKey.Kind, _ isAddition: Bool, _ changes: inout IndexRowChanges,
-        _ value: (inout KeyWriter) -> Void
+        _ index: IndexID, _ kind: IndexKey.Kind, _ rows: inout IndexRowList, _ value: (inout KeyWriter) -> Void
     ) {
-        changes.append(isAddition: isAddition) { key in
+        rows.append { key in
             key.append(start: index, in: database)
             key.append(number: zone)
             key.append(kind: kind)

@@ -5,7 +5,8 @@ extension ViewTree {
     package static let index = TreeID(rawValue: 16)
 }
 
-/// The rows of all indexes: database, index, zone, value, name → nothing. ``IndexCatchUp`` keeps them up to date.
+/// The rows of all indexes: database, index, zone, value, name → nothing. ``RecordFold`` writes them with the records,
+/// and ``IndexBuild`` those of new indexes.
 enum IndexMaintainer: ViewMaintainer {
     static let tree = ViewTree.index
     static let name = "index"

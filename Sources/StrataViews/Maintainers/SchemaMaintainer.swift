@@ -24,6 +24,7 @@ enum SchemaMaintainer: EventRowMaintainer {
         event.fields = fields.values.sorted { $0.field < $1.field }
         try Array(try event.event().body).withUnsafeBytes { try put(event, $0, at: place, in: fold) }
         try IndexCatalog.follow(event.fields, of: event.type, in: fold.fork)
+        fold.records.forgetIndexes()
     }
 
     static func content(of event: Body, in fold: Fold) throws -> UInt128? {

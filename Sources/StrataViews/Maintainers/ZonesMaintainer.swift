@@ -95,7 +95,7 @@ extension Fold {
                 .brokenSequence, "A zone was deleted in another life than its current one.",
                 .init(expected: "an existing zone", found: event.incarnation?.tag ?? "none"))
         }
-        if let before, isAlive { try removeRecords(of: event.zone, before) }
+        if let before, isAlive { try removeRecords(of: event.zone, in: event.database, before) }
         let version = event.original ?? place.version
         var row = ZoneRow(
             status: ZoneRow.Status(after: event.reason), version: version, incarnation: incarnation,
@@ -123,9 +123,9 @@ extension Fold {
             row.ownDigests.content, words: [row.version.packed, row.incarnation.packed])
     }
 
-    /// Removes all records of a zone with their references. References from records of other zones stay.
-    private func removeRecords(of zone: UInt64, _ row: ZoneRow) throws {
-        records.rows?.lose()
+    /// Removes all records of a zone with their references and index rows. References from records of other zones stay.
+    private func removeRecords(of zone: UInt64, in database: UInt64, _ row: ZoneRow) throws {
+        if row.recordCount > 0 { try records.removeRows(ofZone: zone, in: database, from: fork) }
         try removeSharedRecords(of: zone)
         if row.outwardCount > 0 { try removeOutwardReferences(of: zone) }
         let foreign = try foreignReferences(to: zone)

@@ -28,20 +28,11 @@ package final class Checkpointer: Sendable {
     private struct State {
         /// The newest state that may become a checkpoint; nil if a checkpoint has taken it.
         var newest: Snapshot?
-        /// True if the indexes lag behind the records in that state.
-        var newestLacksIndexes = false
-        /// True if they do in the checkpoint that was begun last, so that opening it builds them again.
-        var checkpointLacksIndexes = false
         /// The last state that could not be written, unless a newer one exists. ``stop()`` tries it once more.
         var unwritten: Snapshot?
-        /// True if the indexes lag behind the records in the state that was published last.
-        var lacksIndexes = false
         /// The size of the log, and the events, after the state of the checkpoint that was begun last.
         var bytes = 0
         var events = 0
-        /// The part of them after the newest state.
-        var bytesAfterNewest = 0
-        var eventsAfterNewest = 0
         var isWriting = false
         /// True if the next opening would repeat what took long, because no checkpoint has been begun since commits
         /// were folded at an opening, or since an index became ready.
@@ -75,67 +66,45 @@ package final class Checkpointer: Sendable {
 
     /// Reports a state that was published, and the size of the log that it adds to the previous one.
     ///
-    /// - Parameters:
-    ///   - hasAllIndexes: true if the indexes show the state's own records. If they lag, opening would have to
-    ///     rebuild them, so the checkpoint waits some time for a state in which they do not.
-    ///   - endsBuild: true if an index became ready in that state. Opening any earlier checkpoint would build it again.
-    package func didPublish(
-        _ snapshot: Snapshot, bytes: Int, events: Int, hasAllIndexes: Bool = true, endsBuild: Bool = false
-    ) {
+    /// - Parameter endsBuild: true if an index became ready in that state. Opening any earlier checkpoint would build it
+    ///   again.
+    package func didPublish(_ snapshot: Snapshot, bytes: Int, events: Int, endsBuild: Bool = false) {
         let hasBecomeDue = state.withLock { state in
             state.bytes += bytes
             state.events += events
-            state.bytesAfterNewest += bytes
-            state.eventsAfterNewest += events
-            state.lacksIndexes = !hasAllIndexes
-            if endsBuild { (state.isBehind, state.newest) = (true, nil) }
-            if hasAllIndexes || state.isStopping || isDue(state, patience: 2) {
-                (state.newest, state.unwritten) = (snapshot, nil)
-                state.newestLacksIndexes = !hasAllIndexes
-                (state.bytesAfterNewest, state.eventsAfterNewest) = (0, 0)
-            }
-            return state.newest != nil && isDue(state)
+            if endsBuild { state.isBehind = true }
+            (state.newest, state.unwritten) = (snapshot, nil)
+            return isDue(state)
         }
         if hasBecomeDue { state.notifyAll() }
     }
 
     /// Returns true if a limit of the policy is reached. This is checked again after each checkpoint, which has written
     /// many of the pages that were dirty in the meantime.
-    ///
-    /// - Parameter patience: the factor by which the limits may be exceeded.
-    private func isDue(_ state: State, patience: Int = 1) -> Bool {
-        if state.bytes >= policy.logBytes * patience || state.events >= policy.events * patience { return true }
-        // Otherwise each opening would fold the same commits and build the same index. Indexes are worth waiting for.
-        if state.isBehind, patience == 1, views.pages.writablePages > Self.quickPages { return true }
-        let percent = min(policy.dirtyPercent * patience, (100 + policy.dirtyPercent) / 2)
+    private func isDue(_ state: State) -> Bool {
+        if state.bytes >= policy.logBytes || state.events >= policy.events { return true }
+        // Otherwise each opening would fold the same commits and build the same index.
+        if state.isBehind, views.pages.writablePages > Self.quickPages { return true }
         let (hundreds, rest) = views.pages.maximumDirtyPages.quotientAndRemainder(dividingBy: 100)
-        return views.pages.writablePages >= hundreds * percent + rest * percent / 100
+        return views.pages.writablePages >= hundreds * policy.dirtyPercent + rest * policy.dirtyPercent / 100
     }
 
     /// True if no checkpoint has been begun since commits were folded when the views were opened, or since an index
     /// became ready.
     package var isBehind: Bool { state.withLock { $0.isBehind } }
 
-    /// True if a checkpoint is due and only the indexes delay it. False while a checkpoint is being written: catching
-    /// up for the next one is cheaper once more changes have accumulated.
-    package var waitsForIndexes: Bool { state.withLock { $0.lacksIndexes && !$0.isWriting && isDue($0) } }
-
     /// Begins no more regular checkpoints, and waits for the one that is being written. Returns true if the changes
     /// since then are left to the next opening: there are too many to write them while the caller of `close` waits, and
     /// no more than a killed process leaves.
-    ///
-    /// - Parameter indexLag: the number of events that the indexes do not show yet.
-    package func leavesRest(indexLag: UInt64) -> Bool {
+    package func leavesRest() -> Bool {
         views.pages.hurryCheckpoints()
         state.withLock { $0.isEnding = true }
         return state.wait { state -> Bool? in
             if state.isWriting { return nil }
-            // An event changes at least one page of the indexes.
-            let pages = views.pages.writablePages + Int(clamping: indexLag)
-            let isSlow = pages > Self.quickPages
+            let isSlow = views.pages.writablePages > Self.quickPages
             let isShort = !state.isBehind && state.bytes <= policy.logBytes && state.events <= policy.events
-            let isComplete = state.failure == nil && !state.checkpointLacksIndexes
-            state.leavesRest = isSlow && isShort && isComplete && views.pages.info.checkpointPosition != nil
+            let hasCheckpoint = state.failure == nil && views.pages.info.checkpointPosition != nil
+            state.leavesRest = isSlow && isShort && hasCheckpoint
             return state.leavesRest
         }
     }
@@ -189,11 +158,10 @@ package final class Checkpointer: Sendable {
         if state.isStopping, state.leavesRest { return .some(nil) }
         defer {
             (state.newest, state.unwritten) = (nil, nil)
-            (state.bytes, state.events) = (state.bytesAfterNewest, state.eventsAfterNewest)
+            (state.bytes, state.events) = (0, 0)
         }
         if let newest = state.newest ?? state.unwritten {
             (state.isWriting, state.isBehind) = (true, false)
-            state.checkpointLacksIndexes = state.newestLacksIndexes
             return .some(newest)
         }
         return state.isStopping ? .some(nil) : nil

@@ -113,17 +113,16 @@ extension Views {
         _ log: any EventLog, store: Identifier, in directory: String?, records names: Set<[UInt8]>,
         platform: Platform = Platform(), options: PageStoreOptions = PageStoreOptions()
     ) throws -> OpenedViews? {
-        let nearest: NearestState
-        if let directory {
-            nearest = try openNearest(log, store: store, in: directory, platform: platform, options: options)
-        } else {
-            let pages = try PageStore.inMemory(options: options)
-            nearest = NearestState(pages: pages, catchUp: IndexCatchUp(pages.snapshot()))
-        }
-        guard try PartialReplay(log, names: names).run(in: nearest.pages) else { return nil }
+        let pages =
+            if let directory {
+                try openNearest(log, store: store, in: directory, platform: platform, options: options)
+            } else {
+                try PageStore.inMemory(options: options)
+            }
+        let checkpointOffset = pages.snapshot().foldedOffset(ViewTree.records)
+        guard try PartialReplay(log, names: names).run(in: pages) else { return nil }
         return OpenedViews(
-            views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: [],
-            checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
+            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: checkpointOffset)
     }
 }
 
@@ -139,18 +138,28 @@ extension Views {
     ) throws -> OpenedViews {
         let pages = PageStore.branch(on: newest)
         let fork = pages.fork()
+        var (indexes, names) = (IndexWriter(try IndexCatalog(newest)), NameCache())
         for (record, state) in records {
             let key = ViewKeys.record(record)
+            let database = try names.database(ofZone: record.zone, in: fork)
+            let old = try newest.get(ViewTree.records, key: key) { [UInt8]($0) }
+            try (old ?? []).withUnsafeBytes { oldState in
+                try (state ?? []).withUnsafeBytes { newState in
+                    try key.withUnsafeBytes {
+                        try indexes.update(
+                            $0, in: database, from: old.map { _ in oldState }, to: state.map { _ in newState }, fork)
+                    }
+                }
+            }
             guard let state else {
                 try fork.delete(ViewTree.records, key: key)
                 continue
             }
             try fork.put(ViewTree.records, key: key, row: state)
         }
-        for tree in ViewTree.folded + [ViewTree.index] { try fork.setFoldedOffset(tree, log.end.offset) }
-        let catchUp = IndexCatchUp(try pages.publish(fork))
+        for tree in ViewTree.folded { try fork.setFoldedOffset(tree, log.end.offset) }
+        try pages.publish(fork)
         return OpenedViews(
-            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: log.end.offset,
-            catchUp: catchUp)
+            views: Views(pages: pages, log: log), finding: .whole, reasons: [], checkpointOffset: log.end.offset)
     }
 }

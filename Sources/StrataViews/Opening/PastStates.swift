@@ -29,9 +29,8 @@ package final class PastStates: Sendable {
     }
 
     fileprivate struct Mark {
-        let catchUp: IndexCatchUp
-        let offset: UInt64
-        var state: Snapshot { catchUp.base }
+        let state: Snapshot
+        var offset: UInt64 { state.foldedOffset(ViewTree.records) }
     }
 
     /// The states folded from one checkpoint, or from the beginning.
@@ -154,7 +153,7 @@ package final class PastStates: Sendable {
                 if try isErasing() { forget() }
                 return OpenedViews(
                     views: Views(pages: branch, log: past), finding: .whole, reasons: [],
-                    checkpointOffset: mark.offset, catchUp: mark.catchUp)
+                    checkpointOffset: mark.offset)
             }
         } catch is StrataError {
             // A page may be damaged that several kept states share. Opening without them reports anything else.
@@ -241,29 +240,21 @@ package final class PastStates: Sendable {
 
     /// Begins another line if no state is known, or if a checkpoint is nearer than the known ones.
     private func addLine(after known: UInt64?, _ past: any EventLog, _ state: inout State) throws {
-        let checkpoint = try Views.openNearest(
-            past, store: store, in: directory, platform: platform, options: options)
-        let offset = checkpoint.catchUp.base.foldedOffset(ViewTree.records)
-        if let known, offset <= known { return }
-        var mark = Mark(catchUp: checkpoint.catchUp, offset: offset)
-        if offset == 0, past.floor.offset > 0 {
+        let pages = try Views.openNearest(past, store: store, in: directory, platform: platform, options: options)
+        var mark = Mark(state: pages.snapshot())
+        if let known, mark.offset <= known { return }
+        if mark.offset == 0, past.floor.offset > 0 {
             // No state exists before a base, and each reader that begins there would load all of it.
-            try Replay(log: past, pages: checkpoint.pages).run(upTo: past.floor.offset)
-            mark = try newMark(checkpoint.pages, mark.catchUp)
+            try Replay(log: past, pages: pages).run(upTo: past.floor.offset)
+            mark = newMark(pages)
         }
         if state.lines.count == Self.maximumLines { state.lines.removeFirst() }
-        state.lines.append(Line(pages: checkpoint.pages, marks: [mark]))
+        state.lines.append(Line(pages: pages, marks: [mark]))
     }
 
-    /// Returns the newest state of pages, with indexes that show it: indexes far behind would take long to catch up.
-    private func newMark(_ pages: PageStore, _ catchUp: IndexCatchUp) throws -> Mark {
-        var catchUp = catchUp
-        let fork = pages.fork()
-        let target = pages.snapshot()
-        while try catchUp.advance(fork, to: target, limit: .max) {}
-        let shown = try pages.publish(fork)
+    private func newMark(_ pages: PageStore) -> Mark {
         pages.letGoOfFiles()
-        return Mark(catchUp: IndexCatchUp(shown), offset: shown.foldedOffset(ViewTree.records))
+        return Mark(state: pages.snapshot())
     }
 
     private func extend(
@@ -274,7 +265,7 @@ package final class PastStates: Sendable {
         replay.intervalBytes = limits.intervalBytes
         while state.lines[index].end < past.end.offset {
             try replay.run(progress: progress)
-            let mark = try newMark(pages, state.lines[index].newest.catchUp)
+            let mark = newMark(pages)
             // A log that ends before the offset that it reports would cause an endless loop.
             guard mark.offset > state.lines[index].end else { return }
             state.lines[index].marks.append(mark)

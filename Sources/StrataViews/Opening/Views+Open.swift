@@ -12,8 +12,6 @@ package struct OpenedViews: Sendable {
     package let reasons: [StrataError]
     /// The offset of the checkpoint that was used; 0 if everything was folded again.
     package let checkpointOffset: UInt64
-    /// Tracks which records the indexes show. After a checkpoint in which they lagged they are rebuilt.
-    package let catchUp: IndexCatchUp
 }
 
 extension Views {
@@ -77,12 +75,7 @@ extension Views {
         progress: (Replay.Progress) -> Void
     ) throws -> OpenedViews {
         let views = Views(pages: opened.store, log: log)
-        var indexed = opened.store.snapshot()
-        if try !IndexCatchUp.isComplete(in: indexed) {
-            let fork = opened.store.fork()
-            try IndexCatchUp.startAnew(in: fork)
-            indexed = try opened.store.publish(fork)
-        }
+        let beginning = opened.store.snapshot().foldedOffset(ViewTree.records)
         var reasons = opened.reasons
         try Replay(log: log, pages: opened.store, sorting: sorting).run(progress: progress) { snapshot in
             // Folding a long log must not be repeated, nor fill memory with dirty pages. A short last part is left to
@@ -97,11 +90,9 @@ extension Views {
                 reasons.append(error)
             }
         }
-        if opened.store.snapshot().foldedOffset(ViewTree.records) > indexed.foldedOffset(ViewTree.records) {
-            FreedMemory.giveBack()
-        }
+        if opened.store.snapshot().foldedOffset(ViewTree.records) > beginning { FreedMemory.giveBack() }
         return OpenedViews(
             views: views, finding: opened.finding, reasons: reasons,
-            checkpointOffset: opened.checkpoint?.position.offset ?? 0, catchUp: IndexCatchUp(indexed))
+            checkpointOffset: opened.checkpoint?.position.offset ?? 0)
     }
 }

@@ -11,12 +11,6 @@ package enum ViewsSource: Sendable {
     case log
 }
 
-/// A state to continue from, with the catchUp of its indexes.
-struct NearestState {
-    let pages: PageStore
-    let catchUp: IndexCatchUp
-}
-
 extension Views {
     /// Opens the state of a store at the end of its log for reading. The store's files stay unchanged except for a slot
     /// in `readers`. Folded pages are kept in memory, and beyond the limit of the options in an unnamed file.
@@ -39,11 +33,11 @@ extension Views {
         if source == .pageFile {
             var opened: OpenedViews?
             let damage = try Self.damage {
-                if let nearest = try file.nearest() {
-                    try Replay(log: log, pages: nearest.pages).run(progress: progress)
+                if let nearest = try file.checkpoint(upTo: log.end.offset) {
+                    try Replay(log: log, pages: nearest.store).run(progress: progress)
                     opened = OpenedViews(
-                        views: Views(pages: nearest.pages, log: log), finding: .whole, reasons: file.reasons,
-                        checkpointOffset: nearest.catchUp.base.foldedOffset(ViewTree.records), catchUp: nearest.catchUp)
+                        views: Views(pages: nearest.store, log: log), finding: .whole, reasons: file.reasons,
+                        checkpointOffset: nearest.checkpoint.position.offset)
                 }
             }
             if let opened { return opened }
@@ -56,18 +50,16 @@ extension Views {
         try Replay(log: log, pages: views.pages, sorting: sorting).run(progress: progress)
         return OpenedViews(
             views: views, finding: file.reasons.isEmpty ? .missing : .damaged, reasons: file.reasons,
-            checkpointOffset: 0, catchUp: IndexCatchUp(views.pages.snapshot()))
+            checkpointOffset: 0)
     }
 
     /// Returns the state at which folding a log begins: the newest checkpoint at or before its end, or an empty state.
     static func openNearest(
         _ log: any EventLog, store: Identifier, in directory: String, platform: Platform, options: PageStoreOptions
-    ) throws -> NearestState {
+    ) throws -> PageStore {
         var file = PageFileReading(
             log: log, store: store, directory: directory, platform: platform, options: options)
-        if let found = try file.nearest() { return found }
-        let pages = try file.scratch.pages(options)
-        return NearestState(pages: pages, catchUp: IndexCatchUp(pages.snapshot()))
+        return try file.checkpoint(upTo: log.end.offset)?.store ?? file.scratch.pages(options)
     }
 
     /// Returns the newest usable checkpoint at or before an offset, including the kept ones; nil if none can be read.
@@ -100,18 +92,7 @@ private struct PageFileReading {
         (self.platform, self.options, scratch) = (platform, options, Scratch(platform))
     }
 
-    /// Returns the newest usable checkpoint; nil if there is none.
-    mutating func nearest() throws -> NearestState? {
-        guard let opened = try checkpoint(upTo: log.end.offset) else { return nil }
-        var shown = opened.snapshot
-        if try !IndexCatchUp.isComplete(in: shown) {
-            let fork = opened.store.fork()
-            try IndexCatchUp.startAnew(in: fork)
-            shown = try opened.store.publish(fork)
-        }
-        return NearestState(pages: opened.store, catchUp: IndexCatchUp(shown))
-    }
-
+    /// Returns the newest usable checkpoint at or before an offset; nil if there is none.
     mutating func checkpoint(upTo offset: UInt64) throws -> OpenedPageReader? {
         var logFailure: (any Error)?
         do {

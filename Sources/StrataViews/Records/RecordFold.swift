@@ -10,17 +10,18 @@ struct RecordFold {
     var names = NameCache()
     var zones = ZoneTotals()
     var references = ReferenceKeys()
-    /// Nil if nothing needs the changes of index rows.
-    var rows: IndexRowCollector?
+    /// Nil until the catalog of indexes is read.
+    private var indexes: IndexWriter?
     private var assets = AssetRows()
     private var merger = RecordMerger()
     /// The states being built: the newest, and the next one.
     private var state = ByteWriter(reserving: 4_096)
     private var nextState = ByteWriter(reserving: 4_096)
-    /// The state before the current record's events, if changes of rows are collected.
+    /// The state before the current record's events, if there are indexes.
     private var oldState = ByteWriter()
-    /// The zone of the previous record, if it exists.
+    /// The zone of the previous record, if it exists, and its database.
     private var livingZone: UInt64?
+    private var database: UInt64 = 0
     /// The key of the current record; empty if there is none.
     private var key: [UInt8] = []
     private var zone: UInt64 = 0
@@ -46,6 +47,7 @@ struct RecordFold {
     }
 
     mutating func fold(_ slice: inout RecordSlice, into fork: Fork) throws {
+        try beginIndexes(in: fork)
         let target = Target(fork: fork)
         try locating { fold in
             try slice.forEachEvent { try fold.apply($0, to: target) }
@@ -58,6 +60,7 @@ struct RecordFold {
     mutating func fold(
         _ record: UnsafeRawBufferPointer, of slice: inout RecordSlice, into fork: Fork
     ) throws {
+        try beginIndexes(in: fork)
         let target = Target(fork: fork)
         try locating { fold in
             try slice.take(record) { try fold.apply($0, to: target) }
@@ -70,6 +73,7 @@ struct RecordFold {
     ///
     /// - Parameter progress: called from time to time with the number of events folded so far.
     mutating func fold(_ sorter: EventSorter, into fork: Fork, progress: (Int) -> Void) throws {
+        try beginIndexes(in: fork)
         guard fork.isEmpty(ViewTree.records) else {
             return try fold(sorter, into: Target(fork: fork), progress)
         }
@@ -163,7 +167,7 @@ struct RecordFold {
             } else if before != nil {
                 try target.fork.delete(ViewTree.records, key)
             }
-            try collectRows(key, in: target.fork)
+            try updateRows(key, in: target.fork)
         }
         try references.apply(to: target.fork)
         zones.add(change, to: zone)
@@ -171,7 +175,7 @@ struct RecordFold {
 
     private mutating func requireLife(of zone: UInt64, in fork: Fork) throws {
         if zone == livingZone { return }
-        let database = try names.database(ofZone: zone, in: fork)
+        database = try names.database(ofZone: zone, in: fork)
         guard try fork.zoneRow(database, zone)?.status == .alive else {
             throw StrataError(
                 .brokenSequence, "A record was changed in a zone that does not exist.", .init(found: "zone \(zone)"))
@@ -179,14 +183,34 @@ struct RecordFold {
         livingZone = zone
     }
 
-    private mutating func collectRows(_ key: UnsafeRawBufferPointer, in fork: Fork) throws {
-        guard rows != nil, before != nil || exists else { return }
+    // MARK: Indexes
+
+    /// Reads the catalog of indexes, unless that was done and it is the same.
+    mutating func beginIndexes(in fork: Fork) throws {
+        if indexes == nil { indexes = IndexWriter(try IndexCatalog(fork)) }
+    }
+
+    /// Takes note of a change of the catalog.
+    mutating func forgetIndexes() { indexes = nil }
+
+    /// Removes the index rows of a zone's records, which are removed together.
+    mutating func removeRows(ofZone zone: UInt64, in database: UInt64, from fork: Fork) throws {
+        try beginIndexes(in: fork)
+        try indexes?.removeRows(ofZone: zone, in: database, from: fork)
+    }
+
+    private var hasIndexes: Bool { indexes?.isEmpty == false }
+
+    private mutating func updateRows(_ key: UnsafeRawBufferPointer, in fork: Fork) throws {
+        guard hasIndexes, before != nil || exists else { return }
         try oldState.bytes.withUnsafeBytes { old in
             try state.bytes.withUnsafeBytes { new in
-                try rows?.collect(from: before == nil ? nil : old, to: exists ? new : nil, key, in: fork)
+                try indexes?.update(key, in: database, from: before == nil ? nil : old, to: exists ? new : nil, fork)
             }
         }
     }
+
+    // MARK: States
 
     /// Copies the state of a record before an event and returns its totals; nil if there is no such record.
     private mutating func loadState(before event: SortedEvent, from fork: Fork) throws -> Totals? {
@@ -200,7 +224,7 @@ struct RecordFold {
 
     private mutating func load(_ bytes: UnsafeRawBufferPointer, in fork: Fork) throws -> Totals {
         state.append(raw: bytes)
-        if rows != nil {
+        if hasIndexes {
             oldState.removeAll()
             oldState.append(raw: bytes)
         }

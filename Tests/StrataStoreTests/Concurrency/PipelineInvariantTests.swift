@@ -84,9 +84,7 @@ struct PipelineInvariantTests {
         await #expect(processExitsWith: .failure) {
             let pipeline = try PipelineInvariantTests.pipeline()
             let views = pipeline.views
-            _ = try pipeline.publish(
-                views.pages.fork(), of: views, over: views.pages.snapshot(), changesIndexes: false
-            ) { _, _ in }
+            _ = try pipeline.publish(views.pages.fork(), of: views, over: views.pages.snapshot())
         }
         await #expect(processExitsWith: .failure) {
             let pipeline = try PipelineInvariantTests.pipeline()
@@ -105,17 +103,7 @@ struct PipelineInvariantTests {
         }
     }
 
-    @Test("One state is published at a time, so that readers of indexes wait for the right one (6)")
-    func indexes() async {
-        await #expect(processExitsWith: .failure) {
-            let pipeline = try PipelineInvariantTests.pipeline()
-            _ = pipeline.claimTurns()
-            pipeline.state.withLock { $0.indexes.isPublishing = true }
-            _ = try pipeline.publishSlice(of: pipeline.views) { _, _ in }
-        }
-    }
-
-    @Test("Nothing is written after a refusal (7)")
+    @Test("Nothing is written after a refusal (6)")
     func refusal() async {
         await #expect(processExitsWith: .failure) {
             let pipeline = try PipelineInvariantTests.pipeline()
@@ -125,7 +113,7 @@ struct PipelineInvariantTests {
         }
     }
 
-    @Test("A batch that depended on a lost one is decided again, and refused with it (7)")
+    @Test("A batch that depended on a lost one is decided again, and refused with it (6)")
     func dependent() throws {
         let pipeline = try Self.pipeline()
         var batch = Self.batch(of: pipeline)

@@ -294,12 +294,10 @@ struct DamagedPageTests {
         try worn.damage()
         _ = try worn.save([1, 2, 3], "new")
         worn.store.awaitIndexes()
-        #expect(worn.store.indexLag == 0)
         let trees = worn.store.views.pages.snapshot()
         #expect(try IndexCatalog(trees).ready == before)
         #expect(trees.entryCount(ViewTree.index) == UInt64(DamagedStore.noteCount))
-        let lag = worn.store.pipeline.state.withLock { $0.indexes.mark.catchUp.lag }
-        #expect(try worn.store.views.scrub(trees, lag: lag, scratch: try PageStore.inMemory()).isWhole)
+        #expect(try worn.store.views.scrub(trees, scratch: try PageStore.inMemory()).isWhole)
         try worn.checkAndClose()
     }
 

@@ -51,9 +51,6 @@ struct DamagedStore {
         try store.close()
         self.store = try Self.open(disk, options)
         #expect(self.store.opening?.views == .whole)
-        // Opening has the indexes checked in the background, which might find the damage while it is being done.
-        let pipeline = self.store.pipeline
-        if indexing { #expect(eventually { !pipeline.state.withLock { $0.indexes.isWanted } }) }
     }
 
     private init(_ disk: SimulatedDisk, _ options: StoreOptions) throws {

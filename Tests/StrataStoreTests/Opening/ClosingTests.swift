@@ -120,20 +120,4 @@ struct ClosingTests {
         try check(store, holds: Self.burstCount)
         try store.close()
     }
-
-    @Test("Commits that an opening folds are among those that the indexes do not show yet")
-    func lagOfOpening() throws {
-        var store = try begin(events: 2 * Self.burstCount)
-        try save(0..<Self.burstCount, in: store)
-        try store.close()
-        let left = try store.offset - checkpoint(of: store)
-        #expect(left == UInt64(Self.burstCount))
-        store = try open(events: 2 * Self.burstCount)
-        // Idle threads may have shown some of them, and perhaps all.
-        #expect(store.pipeline.state.withLock { $0.indexes.publishedEvents } == left)
-        store.awaitIndexes()
-        #expect(store.indexLag == 0)
-        try check(store, holds: Self.burstCount)
-        try store.close()
-    }
 }

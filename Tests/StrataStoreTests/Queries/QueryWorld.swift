@@ -117,34 +117,22 @@ final class QueryWorld {
         var plan: QueryPlan
     }
 
-    /// - Parameter isLagging: asks indexes as they are, without bringing them up to date first.
-    func page(_ question: Question, _ place: Int, limit: Int, isLagging: Bool) throws -> Page {
+    func page(_ question: Question, _ place: Int, limit: Int) throws -> Page {
         let client = clients[place]
-        let page: QueryPage
-        if isLagging {
-            let lag = store.pipeline.state.withLock { $0.indexes.mark.catchUp.lag }
-            let snapshot = store.snapshot()
-            let touched = try #require(try lag.touched(in: snapshot.trees, limit: .max))
-            page = try snapshot.query(
-                question.query, after: question.cursor, in: client.database, desiredKeys: nil, limit: limit,
-                as: client.actor, store.options.queryRules, touched: touched, of: store.engine.storeID, now: 0,
-                { false })
-        } else {
-            page = try store.query(question, in: client.database, limit: limit, as: client.actor)
-        }
+        let page = try store.query(question, in: client.database, limit: limit, as: client.actor)
         return Page(ids: page.matches.map(\.id), cursor: page.cursor, plan: page.plan)
     }
 
     /// Everything that matches, through cursors that have been bytes in between.
     func answer(
-        _ query: Query, _ place: Int, limits: [Int], isLagging: Bool = false,
-        between: () throws -> Void = {}, plan: (QueryPlan) -> Void = { _ in }
+        _ query: Query, _ place: Int, limits: [Int], between: () throws -> Void = {},
+        plan: (QueryPlan) -> Void = { _ in }
     ) throws -> [RecordID] {
         var ids: [RecordID] = []
         var question = Question.new(query)
         for number in 0..<2_000 {
             let limit = limits[number % limits.count]
-            let page = try page(question, place, limit: limit, isLagging: isLagging)
+            let page = try page(question, place, limit: limit)
             plan(page.plan)
             try #require(page.ids.count <= limit && (page.cursor == nil || page.ids.count == limit))
             ids += page.ids

@@ -36,5 +36,11 @@ enum NoteRequest {
         return request
     }
 
+    static func deletingZones(_ zones: [ZoneID]) -> Request {
+        var request = Request(database: database, .modifyZones(ModifyZonesRequest()))
+        request.content = .modifyZones(ModifyZonesRequest(deletes: zones.map { request.names.ordinal(of: $0) }))
+        return request
+    }
+
     static func id(_ name: String, in zone: ZoneID = zone) -> RecordID { RecordID(name, zone: zone) }
 }
