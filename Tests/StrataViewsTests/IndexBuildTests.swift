@@ -24,10 +24,8 @@ struct IndexBuildTests {
         var build = IndexBuild()
         var records: [RecordKey: RecordState] = [:]
         var random: SeededGenerator
-        private let nameCount: Int
 
-        init(seed: UInt64, names: Int = 150) throws {
-            nameCount = names
+        init(seed: UInt64) throws {
             store = try PageStore.inMemory()
             random = SeededGenerator(seed: seed)
             let fork = store.fork()
@@ -49,7 +47,7 @@ struct IndexBuildTests {
             for _ in 0..<count {
                 let key = RecordKey(
                     zone: UInt64.random(in: 1...3, using: &random),
-                    name: "r\(Int.random(in: 0..<nameCount, using: &random))")
+                    name: "r\(Int.random(in: 0..<150, using: &random))")
                 let state = Int.random(in: 0..<4, using: &random) > 0 ? state() : nil
                 try put(state, key, key.viewKey, &indexes, in: fork)
             }
@@ -122,6 +120,7 @@ struct IndexBuildTests {
             }
             // A restart loses everything but the catalog.
             if Int.random(in: 0..<8, using: &random) == 0 { build = IndexBuild() }
+            build.recordsTogether = Int.random(in: 1...60, using: &random)
             let fork = store.fork()
             var left = steps
             let hasMore = try build.advance(fork, from: store.snapshot()) {
@@ -205,29 +204,29 @@ struct IndexBuildTests {
     @Test("Whatever the slices, an index has a row for each value of each record up to its key, in order")
     func slices() throws {
         try withSeeds(6) { seed in
-            var harness = try Harness(seed: seed, names: 1_500)
+            var harness = try Harness(seed: seed)
             var (partCount, joinCount) = (0, 0)
-            for (round, index) in Self.indexes.enumerated() {
-                try harness.change([5, 2_000, 6_000][round % 3])
-                try harness.set(index, .building(upTo: []))
-                // Changes and other indexes come in the middle of a build.
+            for round in stride(from: 0, to: Self.indexes.count, by: 2) {
+                try harness.change([5, 200, 1_000][round / 2 % 3])
+                try harness.set(Self.indexes[round], .building(upTo: []))
+                // Changes and another index come in the middle of a build.
                 var late = Self.indexes.dropFirst(round + 1).first
-                while try harness.advance(steps: Int.random(in: 0...2, using: &harness.random)) {
+                while try harness.advance(steps: Int.random(in: 0...2, using: &harness.random)) || late != nil {
                     let building = try IndexCatalog(harness.store.snapshot()).building
                     if building.values.contains(where: { !$0.isEmpty }) { partCount += 1 }
                     if Set(building.values).count > 1 { joinCount += 1 }
                     try check(&harness, Array(Self.indexes[...round]))
                     try harness.change(Int.random(in: 0...30, using: &harness.random))
-                    if let id = late, Bool.random(using: &harness.random) {
+                    if let id = late, Int.random(in: 0..<3, using: &harness.random) == 0 {
                         try harness.set(id, .building(upTo: []))
                         late = nil
                     }
                 }
                 #expect(try IndexCatalog(harness.store.snapshot()).building.isEmpty)
                 try harness.change(30)
-                try check(&harness, Array(Self.indexes[...round]))
+                try check(&harness, Array(Self.indexes.prefix(round + 2)))
             }
-            #expect(partCount > 20 && joinCount > 3, "\(partCount), \(joinCount)")
+            #expect(partCount > 10 && joinCount > 2, "\(partCount), \(joinCount)")
         }
     }
 
@@ -241,7 +240,10 @@ struct IndexBuildTests {
             }
             for database in UInt64(1)...2 {
                 let rows = try found(index, in: snapshot, database: database)
-                try #require(rows == expected(index, records, database: database), "\(index)")
+                let all = expected(index, records, database: database)
+                // The lists themselves would be too long.
+                let isSame = rows == all
+                try #require(isSame, "\(index): \(Set(rows).symmetricDifference(all).sorted().prefix(3))")
             }
         }
         #expect(try found(IndexID(type: 9, .membership), in: snapshot, database: 1) == [])

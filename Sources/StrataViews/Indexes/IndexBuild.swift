@@ -12,10 +12,11 @@ import StrataTree
 /// while try build.advance(fork, from: snapshot, isOver) { publish }     // a fork for each slice
 /// ```
 package struct IndexBuild {
-    /// The number of records whose rows are put together, in order, and the number of rows above which it is fewer.
-    private static let recordsTogether = 256
+    /// The number of rows above which they are put, although there are fewer records.
     private static let rowsTogether = 1_024
 
+    /// The number of records whose rows are put together, in order.
+    var recordsTogether = 256
     /// The index whose rows are being removed, and the database at which to continue.
     private var clearing: (id: IndexID, database: UInt64)?
     private var rows = IndexRowList()
@@ -45,7 +46,6 @@ package struct IndexBuild {
     private mutating func clear(_ id: IndexID, in fork: Fork, _ isOver: () -> Bool) throws -> Bool {
         var database = clearing?.id == id ? clearing?.database ?? 0 : 0
         while true {
-            clearing = (id, database)
             let next = try IndexKey.withBounds(of: IndexKey.start(database, id)) { lower, upper -> UInt64? in
                 var next: UInt64?
                 var hasRows = false
@@ -61,6 +61,7 @@ package struct IndexBuild {
             // The databases in between have no rows.
             guard let next, next < .max else { break }
             database = max(next, database + 1)
+            clearing = (id, database)
             if isOver() { return false }
         }
         clearing = nil
@@ -105,7 +106,7 @@ package struct IndexBuild {
             reached.removeAll(keepingCapacity: true)
             reached.append(contentsOf: record)
             count += 1
-            return count < Self.recordsTogether && rows.count < Self.rowsTogether
+            return count < recordsTogether && rows.count < Self.rowsTogether
         }
         try lower.withUnsafeBytes { lower in
             guard let upper else { return try state.scan(ViewTree.records, from: lower, to: nil, add) }
