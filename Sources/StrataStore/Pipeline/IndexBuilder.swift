@@ -1,4 +1,3 @@
-import StrataModel
 import StrataTree
 import StrataViews
 
