@@ -22,12 +22,11 @@ final class IndexBuilder {
     fileprivate func run() {
         while pipeline.builds.awaitWork() {
             while let views = viewsToBuild() {
-                let before = views.pages.snapshot()
                 do {
                     var build = IndexBuild()
                     while try advance(&build, of: views) {}
                 } catch Interruption.stopped { return } catch Interruption.outdated { continue } catch {
-                    recover(from: error, reading: before)
+                    recover(from: error, reading: views.pages.snapshot())
                 }
             }
             pipeline.state.notifyAll()

@@ -29,8 +29,8 @@ struct IndexRowList {
             }
             places.sort { order($0, $1) < 0 }
             var count = 1
-            for place in places.dropFirst() where order(places[count - 1], place) != 0 {
-                places[count] = place
+            for index in 1..<places.count where order(places[count - 1], places[index]) != 0 {
+                places[count] = places[index]
                 count += 1
             }
             places.removeLast(places.count - count)
