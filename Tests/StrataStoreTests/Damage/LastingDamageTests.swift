@@ -116,7 +116,8 @@ struct LastingDamageTests {
 
     @Test("Threads that wait for new views or for indexes go on once there will be none", .timeLimit(.minutes(1)))
     func waiting() throws {
-        let worn = try DamagedStore(.map, indexing: true)
+        // A reader that is not woken waits longer than the test.
+        let worn = try DamagedStore(.map, indexing: true, patienceMilliseconds: 600_000)
         let (pipeline, store) = (worn.store.pipeline, worn.store)
         try #require(pipeline.claimTurns())
         pipeline.releaseDeciding()
