@@ -5,7 +5,7 @@ import StrataRules
 
 /// Parses a typed breakpoint: `record milk field rank`, `refusal user anna`, `where Note rank > 3`.
 enum DebugBreakpoint {
-    /// The properties that are names, by the words in front of them.
+    /// The properties that are names, by the words before them.
     private static let names: [(key: String, path: WritableKeyPath<Breakpoint, String?> & Sendable)] = [
         ("record", \.record), ("zone", \.zone), ("type", \.type), ("user", \.user), ("device", \.device),
         ("owner", \.owner), ("field", \.field),

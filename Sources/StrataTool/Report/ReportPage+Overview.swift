@@ -76,8 +76,10 @@ extension ReportPage {
             tile("Events", "\(count: commits.events.count)", "\(bytes: commits.events.byteCount) of bodies"),
             tile(
                 "Saves", "\(count: records.saves)",
-                "\(count: records.created) created, \(count: records.updated) updated, \(count: records.touched) touched"
-            ),
+                """
+                \(count: records.created) created, \(count: records.updated) updated, \
+                \(count: records.touched) touched
+                """),
             tile(
                 "Deletions", "\(count: records.deleted)",
                 "\(count: records.cascaded) with another record; \(count: records.erased) erased"),

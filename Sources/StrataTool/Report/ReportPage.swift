@@ -7,8 +7,8 @@ struct ReportPage {
 
     init(_ content: ReportContent) { self.content = content }
 
-    /// The script, without which the page lacks only the search and the reading of the timeline, and the style. Both are
-    /// compiled into the program, and begin on a line of their own.
+    /// The script, without which the page lacks only the search and the reading of the timeline, and the style. Both
+    /// are compiled into the program, and begin on a line of their own.
     private static let script = "\n" + String(decoding: PackageResources.report_js, as: UTF8.self)
     private static let style = "\n" + String(decoding: PackageResources.report_css, as: UTF8.self)
 
@@ -146,8 +146,8 @@ struct ReportPage {
         return "\(titles.map { "<th scope=\"col\"\(style)>\($0)</th>" as ReportMarkup })"
     }
 
-    /// Returns a table in a card. Bars in its last column show values relative to the largest one, unless all bars would
-    /// be full. A row without a value has none.
+    /// Returns a table in a card. Bars in its last column show values relative to the largest one, unless all bars
+    /// would be full. A row without a value has none.
     func card(
         _ caption: String, head: ReportMarkup, rows: [(ReportMarkup, UInt64?)], bars title: String,
         of values: [UInt64]
