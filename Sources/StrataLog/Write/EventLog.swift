@@ -120,14 +120,16 @@ extension ArraySlice<NewCommit> {
     /// - Parameters:
     ///   - time: the time of the commit at that position.
     ///   - path: the path of the log, for errors; nil if it has none.
-    package func checkOrder(after end: Position, time: Int64, path: String? = nil) throws(AppendFailure) {
+    package func checkOrder(
+        after end: Position, time: Int64, path: @autoclosure () -> String? = nil
+    ) throws(AppendFailure) {
         var time = time
         for commit in self {
             guard commit.time >= time else {
                 throw .notWritten(
                     StrataError(
                         .invalidArgument, "A commit's time must not be before that of the previous commit.",
-                        .init(path: path, expected: "\(time) or later", found: "\(commit.time)")))
+                        .init(path: path(), expected: "\(time) or later", found: "\(commit.time)")))
             }
             time = commit.time
         }

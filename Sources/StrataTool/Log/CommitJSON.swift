@@ -56,7 +56,7 @@ extension CommitJSON.Line: Shaped {
             if: "if not empty and without URLs and addresses, or with `--reveal`"
         ) { line -> String? in
             guard let bytes = line.header?.requestShape, !bytes.isEmpty else { return nil }
-            let isHidden = !line.format.reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
+            let isHidden = !line.format.reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses != false
             return isHidden ? nil : bytes.map { hexadecimal($0) }.joined()
         }
         Key("judgedOn", "offset of the state on which its request was judged", if: "if recorded") {

@@ -82,7 +82,7 @@ private struct CommitDetail: CommitFormat {
             if let words = Self.request(of: envelope)?.sentence(reveals: reveals) { line("asked to", words) }
             if let state = envelope.header.judgedOn { line("judged on", "the state at \(state)") }
             let bytes = envelope.header.requestShape
-            let isHidden = !reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses == true
+            let isHidden = !reveals && (try? RequestShape(decoding: bytes))?.mayHaveAddresses != false
             if !bytes.isEmpty {
                 line("request shape", isHidden ? "\(bytes.count) bytes" : bytes.map { hexadecimal($0) }.joined())
             }

@@ -43,11 +43,13 @@ import Testing
             try (0..<40).map { _ in try sample.nextEvent(change, previous: sample.nextVersion()).event() }
         }
         try fixture.append(Envelope(events: samples).encoded())
+        let shape = RequestShape(.modifyRecords, isAtomic: true, firstItemEvent: 0, saveCount: 1, deleteCount: 0)
         try fixture.append(
             Envelope(
                 header: .init(
                     user: 1, device: 2, operationID: "op \"1\"\\\n\t\u{1}", operationKind: .init(rawValue: 77),
-                    qualityOfService: .utility, groupID: "g", groupName: "Gruppe ü 👩‍👧", requestShape: [1, 0xFF],
+                    qualityOfService: .utility, groupID: "g", groupName: "Gruppe ü 👩‍👧",
+                    requestShape: shape.encoded()[...],
                     isLazy: true, judgedOn: 1, actorKind: .service),
                 events: [
                     fixture.noteEvent(
