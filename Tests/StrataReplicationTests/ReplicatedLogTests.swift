@@ -266,8 +266,9 @@ struct ReplicatedLogTests {
             return .unknown(StrataError(.outcomeUnknown, "No answer came."))
         }
         func entries(after number: UInt64, waitingMilliseconds: Int) throws -> [[UInt8]] {
-            mood.withLock { $0 } == .open
-                ? try inner.entries(after: number, waitingMilliseconds: waitingMilliseconds) : []
+            // Who waited already when the mood changed gets nothing either.
+            let entries = try inner.entries(after: number, waitingMilliseconds: waitingMilliseconds)
+            return mood.withLock { $0 } == .open ? entries : []
         }
         func last() throws -> UInt64 { try inner.last() }
         func trim(through number: UInt64) throws -> UInt64 { try inner.trim(through: number) }

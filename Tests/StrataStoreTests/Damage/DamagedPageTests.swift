@@ -212,6 +212,24 @@ struct DamagedPageTests {
         #expect(!worn.disk.paths.contains(DamagedStore.views + ".damaged"))
     }
 
+    @Test("A process that only reads folds its log again although the writer has compacted it")
+    func onlyReadCompacted() throws {
+        let worn = try DamagedStore(.read, segmentBytes: 64 << 10)
+        let reader = try Store.open(
+            at: DamagedStore.path, options: worn.options, access: .readOnly, platform: Platform(files: worn.disk))
+        #expect(reader.log.floor.offset == 0)
+        let horizon = try worn.store.compact(before: worn.store.offset + 1).horizon
+        try #require(horizon > 0)
+        let held = reader.snapshot()
+        reader.pipeline.live.note(DamagedStore.error, in: reader.views)
+        #expect(try worn.words([0, 399], in: reader.snapshot()) == ["old", "old"])
+        #expect(eventually { reader.rebuilds.count == 1 && !reader.pipeline.live.isDamaged })
+        #expect(reader.log.floor.offset == horizon && reader.offset == held.offset)
+        #expect(try worn.words([200], in: reader.snapshot()) == ["old"])
+        try reader.close()
+        try worn.store.close()
+    }
+
     @Test("Views that turn out damaged are set aside when the store is closed before they are folded again")
     func closing() throws {
         let worn = try DamagedStore(.map)
@@ -226,6 +244,30 @@ struct DamagedPageTests {
         try again.close()
     }
 
+    private static func note(_ text: String) throws -> Audit {
+        Audit(
+            actor: .service, operation: OperationInfo(), kind: .console, time: 1,
+            event: try ConsoleActedEvent(ConsoleNote(text)).event())
+    }
+
+    @Test("A note that broke its batch is lost, unless the state was to blame", arguments: [false, true])
+    func brokenNote(isStateToBlame: Bool) throws {
+        var batch = Batch()
+        let request = NoteRequest.makingZones()
+        batch.entries = [
+            .init(
+                submission: Submission(request, as: .service, OperationInfo(), reply: .function { _ in }),
+                outcome: .poisoned(DamagedStore.error)),
+            .init(submission: Submission(try Self.note("whole")), outcome: .waiting),
+            .init(submission: Submission(try Self.note("broken")), outcome: .poisoned(DamagedStore.error)),
+        ]
+        let back = batch.removeAudits(includingPoisoned: isStateToBlame)
+        let texts = try back.map { try ConsoleActedEvent(decoding: $0.event.body).note.text }
+        #expect(texts == (isStateToBlame ? ["whole", "broken"] : ["whole"]))
+        // The request stays, and is answered.
+        #expect(batch.entries.count == 1 && batch.entries[0].submission.audit == nil)
+    }
+
     @Test("A note that waits when the store is closed is written")
     func closingWithNote() throws {
         let worn = try DamagedStore(.map)
@@ -233,10 +275,7 @@ struct DamagedPageTests {
         let end = worn.store.offset
         // No note is written, and nothing folded again, before the store is being closed.
         try #require(pipeline.claimTurns())
-        let note = Audit(
-            actor: worn.anna, operation: OperationInfo(), kind: .console, time: 1,
-            event: try ConsoleActedEvent(ConsoleNote("slow")).event())
-        pipeline.audits.add([note]) {}
+        pipeline.audits.add([try Self.note("slow")]) {}
         pipeline.live.note(DamagedStore.error, in: worn.store.views)
         let closing = try WorkerThread(name: "closing") { #expect(throws: Never.self) { try worn.store.close() } }
         #expect(eventually { pipeline.state.withLock { $0.isClosing } })

@@ -98,6 +98,7 @@ import Testing
 
     @Test(arguments: [
         "\"", "\"a", #""\x""#, #""\u12""#, #""\uD83D""#, #""\uD83Dx""#, #""\uDE00""#, "\"\u{1}\"", "a", "", "\"\\",
+        #""\u+041""#, #""\u-041""#, #""\u 041""#, #""\u004""#, #""\u00e""#, #""\uDE00\uD83D""#, #""\U0041""#, #""\""#,
     ])
     func whatIsNoText(_ json: String) {
         #expect(throws: StrataError.self) { try read(json) { try $0.readString() } }
