@@ -244,8 +244,9 @@ struct RecordFold {
     ) throws -> Totals {
         var reader = KeyReader(key)
         _ = try reader.readNumber()
-        let totals = try takeDigests(
-            of: state.bytes, zone, try reader.readLastText(), in: target.fork)
+        let totals = try PackedName.withName(of: try reader.readLastText()) {
+            try takeDigests(of: state.bytes, zone, $0, in: target.fork)
+        }
         try state.withMutableBytes { bytes in
             try RecordStateView.setDigests(
                 state: totals.digests.state, content: totals.digests.content, in: bytes)
