@@ -122,7 +122,6 @@ extension PlainStore {
     private func row(of key: RecordKey, _ state: RecordState) throws -> [UInt8] {
         var state = state
         let digests = try digests(of: key, state)
-        state.header.stateDigest = digests.state
         state.header.contentDigest = digests.content
         var writer = ByteWriter()
         try state.encode(into: &writer)
