@@ -12,9 +12,9 @@ package struct AskedRequest: Sendable, Equatable {
     package var actor: Actor?
     /// The newest commit in the state on which the request was judged.
     ///
-    /// A note records it. Invariant: a commit that records none was judged on the state before it, because the log takes
-    /// a commit only after the one that its decision expected (``SpeculativeState``). Releases that state rules keep
-    /// this. Of a commit before the first stated rules, it is nil.
+    /// A note records it. Invariant: a commit that records none was judged on the state before it, because the log
+    /// takes a commit only after the one that its decision expected (``SpeculativeState``). Releases that state rules
+    /// keep this. Of a commit before the first stated rules, it is nil.
     package var judgedOn: UInt64?
     package var header: EnvelopeHeader
     /// The time of the commit, in microseconds since 1970.
