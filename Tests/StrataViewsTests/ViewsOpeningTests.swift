@@ -194,14 +194,14 @@ struct ViewsOpeningTests {
         return try snapshot.digests()
     }
 
-    @Test("Views of another form are folded again")
-    func otherForm() throws {
+    @Test("Views of another form are folded again", arguments: [Views.form - 1, Views.form + 1])
+    func otherForm(form: UInt16) throws {
         let (log, _) = try stated(6, seed: 7)
         var changed = try files(disk)
         for (path, bytes) in changed where path.contains("/state-") {
             // The form follows the magic and the version; the checksum is at the end.
             var bytes = bytes
-            bytes[10] += 1
+            bytes.replaceSubrange(10..<12, with: withUnsafeBytes(of: form.littleEndian) { [UInt8]($0) })
             let sum = bytes.dropLast(4).withUnsafeBytes { CRC32C.checksum($0) }
             bytes.replaceSubrange(
                 bytes.count - 4..<bytes.count, with: withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) })

@@ -37,8 +37,8 @@ final class QueryExecutor {
     ) throws {
         self.scene = scene
         self.plan = plan
-        self.after = after
-        afterBytes = after?.bytes(plan.order) ?? []
+        self.after = try after?.packed(plan.order.ties)
+        afterBytes = self.after?.bytes(plan.order) ?? []
         self.limit = limit
         self.isCancelled = isCancelled
         budget = ExpressionBudget(isCancelled: isCancelled)
@@ -91,7 +91,7 @@ final class QueryExecutor {
     private func appendWaiting(onlyBehind: Bool = false) throws -> Bool {
         try readWaiting(needsPlace: onlyBehind) { place, key, state in
             if onlyBehind, !isBehind(place) { return true }
-            return append(QueryMatch(place: place, record: batches.append(name: key, state: state)))
+            return append(try QueryMatch(place: place, key, state, in: &batches))
         }
     }
 
@@ -154,7 +154,7 @@ final class QueryExecutor {
         try scene.trees.getEach(ViewTree.records, records, in: records.indices) { index, state in
             guard let state else { throw StrataError(.malformed, "A record that was read before does not exist.") }
             return append(
-                QueryMatch(place: [], record: records.withKey(index) { batches.append(name: $0, state: state) }))
+                try records.withKey(index) { try QueryMatch(place: [], $0, state, in: &batches) })
         }
     }
 
@@ -189,7 +189,7 @@ final class QueryExecutor {
             return try readWaiting(needsPlace: true) { place, key, state in
                 if isBehind(place), group?.top.accepts(place) == true {
                     // Later records may take its place, so it shares no memory with others.
-                    group?.top.add(QueryMatch(place: place, record: StoredState(name: key, state: state)))
+                    group?.top.add(try QueryMatch(place: place, key, state))
                 }
                 return true
             }
