@@ -47,7 +47,7 @@ struct LooseDigestTests {
             let fields = [Self.reference("a", isLoose: first), Self.reference("b", isLoose: second)]
             for next in [[], [FieldChange(1, .string("none"))], [FieldChange(1, fields[1]), FieldChange(2, nil)]] {
                 let commits = try commits(fields, parentIsLoose: number & 4 == 4, then: next)
-                let (stepwise, whole) = (try PageStore.inMemory(), try PageStore.inMemory())
+                let (stepwise, whole) = (try Views.emptyTrees(), try Views.emptyTrees())
                 for commit in commits { try stepwise.fold([commit]) }
                 try whole.fold(commits)
                 let digests = try stepwise.snapshot().digests()

@@ -39,9 +39,15 @@ package struct StateBatches {
 
     /// Appends a copy of a record's state.
     ///
-    /// - Parameter name: the name or the key of the record.
-    package mutating func append(name: UnsafeRawBufferPointer, state: UnsafeRawBufferPointer) -> StoredState {
-        let size = name.count + state.count
+    /// - Parameters:
+    ///   - name: the name or the key of the record, or its beginning.
+    ///   - rest: what follows it.
+    package mutating func append(
+        name: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer = .init(start: nil, count: 0),
+        state: UnsafeRawBufferPointer
+    ) -> StoredState {
+        let nameCount = name.count + rest.count
+        let size = nameCount + state.count
         let batch: StateBatch
         if let current, current.capacity - current.used >= size {
             batch = current
@@ -55,10 +61,11 @@ package struct StateBatches {
         let start = batch.used
         let place = batch.base + start
         if let from = name.baseAddress { place.copyMemory(from: from, byteCount: name.count) }
-        if let from = state.baseAddress { (place + name.count).copyMemory(from: from, byteCount: state.count) }
+        if let from = rest.baseAddress { (place + name.count).copyMemory(from: from, byteCount: rest.count) }
+        if let from = state.baseAddress { (place + nameCount).copyMemory(from: from, byteCount: state.count) }
         batch.used += size
         return StoredState(
-            batch: batch, start: UInt32(start), nameCount: UInt32(name.count), stateCount: UInt32(state.count))
+            batch: batch, start: UInt32(start), nameCount: UInt32(nameCount), stateCount: UInt32(state.count))
     }
 }
 

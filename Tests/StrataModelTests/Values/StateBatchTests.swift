@@ -5,8 +5,15 @@ import Testing
 
 @Suite("Batches of states")
 struct StateBatchTests {
-    private func stored(_ name: [UInt8], _ state: [UInt8], in batches: inout StateBatches) -> StoredState {
-        name.withUnsafeBytes { name in state.withUnsafeBytes { batches.append(name: name, state: $0) } }
+    /// - Parameter cut: the place at which the name is in two parts.
+    private func stored(
+        _ name: [UInt8], _ state: [UInt8], in batches: inout StateBatches, cut: Int = .max
+    ) -> StoredState {
+        name.prefix(cut).withUnsafeBytes { start in
+            name.dropFirst(cut).withUnsafeBytes { rest in
+                state.withUnsafeBytes { batches.append(name: start, rest: rest, state: $0) }
+            }
+        }
     }
 
     @Test("Each state stays as it was, whatever is appended, and holds on to no more than a batch")
@@ -19,7 +26,7 @@ struct StateBatchTests {
                 let name = bytes(Int.random(in: 0...40, using: &random), using: &random)
                 return (name, bytes(Int.random(in: 0...largest, using: &random), using: &random))
             }
-            let kept = all.map { stored($0.0, $0.1, in: &batches) }
+            let kept = all.map { stored($0.0, $0.1, in: &batches, cut: Int.random(in: 0...40, using: &random)) }
             for ((name, state), stored) in zip(all, kept) {
                 try #require(stored.withName { [UInt8]($0) } == name)
                 try #require(stored.withState { [UInt8]($0) } == state)

@@ -116,7 +116,7 @@ struct LastingDamageTests {
     @Test("Threads that wait for new views or for indexes go on once there will be none", .timeLimit(.minutes(1)))
     func waiting() throws {
         // A reader that is not woken waits longer than the test.
-        let worn = try DamagedStore(.map, indexing: true, patienceMilliseconds: 600_000)
+        let worn = try DamagedStore(indexing: true, patienceMilliseconds: 600_000)
         let (pipeline, store) = (worn.store.pipeline, worn.store)
         try #require(pipeline.claimTurns())
         pipeline.releaseDeciding()
@@ -124,7 +124,7 @@ struct LastingDamageTests {
         let ended = Lock<[StrataError.Code?]>([])
         let reader = try WorkerThread(name: "reader") {
             let code = thrownCode {
-                _ = try pipeline.live.sound(after: DamagedStore.error, reading: store.views.pages.snapshot())
+                _ = try pipeline.live.sound(after: DamagedStore.error, reading: store.views.trees.snapshot())
             }
             ended.withLock { $0.append(code) }
         }
