@@ -9,13 +9,13 @@ package struct WriteGuard: Sendable {
     package static let requestCount = 400
 
     package let saves: Int
-    /// The events after which the views become durable; nil for as many as a store has.
-    package let checkpointEvents: Int?
+    /// The bytes of changes after which a run is written; nil for as many as a store has.
+    package let generationBytes: Int?
     private let bounds: [Bound]
 
     /// Few enough for a test.
-    package static let few = WriteGuard(saves: 20_000, checkpointEvents: 5_000, bounds: Bound.few)
-    package static let many = WriteGuard(saves: 200_000, checkpointEvents: nil, bounds: Bound.many)
+    package static let few = WriteGuard(saves: 20_000, generationBytes: 4 << 20, bounds: Bound.few)
+    package static let many = WriteGuard(saves: 200_000, generationBytes: nil, bounds: Bound.many)
 
     /// A cost of a save as it was measured when its limit was set, and the limit.
     fileprivate struct Bound {

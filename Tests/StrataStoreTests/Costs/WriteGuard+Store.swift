@@ -7,7 +7,7 @@ extension WriteGuard {
     func run(isDoubled: Bool = false) throws -> [Finding] {
         try findings(isDoubled: isDoubled) { platform in
             var options = StoreOptions()
-            if let checkpointEvents { options.checkpoints.events = checkpointEvents }
+            if let generationBytes { options.trees.generationBytes = generationBytes }
             let store = try Store.open(at: "/Saved.strata", options: options, platform: platform)
             let tasks = SampleTasks()
             _ = try store.modify(tasks.makingZone, as: SampleTasks.actor)
