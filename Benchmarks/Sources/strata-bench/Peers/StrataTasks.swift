@@ -26,10 +26,7 @@ final class StrataTasks: AsyncTaskStore {
     func store() throws -> Store {
         try opened.withLock { opened in
             if let opened { return opened }
-            var options = StoreOptions()
-            // As much memory for pages as the peers have for theirs.
-            options.pages.maximumDirtyPages = 256 << 8
-            let store = try Store.open(at: path, options: options, platform: Platform(files: files))
+            let store = try Store.open(at: path, platform: Platform(files: files))
             opened = store
             return store
         }
@@ -80,10 +77,15 @@ final class StrataTasks: AsyncTaskStore {
 
     func settle() throws { try store().awaitIndexes() }
 
-    /// Waits until all closed segments are sealed, which begins when nothing was written for a second or two.
+    /// Waits until all closed segments are sealed and all runs merged, which begins when nothing was written for some
+    /// seconds.
     func awaitBackground() throws {
         guard let log = try store().log.segments else { return }
         let end = secondsNow() + 900
+        while try store().trees.isMergeDue(isAtRest: true) {
+            guard secondsNow() < end else { throw BenchError(message: "runs are not merged") }
+            usleep(20_000)
+        }
         while log.waitingCount > 0 {
             if let failure = log.sealingFailure { throw failure }
             guard secondsNow() < end else { throw BenchError(message: "closed segments are not sealed") }
@@ -91,7 +93,7 @@ final class StrataTasks: AsyncTaskStore {
         }
     }
 
-    /// Opens the store once more: what a store leaves to its next opening, that one writes in its checkpoints.
+    /// Opens the store once more: the next opening merges the runs that a store has left.
     func rest() throws {
         try settle()
         try close()

@@ -11,7 +11,7 @@ extension RecordsWorkload {
         var parts: (log: Double, views: Double, other: Double)?
     }
 
-    /// The number of requests between two looks at the files: often enough to see most of a checkpoint.
+    /// The number of requests between two looks at the files: often enough to see most of a merge.
     private static let requestsPerLook = 25
 
     /// Stores that got all of their records by inserts, then as many updates at random.

@@ -105,7 +105,7 @@ struct RecordsWorkload: Workload {
         of run: TaskRun, _ sides: TaskSides, _ progress: (String) -> Void,
         beside other: (SQLiteTasks) throws -> Double = { _ in 0 }
     ) throws -> TaskPeers {
-        // Writes are tried for a whole round, so that each pays for its checkpoints; reads owe nothing.
+        // Writes are tried for a whole round, so that each pays for its merges; reads owe nothing.
         let seconds = run.isReading ? seconds(of: run) / 4 : seconds(of: run)
         func rate(_ store: any TaskStore) throws -> Double { try run.load(of: store, seconds: seconds).rate }
         return try TaskPeers(
