@@ -39,7 +39,7 @@ struct FlusherTests {
     func due() throws {
         let log = try openLog()
         var history = NoteHistory(seed: 1)
-        let views = try open(log, generationBytes: 128 << 10).views
+        let views = try open(log, generationBytes: 64 << 10).views
         let flusher = try Flusher(views)
         var positions: Set<UInt64> = []
         for _ in 1...200 {

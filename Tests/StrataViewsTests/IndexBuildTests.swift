@@ -193,7 +193,7 @@ struct IndexBuildTests {
                 case 5: value = .text(try reader.readText())
                 default: value = .nothing
                 }
-                let name = String(decoding: try reader.readLastText(), as: UTF8.self)
+                let name = try PackedName.withName(of: reader.readLastText()) { String(decoding: $0, as: UTF8.self) }
                 rows.append("\(zone) \(value) \(name)")
                 return true
             }

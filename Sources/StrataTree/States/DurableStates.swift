@@ -101,17 +101,14 @@ struct DurableStates: Sendable {
         let used = levels.runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number)
         let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(used)
         let blobs = Set(states.lazy.flatMap(\.blobs)).union(levels.blobNumbers)
+        let names = try files.list(directory)
         // States before the files that they name.
-        let names = try files.list(directory).sorted { left, _ in Self.sequence(of: left) != nil }
-        for name in names {
-            let isNamed =
-                if let sequence = Self.sequence(of: name) { sequences.contains(sequence) } else if let number =
-                    RunHome.number(of: name, .piece)
-                { pieces.contains(number) } else if let number = RunHome.number(of: name, .blob) {
-                    blobs.contains(number)
-                } else { true }
-            if !isNamed { try files.remove("\(directory)/\(name)") }
+        let outdated = names.filter { Self.sequence(of: $0).map { !sequences.contains($0) } ?? false }
+        let unused = names.filter { name in
+            RunHome.number(of: name, .piece).map { !pieces.contains($0) }
+                ?? RunHome.number(of: name, .blob).map { !blobs.contains($0) } ?? false
         }
+        for name in outdated + unused { try files.remove("\(directory)/\(name)") }
     }
 }
 

@@ -38,6 +38,11 @@ extension TreeStore {
         try publish(try fork())
     }
 
+    /// Completes the current generation if it is full, which otherwise happens with the next fork.
+    package func freezeIfFull() throws {
+        if snapshot().top.generation.isFull { try freeze() }
+    }
+
     /// Writes all changes as runs, so that the newest state has nothing in memory; for a store whose files end with it.
     package func settle() throws {
         assert(!home.isDurable, "a durable state needs the position of the log")

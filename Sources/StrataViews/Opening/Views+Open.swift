@@ -55,11 +55,17 @@ extension Views {
         let views = Views(trees: opened.store, log: log)
         let beginning = opened.store.snapshot().foldedOffset(ViewTree.records)
         var reasons = opened.reasons
+        // A full disk must not prevent access to the commits in the log.
+        func unlessDiskIsFull(_ flush: () throws -> Void) throws {
+            do { try flush() } catch let error as StrataError where !isDamage(error) { reasons.append(error) }
+        }
         try Replay(log: log, trees: opened.store).run(progress: progress) { _ in
-            // A full disk must not prevent access to the commits in the log.
-            do { try views.flushWaiting() } catch let error as StrataError where !isDamage(error) {
-                reasons.append(error)
-            }
+            try unlessDiskIsFull { try views.flushWaiting() }
+        }
+        // The last fork may have filled its generation.
+        try unlessDiskIsFull {
+            try views.trees.freezeIfFull()
+            try views.flushWaiting()
         }
         if opened.store.snapshot().foldedOffset(ViewTree.records) > beginning { FreedMemory.giveBack() }
         return OpenedViews(
