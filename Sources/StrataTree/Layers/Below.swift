@@ -10,9 +10,7 @@ struct Below: Sendable {
     func adding(_ layer: MemoryLayer) -> Below { Below(frozen: [layer] + frozen, levels: levels) }
 
     /// The same content, with a flushed generation or merged runs as the store has them now.
-    ///
-    /// - Parameter flushed: the epoch of the newest generation that the levels contain.
-    func with(_ levels: Levels, flushed: UInt64) -> Below {
-        Below(frozen: frozen.filter { $0.epoch > flushed }, levels: levels)
+    func with(_ levels: Levels) -> Below {
+        Below(frozen: frozen.filter { $0.epoch > levels.flushed }, levels: levels)
     }
 }

@@ -6,20 +6,24 @@ final class Levels: Sendable {
     /// The blob files that the runs refer to, by their numbers.
     private let blobs: [UInt64: BlobFile]
     private let keyHash: KeyHash
+    /// The epoch of the newest generation that the runs contain; 0 if they contain none of this process.
+    let flushed: UInt64
 
-    init(_ runs: [LeveledRun], blobs: [UInt64: BlobFile], keyHash: KeyHash) {
+    init(_ runs: [LeveledRun], blobs: [UInt64: BlobFile], keyHash: KeyHash, flushed: UInt64 = 0) {
         self.runs = runs
         self.blobs = blobs
         self.keyHash = keyHash
+        self.flushed = flushed
     }
 
     static let none = Levels([], blobs: [:], keyHash: KeyHash(seed: 0))
 
-    /// The levels with a run that is newer than the others.
-    func adding(_ run: Run, _ blob: BlobFile?, _ keyHash: KeyHash) -> Levels {
+    /// The levels with the run of a generation that is newer than the others.
+    func adding(_ run: Run, _ blob: BlobFile?, _ keyHash: KeyHash, flushed: UInt64) -> Levels {
         var blobs = blobs
         if let blob { blobs[blob.number] = blob }
-        return Levels([LeveledRun(run: run, level: .flushed)] + runs, blobs: blobs, keyHash: keyHash)
+        return Levels(
+            [LeveledRun(run: run, level: .flushed)] + runs, blobs: blobs, keyHash: keyHash, flushed: flushed)
     }
 
     /// The levels after a merge, with the blob files that the runs still refer to.
@@ -27,7 +31,7 @@ final class Levels: Sendable {
         var blobs = blobs
         if let blob { blobs[blob.number] = blob }
         let used = Set(runs.lazy.flatMap(\.run.pieces).flatMap(\.blobs).map(\.file))
-        return Levels(runs, blobs: blobs.filter { used.contains($0.key) }, keyHash: keyHash)
+        return Levels(runs, blobs: blobs.filter { used.contains($0.key) }, keyHash: keyHash, flushed: flushed)
     }
 
     var blobNumbers: [UInt64] { blobs.keys.sorted() }

@@ -75,13 +75,15 @@ extension TreeStore {
     private func flush(_ snapshot: Snapshot, as description: StateDescription?) throws {
         try durable.withLock { durable in
             // Another thread may have written it meanwhile.
-            if state.withLock({ $0.flushed >= snapshot.top.epoch }) { return }
+            if state.withLock({ $0.levels.flushed >= snapshot.top.epoch }) { return }
             let written = try write(snapshot.top)
-            let levels = state.withLock { $0.levels.adding(written.run, written.blob, owner.keyHash) }
+            let levels = state.withLock { state in
+                state.levels.adding(written.run, written.blob, owner.keyHash, flushed: snapshot.top.epoch)
+            }
             if let description {
                 try durable.write(description, levels, nextNumber: state.withLock { $0.nextNumber })
             }
-            install(levels, flushed: snapshot.top.epoch)
+            install(levels)
         }
     }
 
@@ -92,14 +94,12 @@ extension TreeStore {
         }
     }
 
-    func install(_ levels: Levels, flushed: UInt64) {
+    func install(_ levels: Levels) {
         // The states that are replaced are released outside the lock.
         let before = state.withLock { state in
             let before = state
             state.levels = levels
-            state.flushed = max(state.flushed, flushed)
-            state.newest = Snapshot(
-                top: state.newest.top, below: state.newest.below.with(levels, flushed: state.flushed))
+            state.newest = Snapshot(top: state.newest.top, below: state.newest.below.with(levels))
             return before
         }
         withExtendedLifetime(before) {}

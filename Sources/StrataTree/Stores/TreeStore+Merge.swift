@@ -19,7 +19,7 @@ extension TreeStore {
             guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return false }
             let merged = try merge(plan, of: levels)
             try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
-            install(merged, flushed: 0)
+            install(merged)
             return true
         }
     }

@@ -16,8 +16,6 @@ package final class TreeStore: Sendable {
     struct State: Sendable {
         var newest: Snapshot
         var levels: Levels
-        /// The epoch of the newest generation that the levels contain.
-        var flushed: UInt64
         /// The number of the next file.
         var nextNumber: UInt64
     }
@@ -35,7 +33,7 @@ package final class TreeStore: Sendable {
         newest: Snapshot, nextNumber: UInt64 = 1, durable: DurableStates? = nil, home: RunHome, owner: RunOwner,
         hashed: Set<TreeID>, options: TreeStoreOptions
     ) {
-        state = Lock(State(newest: newest, levels: newest.below.levels, flushed: 0, nextNumber: nextNumber))
+        state = Lock(State(newest: newest, levels: newest.below.levels, nextNumber: nextNumber))
         self.durable = Lock(
             durable ?? DurableStates(directory: nil, platform: Platform(), owner: owner, maximumKept: 0))
         self.home = home
@@ -108,7 +106,8 @@ package final class TreeStore: Sendable {
     /// - Throws: ``StrataError`` if the fork was not made from the newest state.
     @discardableResult
     package func publish(_ fork: Fork) throws -> Snapshot {
-        // The last reference to the previous state is released outside the lock.
+        // The last references to previous states are released outside the lock.
+        let under = fork.under
         let (snapshot, before) = try state.withLock { state throws -> (Snapshot, Snapshot) in
             let before = state.newest
             guard fork.baseEpoch == before.epoch else {
@@ -116,10 +115,10 @@ package final class TreeStore: Sendable {
                     .invalidArgument, "A fork can be published only on the state that it was made from.",
                     .init(expected: "state \(before.epoch)", found: "\(fork.baseEpoch)"))
             }
-            state.newest = try fork.publish { $0.with(state.levels, flushed: state.flushed) }
+            state.newest = try fork.publish(on: state.levels)
             return (state.newest, before)
         }
-        withExtendedLifetime(before) {}
+        withExtendedLifetime((under, before)) {}
         if !home.isDurable, waitingGenerations > 1 { try writeRuns() }
         return snapshot
     }

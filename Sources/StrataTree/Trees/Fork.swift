@@ -18,8 +18,8 @@ package final class Fork {
     let epoch: UInt64
     var roots: TreeRoots
     /// Keeps the pages that this fork can reach from being used again: the state it was made on, or the state it was
-    /// published as. Forks on this one keep it alive through this one.
-    private var base: Snapshot
+    /// published as. Nil for an unpublished fork on a fork, which keeps that one.
+    private var base: Snapshot?
     /// The epoch that must be the newest when this fork is published.
     let baseEpoch: UInt64
     /// The fork that this one was made on, until this one is published.
@@ -47,8 +47,6 @@ package final class Fork {
     private var valueRoom = 0..<0
     /// The path from the root to a leaf, all of whose pages belong to this fork.
     let path = TreePath()
-    /// The tree whose root and leaf ``path`` still connects after the last change.
-    var nearTree: TreeID?
     let content = PageContent()
     /// The memory of a separator and of a stored ``ValuePlace``.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -75,7 +73,6 @@ package final class Fork {
     /// more changes.
     package init(on lower: Fork) throws {
         try lower.requireWhole()
-        base = lower.base
         baseEpoch = lower.epoch
         self.lower = lower
         epoch = Epochs.next()
@@ -83,13 +80,17 @@ package final class Fork {
             lower.stage = .frozen
             lower.giveBackRoom()
         }
-        if lower.generation.isFull {
-            let layer = MemoryLayer(lower.generation, epoch: lower.epoch, roots: lower.roots)
-            (generation, below, roots) = try Self.start(on: layer, lower.below)
-        } else {
-            (generation, below, roots) = (lower.generation, lower.below, lower.roots)
-        }
+        // Or a line of forks would keep all generations and runs since its beginning.
+        let below = lower.published.map { lower.below.with($0.below.levels) } ?? lower.below
+        let layer = MemoryLayer(lower.generation, epoch: lower.epoch, roots: lower.roots)
+        (generation, self.below, roots) = try Self.start(on: layer, below)
     }
+
+    /// The newest published state under this fork, or of it.
+    private var published: Snapshot? { base ?? lower?.published }
+
+    /// What publishing releases.
+    var under: (Snapshot?, Fork?) { (base, lower) }
 
     /// Continues a generation, or begins another one if it is full.
     private static func start(
@@ -129,7 +130,6 @@ package final class Fork {
     func changing<Result>(_ id: TreeID, _ change: (inout TreeRoot) throws -> Result) throws -> Result {
         try requireOpen()
         changeCount += 1
-        nearTree = nil
         var root = roots[id]
         root.changed = epoch
         do {
@@ -144,8 +144,8 @@ package final class Fork {
 
     /// Hands over the fork's pages. The fork can still be read, and pins its published state until it is dropped.
     ///
-    /// - Parameter below: the layers of the store that correspond to those of the fork.
-    func publish(on below: (Below) -> Below) throws -> Snapshot {
+    /// - Parameter levels: those of the store, which replace the fork's and the generations that have been flushed.
+    func publish(on levels: Levels) throws -> Snapshot {
         try requireWhole()
         if stage == .published { throw StrataError(.closed, "The fork has been published.") }
         stage = .published
@@ -153,8 +153,9 @@ package final class Fork {
         giveBackRoom()
         generation.giveBack(available)
         generation.retire(replaced, by: epoch)
-        base = Snapshot(top: MemoryLayer(generation, epoch: epoch, roots: roots), below: below(self.below))
-        return base
+        let state = Snapshot(top: MemoryLayer(generation, epoch: epoch, roots: roots), below: below.with(levels))
+        base = state
+        return state
     }
 
     // MARK: Pages

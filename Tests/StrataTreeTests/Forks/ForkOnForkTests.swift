@@ -114,6 +114,28 @@ struct ForkOnForkTests {
         #expect(TreeShape(of: snapshot, Self.id).faults == [], "\(steps)")
     }
 
+    private struct Kept {
+        weak var generation: Generation?
+    }
+
+    @Test("A line of forks keeps neither the generations that have been flushed nor the runs that were merged")
+    func line() throws {
+        let store = try store(entries: 60, isLayered: true)
+        var line = try store.fork()
+        var kept: [Kept] = []
+        for round in 0..<60 as Range<UInt8> {
+            try fill(line, round)
+            kept.append(Kept(generation: line.generation))
+            let upper = try Fork(on: line)
+            try store.publish(line)
+            line = upper
+            try store.writeRuns()
+            #expect(line.below.frozen.count <= 3 && line.below.levels.runs.count <= 10, "round \(round)")
+            #expect(kept.filter { $0.generation != nil }.count <= 4, "round \(round)")
+            #expect(try values(line) == [round])
+        }
+    }
+
     @Test("A lower fork changes no more, and a published one neither")
     func frozen() throws {
         let store = try store(entries: 3)
