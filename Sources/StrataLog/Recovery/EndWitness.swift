@@ -31,7 +31,8 @@ struct EndWitness: Sendable, Equatable {
     private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
         // The views of an earlier release are a file, which proves nothing any more.
         guard let names = try? files.list(paths.views) else { return [] }
-        let marks = try names.filter { $0.hasPrefix(StateMark.namePrefix) }.compactMap { name in
+        // Not those that a repair has moved aside.
+        let marks = try names.filter { NumberedName.state.number(in: $0) != nil }.compactMap { name in
             let path = "\(paths.views)/\(name)"
             return try read(path, files).flatMap(StateMark.init(decoding:)).map { (path, $0) }
         }
@@ -95,7 +96,6 @@ extension [EndWitness] {
 
 /// The log position in a state file of the views (docs/format-runs.md §5). Nothing else of the file matters here.
 struct StateMark: Equatable {
-    static let namePrefix = "state-"
     private static let magic = "StrataSt"
     private static let version: UInt16 = 1
     private static let maximumBytes = 64 << 20

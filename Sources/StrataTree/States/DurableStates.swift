@@ -46,9 +46,7 @@ struct DurableStates: Sendable {
     }
 
     /// The sequence in the name of a state; nil for other files.
-    static func sequence(of name: String) -> UInt64? {
-        name.hasPrefix("state-") ? UInt64(name.dropFirst("state-".utf8.count)) : nil
-    }
+    static func sequence(of name: String) -> UInt64? { NumberedName.state.number(in: name) }
 
     /// Makes a state durable, whose files have been synced.
     mutating func write(_ description: StateDescription, _ levels: Levels, nextNumber: UInt64) throws {

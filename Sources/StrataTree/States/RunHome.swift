@@ -42,7 +42,6 @@ struct RunHome: Sendable {
 
     /// The number in the name of a file; nil for other files.
     static func number(of name: String, _ use: Use) -> UInt64? {
-        guard name.hasSuffix(".\(use.rawValue)") else { return nil }
-        return UInt64(name.dropLast(use.rawValue.utf8.count + 1))
+        NumberedName(suffix: ".\(use.rawValue)").number(in: name)
     }
 }
