@@ -52,7 +52,8 @@ struct EndWitness: Sendable, Equatable {
             where [.notFound, .permissionDenied, .inputOutput].contains(error.code)
         { return nil }
         defer { file.close() }
-        return try? file.read(count: try file.size(), at: 0)
+        // A larger file is no witness.
+        return try? file.read(count: min(try file.size(), StateMark.maximumBytes), at: 0)
     }
 
     /// True if the log's chain values differ from those in the file.
@@ -98,7 +99,7 @@ extension [EndWitness] {
 struct StateMark: Equatable {
     private static let magic = "StrataSt"
     private static let version: UInt16 = 1
-    private static let maximumBytes = 64 << 20
+    fileprivate static let maximumBytes = 64 << 20
 
     var storeID: Identifier
     /// The last commit that the state contains.
