@@ -20,6 +20,7 @@ extension ForwardingFiles {
     package func remove(_ path: String) throws { try files.remove(path) }
     package func list(_ directory: String) throws -> [String] { try files.list(directory) }
     package func syncDirectory(_ directory: String) throws { try files.syncDirectory(directory) }
+    package func freeBytes(of directory: String) throws -> Int? { try files.freeBytes(of: directory) }
     package func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
         try files.openSharedPage(path, use)
     }

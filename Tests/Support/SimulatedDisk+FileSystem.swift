@@ -95,6 +95,10 @@ extension SimulatedDisk {
         }
     }
 
+    package func freeBytes(of directory: String) throws -> Int? {
+        state.withLock { state in state.capacityBytes.map { max(0, $0 - state.usedBytes) } }
+    }
+
     package func syncDirectory(_ directory: String) throws {
         try call(.syncDirectory, directory, "fsync") { state, _ in
             let name = SimulatedNames.normal(directory)

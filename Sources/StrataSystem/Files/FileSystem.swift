@@ -30,6 +30,8 @@ package protocol FileSystem: Sendable {
     func list(_ directory: String) throws -> [String]
     /// Returns once the names in the directory have reached the medium.
     func syncDirectory(_ directory: String) throws
+    /// The free bytes of the medium of a directory; nil if they are not known.
+    func freeBytes(of directory: String) throws -> Int?
     /// Opens a page of memory that processes share; nil if this file system cannot share memory.
     func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage?
     /// Returns the same files, with those below a directory found through an open descriptor of it: they remain its own
@@ -44,6 +46,7 @@ package protocol FileSystem: Sendable {
 
 extension FileSystem {
     package func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? { nil }
+    package func freeBytes(of directory: String) throws -> Int? { nil }
     package func anchored(at directory: String) throws -> any FileSystem { self }
     package func checkAnchor() throws {}
     package func openDirectory(_ path: String) throws -> (any File)? { nil }

@@ -127,6 +127,16 @@ package struct RealFileSystem: FileSystem {
         guard fsync(descriptor) == 0 else { throw StrataError.systemCall("fsync", path: directory, errno: errno) }
     }
 
+    package func freeBytes(of directory: String) throws -> Int? {
+        let descriptor = try openDescriptor(directory, O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else {
+            throw StrataError.systemCall("fstatvfs", path: directory, errno: errno)
+        }
+        return Int(clamping: status.f_bavail &* status.f_frsize)
+    }
+
     package func openSharedPage(_ path: String, _ use: SharedPageUse) throws -> SharedPage? {
         let (directory, name, _) = place(path)
         return try SharedPage(path, use, at: directory, named: name, rights: fileRights)

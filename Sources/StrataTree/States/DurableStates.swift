@@ -62,7 +62,12 @@ struct DurableStates: Sendable {
             sequence: lastSequence + 1, store: store, form: form, position: description.position,
             time: time.nowMicroseconds(), nextNumber: nextNumber, opaque: description.opaque,
             trees: description.trees, runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobNumbers)
-        try files.replace(Self.path(directory, state.sequence), in: directory, with: state.encoded())
+        let path = Self.path(directory, state.sequence)
+        do { try files.replace(path, in: directory, with: state.encoded()) } catch {
+            // The files that it names are removed, too.
+            for left in [path, path + ".new"] { try? files.remove(left) }
+            throw error
+        }
         // A merge changes nothing that a past state could need.
         if let newest, newest.position.offset < state.position.offset { kept.append(newest) }
         newest = state

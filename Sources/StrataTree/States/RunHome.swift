@@ -24,6 +24,14 @@ struct RunHome: Sendable {
         return false
     }
 
+    /// Returns false if the medium has less room. A file that does not fit would take what the log needs.
+    func hasRoom(_ byteCount: Int) -> Bool {
+        guard case .directory(let directory, let files) = place, let free = try? files.freeBytes(of: directory) else {
+            return true
+        }
+        return free >= byteCount
+    }
+
     /// Creates an empty file. One that is left over from a crash is replaced.
     func create(_ number: UInt64, _ use: Use) throws -> any File {
         switch place {
@@ -36,6 +44,11 @@ struct RunHome: Sendable {
         }
     }
 
+    /// Removes a file that no state names; the next state removes those that stay.
+    func remove(_ number: UInt64, _ use: Use) {
+        if case .directory(let directory, let files) = place { try? files.remove(Self.path(directory, number, use)) }
+    }
+
     static func path(_ directory: String, _ number: UInt64, _ use: Use) -> String {
         "\(directory)/\(number).\(use.rawValue)"
     }
@@ -43,5 +56,27 @@ struct RunHome: Sendable {
     /// The number in the name of a file; nil for other files.
     static func number(of name: String, _ use: Use) -> UInt64? {
         NumberedName(suffix: ".\(use.rawValue)").number(in: name)
+    }
+}
+
+/// The files of a run that is being written.
+final class RunDraft {
+    private let home: RunHome
+    private let takeNumber: () -> UInt64
+    private var created: [(number: UInt64, use: RunHome.Use)] = []
+
+    init(_ home: RunHome, takeNumber: @escaping () -> UInt64) {
+        self.home = home
+        self.takeNumber = takeNumber
+    }
+
+    func create(_ use: RunHome.Use) throws -> (file: any File, number: UInt64) {
+        let number = takeNumber()
+        created.append((number, use))
+        return (try home.create(number, use), number)
+    }
+
+    func remove() {
+        for (number, use) in created { home.remove(number, use) }
     }
 }

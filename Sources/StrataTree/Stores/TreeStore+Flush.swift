@@ -76,14 +76,32 @@ extension TreeStore {
         try durable.withLock { durable in
             // Another thread may have written it meanwhile.
             if state.withLock({ $0.levels.flushed >= snapshot.top.epoch }) { return }
-            let written = try write(snapshot.top)
-            let levels = state.withLock { state in
-                state.levels.adding(written.run, written.blob, owner.keyHash, flushed: snapshot.top.epoch)
-            }
-            if let description {
-                try durable.write(description, levels, nextNumber: state.withLock { $0.nextNumber })
-            }
-            install(levels)
+            install(
+                try drafting(snapshot.top.generation.byteCount) { draft in
+                    let written = try write(snapshot.top, draft)
+                    let (levels, nextNumber) = state.withLock { state in
+                        let flushed = snapshot.top.epoch
+                        return (
+                            state.levels.adding(written.run, written.blob, owner.keyHash, flushed: flushed),
+                            state.nextNumber
+                        )
+                    }
+                    if let description { try durable.write(description, levels, nextNumber: nextNumber) }
+                    return levels
+                })
+        }
+    }
+
+    /// Writes files of runs. Those of an attempt that fails are removed, since each attempt makes new ones.
+    func drafting(_ byteCount: Int, _ write: (RunDraft) throws -> Levels) throws -> Levels {
+        guard home.hasRoom(byteCount) else {
+            throw StrataError(
+                .noSpace, "The disk has no room for a run of the views.", .init(expected: "\(byteCount) bytes"))
+        }
+        let draft = RunDraft(home) { self.takeNumber() }
+        do { return try write(draft) } catch {
+            draft.remove()
+            throw error
         }
     }
 
@@ -113,11 +131,10 @@ extension TreeStore {
     }
 
     /// Writes the entries of a generation as a run, with a blob file if there are long values.
-    private func write(_ layer: MemoryLayer) throws -> (run: Run, blob: BlobFile?) {
-        let number = takeNumber()
-        let file = try home.create(number, .piece)
+    private func write(_ layer: MemoryLayer, _ draft: RunDraft) throws -> (run: Run, blob: BlobFile?) {
+        let (file, number) = try draft.create(.piece)
         let writer = PieceWriter(file, number: number, owner, hashed: hashed, frameBytes: options.frameBytes)
-        let blobs = BlobOutput(home) { self.takeNumber() }
+        let blobs = BlobOutput(draft)
         for id in layer.roots.ids {
             let root = layer.roots[id]
             for range in root.deleted.ranges { writer.addRange(tree: id, lower: range.lower, upper: range.upper) }
@@ -148,19 +165,14 @@ extension TreeStore {
 
 /// The blob file of a run that is being written, which is created for its first long value.
 final class BlobOutput {
-    private let home: RunHome
-    private let takeNumber: () -> UInt64
+    private let draft: RunDraft
     private var open: (file: any File, writer: BlobWriter)?
 
-    init(_ home: RunHome, takeNumber: @escaping () -> UInt64) {
-        self.home = home
-        self.takeNumber = takeNumber
-    }
+    init(_ draft: RunDraft) { self.draft = draft }
 
     func append(_ value: UnsafeRawBufferPointer) throws -> BlobReference {
         if let open { return try open.writer.append(value) }
-        let number = takeNumber()
-        let file = try home.create(number, .blob)
+        let (file, number) = try draft.create(.blob)
         let writer = BlobWriter(file, number: number)
         open = (file, writer)
         return try writer.append(value)

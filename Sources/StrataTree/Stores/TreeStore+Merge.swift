@@ -6,20 +6,31 @@ extension TreeStore {
     ///
     /// - Parameter isAtRest: true if no changes are expected soon, so that smaller merges pay, too.
     package func isMergeDue(isAtRest: Bool) -> Bool {
-        MergePlan(state.withLock { $0.levels.runs }, options, isAtRest: isAtRest) != nil
+        plan(state.withLock { $0.levels }, isAtRest: isAtRest) != nil
     }
 
-    /// Takes one step of the merge that is due: writes a piece of the merged run. Returns false if none is due.
+    /// Half of the room that it takes is a margin for the log, which is more important.
+    private func plan(_ levels: Levels, isAtRest: Bool) -> MergePlan? {
+        guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return nil }
+        let inputBytes = levels.runs[plan.inputs].reduce(0) { $0 + $1.run.byteCount }
+        return home.hasRoom(2 * min(inputBytes, options.pieceBytes)) ? plan : nil
+    }
+
+    /// Takes one step of the merge that is due: writes a piece of the merged run. Returns false if none is due, or if
+    /// there is no room for it.
     ///
     /// - Throws: ``StrataError`` of a file. All runs stay as they are, and the caller may try again.
     @discardableResult
     package func mergeStep(isAtRest: Bool) throws -> Bool {
         try durable.withLock { durable in
             let levels = state.withLock { $0.levels }
-            guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return false }
-            let merged = try merge(plan, of: levels)
-            try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
-            install(merged)
+            guard let plan = plan(levels, isAtRest: isAtRest) else { return false }
+            install(
+                try drafting(0) { draft in
+                    let merged = try merge(plan, of: levels, draft)
+                    try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
+                    return merged
+                })
             return true
         }
     }
@@ -29,7 +40,7 @@ extension TreeStore {
         while try mergeStep(isAtRest: true) {}
     }
 
-    private func merge(_ plan: MergePlan, of levels: Levels) throws -> Levels {
+    private func merge(_ plan: MergePlan, of levels: Levels, _ draft: RunDraft) throws -> Levels {
         let inputs = levels.runs[plan.inputs].map(\.run)
         let start = inputs.lazy.compactMap(\.visibleFrom).first
         let isOldest = plan.inputs.upperBound == levels.runs.count || plan.output == levels.runs.count - 1
@@ -39,10 +50,9 @@ extension TreeStore {
             return cursor
         }
         var merger = RunMerger(sources, ranges: inputs.map(\.ranges), from: start, isOldest: isOldest)
-        let number = takeNumber()
-        let file = try home.create(number, .piece)
+        let (file, number) = try draft.create(.piece)
         let writer = PieceWriter(file, number: number, owner, hashed: hashed, frameBytes: options.frameBytes)
-        let blobs = BlobOutput(home) { self.takeNumber() }
+        let blobs = BlobOutput(draft)
         let sparse = plan.level == .base ? levels.sparseBlobs() : []
         try merger.writePiece(to: writer, atMost: options.pieceBytes) { reference in
             guard sparse.contains(reference.file) else { return reference }

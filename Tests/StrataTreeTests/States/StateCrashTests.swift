@@ -88,6 +88,48 @@ struct StateCrashTests {
         }
     }
 
+    @Test("Attempts that fail leave no files, and what has no room is not begun")
+    func attempts() throws {
+        var story = try StateStory(seed: 5)
+        for _ in 0..<3 {
+            try story.change()
+            try story.write()
+        }
+        try story.change(300)
+        let names = try Set(story.disk.list("/s/views"))
+        let usedBytes = story.disk.usedBytes
+        let calls = [SimulatedDisk.CallKind.create, .write, .syncData].flatMap { kind in (1...3).map { (kind, $0) } }
+        for (kind, call) in calls + [(.rename, 1), (.syncDirectory, 1)] {
+            story.disk.fail(kind, from: call, with: .errno(28), on: "/views")
+            for _ in 0..<5 { #expect(throws: StrataError.self) { try story.write() } }
+            story.disk.heal()
+            #expect(try Set(story.disk.list("/s/views")) == names, "\(kind) \(call)")
+        }
+        #expect(story.disk.usedBytes == usedBytes)
+        try story.write()
+    }
+
+    @Test("Without room for it, no flush and no merge begins")
+    func noRoom() throws {
+        var story = try StateStory(seed: 6)
+        try story.change(300)
+        let disk = story.disk
+        disk.beforeCall = { kind, path in #expect(kind != .create, "\(path)") }
+        disk.capacityBytes = disk.usedBytes + 1_000
+        let error = #expect(throws: StrataError.self) { try story.write() }
+        #expect(error?.code == .noSpace)
+        (disk.beforeCall, disk.capacityBytes) = (nil, nil)
+        let waiting = try #require(story.store.nextToFlush())
+        try story.store.flush(waiting, at: Position(offset: 1, chain: 1), opaque: [])
+        try story.change(300)
+        let next = try #require(story.store.nextToFlush())
+        try story.store.flush(next, at: Position(offset: 2, chain: 1), opaque: [])
+        disk.capacityBytes = disk.usedBytes + 1_000
+        #expect(try !story.store.isMergeDue(isAtRest: true) && !story.store.mergeStep(isAtRest: true))
+        disk.capacityBytes = nil
+        #expect(try story.store.isMergeDue(isAtRest: true) && story.store.mergeStep(isAtRest: true))
+    }
+
     @Test("Canary: a state whose piece was not synced cannot be used")
     func unsyncedPiece() throws {
         var story = try StateStory(seed: 3)
