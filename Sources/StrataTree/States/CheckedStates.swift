@@ -30,7 +30,7 @@ package struct CheckedStates: Sendable {
             return CheckedStates(states: [], finding: search.finding(nil), reasons: search.reasons, lost: [])
         }
         var (states, lost): ([StateSearch.Found], [StrataError]) = ([], [])
-        for file in search.older(than: found.file) {
+        for file in try search.older(than: found.file) {
             guard try isValid(file.position) else { continue }
             do { states.append(try search.open(file)) } catch let error as StrataError {
                 // A writer drops states that it has kept at any time.

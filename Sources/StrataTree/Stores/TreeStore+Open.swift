@@ -75,7 +75,8 @@ extension TreeStore {
     /// Nothing is removed before the first state is written.
     ///
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
-    /// - Throws: errors of `isValid`, or ``StrataError`` if the directory cannot be created or read.
+    /// - Throws: errors of `isValid`, or ``StrataError`` if the directory cannot be created, or a file cannot be read
+    ///   for a reason other than damage.
     package static func open(
         in path: String, _ owner: RunOwner, hashed: Set<TreeID>, platform: Platform = Platform(),
         options: TreeStoreOptions = TreeStoreOptions(), isValid: (Position) throws -> Bool
@@ -89,7 +90,8 @@ extension TreeStore {
         let found = try search.newest(upTo: .max, isValid)
         let durable = DurableStates(
             directory: directory, platform: platform, owner: owner, maximumKept: options.maximumKeptStates,
-            newest: found?.file, kept: found.map { search.older(than: $0.file) } ?? [], lastSequence: search.lastSequence)
+            newest: found?.file, kept: try found.map { try search.older(than: $0.file) } ?? [],
+            lastSequence: search.lastSequence)
         let newest = try newest(of: found?.levels ?? .none, roots: found?.roots ?? TreeRoots(), options: options)
         let store = TreeStore(
             newest: newest, nextNumber: max(found?.file.nextNumber ?? 1, search.firstFreeNumber), durable: durable,
@@ -118,8 +120,6 @@ struct StateSearch {
     let firstFreeNumber: UInt64
     private(set) var reasons: [StrataError] = []
     private var findings: [StateFinding] = []
-    /// The states that could be read, newest first.
-    private var readable: [StateFile] = []
 
     var lastSequence: UInt64 { sequences.first ?? 0 }
 
@@ -136,32 +136,41 @@ struct StateSearch {
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
     mutating func newest(upTo offset: UInt64, _ isValid: (Position) throws -> Bool) throws -> Found? {
         for sequence in sequences {
-            do {
-                let state = try read(sequence)
-                readable.append(state)
-                guard state.position.offset <= offset else { continue }
-                guard try isValid(state.position) else {
-                    findings.append(.stale)
-                    reasons.append(
-                        StrataError(
-                            .brokenChain, "The log does not have the position of a state of the views.",
-                            .init(path: directory, found: "\(state.position)")))
-                    readable.removeLast()
-                    continue
-                }
-                return try open(state)
-            } catch let error as StrataError {
-                reasons.append(error)
-                let finding: StateFinding =
-                    switch error.code {
-                    case .newerFormat: .otherForm
-                    case .foreignSegment: .foreign
-                    default: .damaged
-                    }
-                findings.append(finding)
+            guard let state = try usable({ try $0.read(sequence) }), state.position.offset <= offset else { continue }
+            guard try isValid(state.position) else {
+                findings.append(.stale)
+                reasons.append(
+                    StrataError(
+                        .brokenChain, "The log does not have the position of a state of the views.",
+                        .init(path: directory, found: "\(state.position)")))
+                continue
             }
+            if let found = try usable({ try $0.open(state) }) { return found }
         }
         return nil
+    }
+
+    /// Returns nil, and notes the reason, if a state cannot be used.
+    ///
+    /// - Throws: errors that say nothing about the state. It would be removed if they passed for its damage.
+    private mutating func usable<Result>(_ body: (StateSearch) throws -> Result) throws -> Result? {
+        do { return try body(self) } catch let error as StrataError {
+            guard let finding = Self.finding(error) else { throw error }
+            findings.append(finding)
+            reasons.append(error)
+            return nil
+        }
+    }
+
+    /// What an error says about the state that was read; nil for nothing.
+    private static func finding(_ error: StrataError) -> StateFinding? {
+        switch error.code {
+        case .newerFormat: .otherForm
+        case .foreignSegment: .foreign
+        case .notFound, .malformed, .badChecksum, .wrongMagic: .damaged
+        // A frame could not be read.
+        default: error.context.page == nil ? nil : .damaged
+        }
     }
 
     private func read(_ sequence: UInt64) throws -> StateFile {
@@ -201,8 +210,12 @@ struct StateSearch {
     }
 
     /// The readable states before one that was found, in ascending order.
-    func older(than state: StateFile) -> [StateFile] {
-        sequences.filter { $0 < state.sequence }.reversed().compactMap { try? read($0) }
+    func older(than state: StateFile) throws -> [StateFile] {
+        try sequences.filter { $0 < state.sequence }.reversed().compactMap { sequence in
+            do { return try read(sequence) } catch let error as StrataError where Self.finding(error) != nil {
+                return nil
+            }
+        }
     }
 
     func finding(_ found: StateFile?) -> StateFinding {

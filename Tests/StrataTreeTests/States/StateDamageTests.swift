@@ -61,6 +61,36 @@ struct StateDamageTests {
         #expect(try entries(on: disk) == expected)
     }
 
+    @Test("What prevents reading a state is no damage: the store does not open, and nothing is lost")
+    func passingErrors() throws {
+        let (disk, expected) = try written()
+        let paths = disk.paths
+        for kind in [SimulatedDisk.CallKind.open, .read, .size, .map] {
+            for call in 1...3 {
+                for number in [5, 12, 13, 24] as [Int32] {
+                    disk.fail(kind, at: call, with: .errno(number), on: "/views/")
+                    do {
+                        #expect(try StateStory.open(disk, Self.options).state != nil, "\(kind) \(call) \(number)")
+                    } catch let error as StrataError { #expect(error.context.errno == number) }
+                    disk.heal()
+                }
+            }
+        }
+        struct LogError: Error {}
+        #expect(throws: LogError.self) {
+            try TreeStore.open(
+                in: StateStory.path, TreeTrial.owner, hashed: TreeTrial.hashed, platform: Platform(files: disk)
+            ) { _ in throw LogError() }
+        }
+        #expect(throws: StrataError.self) {
+            try TreeStore.open(
+                in: StateStory.path, TreeTrial.owner, hashed: TreeTrial.hashed, platform: Platform(files: disk)
+            ) { _ in throw StrataError(.badChecksum, "The log is damaged.") }
+        }
+        #expect(disk.paths == paths)
+        #expect(try entries(on: disk) == expected)
+    }
+
     @Test("A check names each damaged frame, and counts all")
     func check() throws {
         let (disk, _) = try written()
