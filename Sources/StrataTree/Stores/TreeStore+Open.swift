@@ -94,7 +94,7 @@ extension TreeStore {
             lastSequence: search.lastSequence)
         let newest = try newest(of: found?.levels ?? .none, roots: found?.roots ?? TreeRoots(), options: options)
         let store = TreeStore(
-            newest: newest, nextNumber: max(found?.file.nextNumber ?? 1, search.firstFreeNumber), durable: durable,
+            newest: newest, nextNumber: search.nextNumber, durable: durable,
             home: RunHome(place: .directory(directory, platform.files)), owner: owner, hashed: hashed,
             options: options)
         return OpenedTreeStore(
@@ -117,7 +117,8 @@ struct StateSearch {
     private let files: any FileSystem
     /// In descending order.
     private let sequences: [UInt64]
-    let firstFreeNumber: UInt64
+    /// The number of the next file: no file has it or a higher one, and no state that can be read names one.
+    private(set) var nextNumber: UInt64
     private(set) var reasons: [StrataError] = []
     private var findings: [StateFinding] = []
 
@@ -128,7 +129,7 @@ struct StateSearch {
         let names = try files.list(directory)
         sequences = names.compactMap(DurableStates.sequence).sorted(by: >)
         let numbers = names.flatMap { name in RunHome.Use.allCases.compactMap { RunHome.number(of: name, $0) } }
-        firstFreeNumber = (numbers.max() ?? 0) + 1
+        nextNumber = (numbers.max() ?? 0) + 1
     }
 
     /// Returns the newest usable state up to an offset; nil if there is none.
@@ -136,7 +137,9 @@ struct StateSearch {
     /// - Parameter isValid: returns true if the log has that chain value at that offset.
     mutating func newest(upTo offset: UInt64, _ isValid: (Position) throws -> Bool) throws -> Found? {
         for sequence in sequences {
-            guard let state = try usable({ try $0.read(sequence) }), state.position.offset <= offset else { continue }
+            guard let state = try usable({ try $0.read(sequence) }) else { continue }
+            nextNumber = max(nextNumber, state.nextNumber)
+            guard state.position.offset <= offset else { continue }
             guard try isValid(state.position) else {
                 findings.append(.stale)
                 reasons.append(
