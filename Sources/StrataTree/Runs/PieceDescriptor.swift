@@ -28,10 +28,10 @@ package struct PieceDescriptor: Equatable, Sendable {
     package init(decoding reader: inout ByteReader) throws {
         number = try reader.read(UInt64.self, "the number of a piece")
         let byteCount = try reader.read(UInt64.self, "the bytes of a piece")
-        guard let byteCount = Int(exactly: byteCount) else {
+        guard byteCount <= RunFormat.maximumFileBytes else {
             throw reader.malformed("the bytes of a piece", expected: "a size of a file", found: "\(byteCount)")
         }
-        self.byteCount = byteCount
+        self.byteCount = Int(byteCount)
         entries = try reader.read(UInt64.self, "the entries of a piece")
         marks = try reader.read(UInt64.self, "the marks of a piece")
         checksum = try reader.read(UInt32.self, "the checksum of a footer")

@@ -72,10 +72,12 @@ struct PieceFooter: Equatable, Sendable {
         }
         self.ranges = DeletedRanges(ranges)
         for _ in 0..<(try reader.read(UInt32.self, "the number of blob files")) {
-            blobs.append(
-                BlobUse(
-                    file: try reader.read(UInt64.self, "the number of a blob file"),
-                    byteCount: try reader.read(UInt64.self, "the bytes of a blob file")))
+            let file = try reader.read(UInt64.self, "the number of a blob file")
+            let byteCount = try reader.read(UInt64.self, "the bytes of a blob file")
+            guard byteCount <= RunFormat.maximumFileBytes else {
+                throw reader.malformed("the bytes of a blob file", expected: "a size of a file", found: "\(byteCount)")
+            }
+            blobs.append(BlobUse(file: file, byteCount: byteCount))
         }
         hashFrame = Int(try reader.read(UInt32.self, "the first frame of the hash"))
         let buckets = try reader.read(UInt64.self, "the number of buckets")

@@ -10,6 +10,9 @@ package enum RunFormat {
     /// Longer values are stored in blob files.
     package static let maximumValueBytes = 1_024
 
+    /// No file is larger, so that sums of sizes that files state are numbers.
+    static let maximumFileBytes = 1 << 40
+
     // The header.
     static let versionPlace = 8
     static let formPlace = 10

@@ -179,6 +179,11 @@ struct StateSearch {
     private func read(_ sequence: UInt64) throws -> StateFile {
         let path = DurableStates.path(directory, sequence)
         let state = try StateFile.decode(try files.readAll(path, atMost: StateFile.maximumBytes))
+        guard state.sequence == sequence else {
+            throw StrataError(
+                .malformed, "A state of the views has another sequence than its name.",
+                .init(path: path, expected: "\(sequence)", found: "\(state.sequence)"))
+        }
         guard state.store == owner.store else {
             throw StrataError(
                 .foreignSegment, "A state of the views belongs to another store.",

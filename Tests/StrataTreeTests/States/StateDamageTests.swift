@@ -91,6 +91,37 @@ struct StateDamageTests {
         #expect(try entries(on: disk) == expected)
     }
 
+    @Test("A number that a state names is not given again, even if its file is lost")
+    func numbers() throws {
+        let (disk, _) = try written()
+        let state = try #require(disk.paths.first { $0.contains("/state-") })
+        let next = try StateFile.decode(disk.content(of: state)).nextNumber
+        for path in disk.paths where path.hasSuffix(".run") || path.hasSuffix(".blob") { try disk.removeFile(path) }
+        let opened = try StateStory.open(disk, Self.options)
+        #expect(opened.state == nil && opened.store.state.withLock { $0.nextNumber } == next)
+    }
+
+    @Test("Numbers and sizes that no store comes to are not followed")
+    func hugeNumbers() throws {
+        let (disk, expected) = try written()
+        let path = try #require(disk.paths.first { $0.contains("/state-") })
+        let bytes = try disk.content(of: path)
+        disk.setContent([], of: "/s/views/\(UInt64.max).run")
+        disk.setContent(bytes, of: "/s/views/state-\(UInt64.max)")
+        // Under another name it would be removed as unnamed, though it is the newest.
+        disk.setContent(bytes, of: "/s/views/state-0000000000000099")
+        var huge = try StateFile.decode(bytes)
+        huge.sequence = 0
+        huge.runs[0].pieces[0].byteCount = .max
+        huge.runs.append(huge.runs[0])
+        disk.setContent(huge.encoded(), of: "/s/views/state-0000000000000000")
+        var story = try StateStory(seed: 1, on: disk)
+        #expect(try story.store.snapshot().entries(StateStory.id) == expected)
+        try story.change()
+        try story.write()
+        #expect(try StateStory.open(disk, Self.options).state?.position.offset == 1)
+    }
+
     @Test("A check names each damaged frame, and counts all")
     func check() throws {
         let (disk, _) = try written()
