@@ -151,19 +151,21 @@ final class StoreEngine: Sendable {
         _ platform: Platform, progress: (Replay.Progress) -> Void
     ) throws -> StoreEngine {
         let storeID = segments.identity.storeID
+        var (views, opening): (WorkingViews?, StoreEngine?)
         do {
             let opened = try Views.open(
                 log, store: storeID, in: path, platform: platform, options: options.trees,
                 progress: progress)
             try (log as? ReplicatedLog)?.awaitOpening()
-            let flusher = try Flusher(opened.views)
+            let working = WorkingViews(views: opened.views, flusher: try Flusher(opened.views))
+            views = working
             let home = FilesHome(of: path, isCopy: log.isShared, options)
             try home.prepare(for: storeID, platform)
             let engine = try StoreEngine(
-                log, WorkingViews(views: opened.views, flusher: flusher), options: options,
-                platform: platform,
+                log, working, options: options, platform: platform,
                 opening: StoreOpening(recovery: segments.recovery, views: opened.finding, reasons: opened.reasons),
                 assets: home.assets(options, platform), keys: home.keys(options, platform), at: path)
+            opening = engine
             // Keys that cannot be cleaned up now are cleaned up when the next key is made or destroyed.
             try? engine.keys.clean()
             do {
@@ -178,6 +180,8 @@ final class StoreEngine: Sendable {
             try engine.compactor?.start()
             return engine
         } catch {
+            // Before the lock of the log is given up: it would go on as a second writer of states.
+            (opening?.pipeline.flusher ?? views?.flusher)?.abandon()
             try? log.close()
             throw error
         }

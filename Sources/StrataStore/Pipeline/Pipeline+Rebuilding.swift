@@ -66,7 +66,10 @@ extension Pipeline {
         do {
             let new = try live.rebuilt()
             // Before the views are used: their states replace those that were removed, with their files.
-            try new.views.settle()
+            do { try new.views.settle() } catch {
+                new.flusher?.abandon()
+                throw error
+            }
             try take(new)
         } catch {
             // No state keeps what is written from now on, and there may be none to open.
@@ -76,10 +79,14 @@ extension Pipeline {
         }
     }
 
-    /// Takes new views; the line of a thread that is deciding is lost.
+    /// Takes new views; the line of a thread that is deciding is lost. If that fails, the new views are abandoned.
     func take(_ new: WorkingViews) throws {
         let snapshot = new.views.trees.snapshot()
-        let hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log)
+        let hasUnfinishedIndexes: Bool
+        do { hasUnfinishedIndexes = try Self.hasUnfinishedIndexes(snapshot, of: log) } catch {
+            new.flusher?.abandon()
+            throw error
+        }
         new.flusher?.didPublish()
         let end = end(of: snapshot)
         state.withLock { state in
