@@ -127,6 +127,28 @@ struct FlusherTests {
         #expect(try open(log).beginning == 1)
     }
 
+    @Test("What could not be written before its commits were compacted is written nevertheless")
+    func compacted() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log).views
+        let flusher = try Flusher(views)
+        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        try history.append(5, to: log)
+        try follow(log, views, flusher)
+        try views.trees.freeze()
+        flusher.didPublish()
+        #expect(eventually { flusher.failure != nil })
+        try history.append(5, to: log)
+        try follow(log, views, flusher)
+        var scan = try BaseScan(views.trees.snapshot(), chain: log.chain(at: 10))
+        try log.adopt(try log.writeBase(at: 10) { try scan.next().map { $0[...] } })
+        disk.heal()
+        #expect(eventually { views.trees.waitingGenerations == 0 })
+        try flusher.stop()
+        #expect(views.trees.durablePosition?.offset == 5)
+    }
+
     @Test("What could not be written is tried once more at the end", arguments: [false, true])
     func lastTry(fails: Bool) throws {
         let log = try openLog()

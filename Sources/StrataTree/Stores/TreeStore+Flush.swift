@@ -2,12 +2,19 @@ import StrataModel
 import StrataSystem
 
 extension TreeStore {
-    /// The oldest state whose generation is complete and waits to be written as a run; nil if none waits.
-    package func nextToFlush() -> Snapshot? {
+    /// The states whose generations are complete and wait to be written as runs, oldest first.
+    package var waiting: [Snapshot] {
         state.withLock { state in
-            state.newest.below.frozen.last.map { Snapshot(top: $0, below: Below(levels: state.levels)) }
+            let frozen = state.newest.below.frozen
+            return frozen.indices.reversed().map { index in
+                Snapshot(
+                    top: frozen[index], below: Below(frozen: Array(frozen[(index + 1)...]), levels: state.levels))
+            }
         }
     }
+
+    /// The first of them; nil if none waits.
+    package func nextToFlush() -> Snapshot? { waiting.first }
 
     /// The number of generations that wait to be written.
     package var waitingGenerations: Int { state.withLock { $0.newest.below.frozen.count } }

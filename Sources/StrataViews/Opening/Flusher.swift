@@ -42,6 +42,7 @@ package final class Flusher: Sendable {
 
     package init(_ views: Views) throws {
         self.views = views
+        views.noteWaiting()
         let worker = try WorkerThread(name: "strata-views") { [self] in run() }
         thread.withLock { $0 = worker }
     }
@@ -52,7 +53,10 @@ package final class Flusher: Sendable {
     /// Reports a state that was published.
     package func didPublish() {
         state.withLock { $0.changeCount += 1 }
-        if views.trees.waitingGenerations > 0 { state.notifyAll() }
+        if views.trees.waitingGenerations > 0 {
+            views.noteWaiting()
+            state.notifyAll()
+        }
     }
 
     /// Waits while too many changes are in memory; returns false on timeout. A writer calls it before each batch.

@@ -18,6 +18,8 @@ package final class Views: Sendable {
 
     package let trees: TreeStore
     let log: any EventLog
+    /// The chain values at the ends of the generations that wait to be written, by offset.
+    private let chains = Lock<[UInt64: UInt32]>([:])
 
     init(trees: TreeStore, log: any EventLog) {
         self.trees = trees
@@ -43,6 +45,14 @@ package final class Views: Sendable {
         return views
     }
 
+    /// Notes the positions of the generations that wait: until one is written, a compaction may remove its commits.
+    func noteWaiting() {
+        let offsets = trees.waiting.map { $0.foldedOffset(ViewTree.records) }
+        chains.withLock { known in
+            known = offsets.reduce(into: [:]) { $0[$1] = known[$1] ?? (try? log.chain(at: $1)) }
+        }
+    }
+
     /// Writes the oldest complete generation of changes as a run, so that opening folds only the commits after it.
     ///
     /// - Parameter snapshot: the result of ``TreeStore/nextToFlush()``.
@@ -52,7 +62,8 @@ package final class Views: Sendable {
         let offset = snapshot.foldedOffset(ViewTree.records)
         // Commits may be published before they are synced.
         if offset > log.durableEnd.offset { try log.sync() }
-        let position = Position(offset: offset, chain: offset == 0 ? 0 : try log.chain(at: offset))
+        let noted = offset == 0 ? 0 : chains.withLock { $0[offset] }
+        let position = Position(offset: offset, chain: try noted ?? log.chain(at: offset))
         try trees.flush(snapshot, at: position, opaque: Self.note(try snapshot.digests()))
     }
 
