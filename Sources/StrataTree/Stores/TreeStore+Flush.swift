@@ -55,6 +55,8 @@ extension TreeStore {
         assert(!home.isDurable, "a durable state needs the position of the log")
         try freeze()
         try writeRuns()
+        // What follows is in another generation, so that keeping this state takes no memory.
+        snapshot().top.generation.fill()
     }
 
     /// Writes the complete generations as runs that no state names yet: for a store whose files end with it, and while

@@ -28,7 +28,7 @@ package final class PastStates: Sendable {
     fileprivate struct Mark {
         /// The store of the state.
         let trees: TreeStore
-        /// Everything is in runs, so that keeping it takes no memory.
+        /// Everything is in runs, so that keeping it takes no memory (``TreeStore/settle()``).
         let state: Snapshot
         var offset: UInt64 { state.foldedOffset(ViewTree.records) }
     }

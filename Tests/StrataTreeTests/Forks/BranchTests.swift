@@ -48,6 +48,24 @@ struct BranchTests {
         #expect(entries.allSatisfy { model[$0[0]] == $0[1] }, comment)
     }
 
+    @Test("A settled state that is kept has nothing in memory, whatever follows")
+    func settled() throws {
+        let store = try TreeStore.sample()
+        var kept: [(state: Snapshot, count: Int)] = []
+        for round in 0..<40 {
+            let fork = try store.fork()
+            for number in 0..<50 { try fork.put(Self.id, bigEndian(50 * round + number), bytes(300, of: 1)) }
+            try store.publish(fork)
+            try store.settle()
+            kept.append((store.snapshot(), 50 * (round + 1)))
+        }
+        #expect(store.waitingGenerations == 0)
+        for (state, count) in kept {
+            #expect(state.below.frozen.isEmpty && state.top.generation.byteCount <= PageLayout.pageBytes)
+            #expect(try state.entries(Self.id).count == count)
+        }
+    }
+
     @Test("Each holds what it should, whoever ends first", arguments: seeds(12))
     func seeded(seed: UInt64) throws {
         let random = SeededRandom(seed: seed)
