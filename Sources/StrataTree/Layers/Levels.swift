@@ -34,13 +34,15 @@ final class Levels: Sendable {
         return Levels(runs, blobs: blobs.filter { used.contains($0.key) }, keyHash: keyHash, flushed: flushed)
     }
 
-    var blobNumbers: [UInt64] { blobs.keys.sorted() }
+    var blobDescriptors: [BlobDescriptor] {
+        blobs.values.map { BlobDescriptor(number: $0.number, byteCount: $0.byteCount) }.sorted { $0.number < $1.number }
+    }
 
     /// The blob files of which less than half is in use.
     func sparseBlobs() -> Set<UInt64> {
         var used: [UInt64: Int] = [:]
         for piece in runs.lazy.flatMap(\.run.pieces) {
-            for blob in piece.blobs { used[blob.file, default: 0] += Int(blob.byteCount) }
+            for blob in piece.blobs { used[blob.file, default: 0] += blob.byteCount }
         }
         return Set(blobs.values.filter { 2 * used[$0.number, default: 0] < $0.byteCount }.map(\.number))
     }

@@ -31,14 +31,21 @@ package final class BlobWriter {
     }
 }
 
+/// A blob file as a state names it.
+struct BlobDescriptor: Sendable {
+    var number: UInt64
+    var byteCount: Int
+}
+
 /// A blob file, mapped.
 package final class BlobFile: Sendable {
     package let number: UInt64
     private let map: RunMap
 
-    package init(_ file: any File, number: UInt64) throws {
+    /// - Parameter byteCount: the size that the file must have; nil for any.
+    package init(_ file: any File, number: UInt64, byteCount: Int? = nil) throws {
         self.number = number
-        map = try RunMap(file)
+        map = try RunMap(file, byteCount: byteCount)
     }
 
     package var byteCount: Int { map.bytes.count }

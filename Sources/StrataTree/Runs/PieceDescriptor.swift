@@ -27,11 +27,7 @@ package struct PieceDescriptor: Equatable, Sendable {
 
     package init(decoding reader: inout ByteReader) throws {
         number = try reader.read(UInt64.self, "the number of a piece")
-        let byteCount = try reader.read(UInt64.self, "the bytes of a piece")
-        guard byteCount <= RunFormat.maximumFileBytes else {
-            throw reader.malformed("the bytes of a piece", expected: "a size of a file", found: "\(byteCount)")
-        }
-        self.byteCount = Int(byteCount)
+        byteCount = try RunFormat.readFileBytes(&reader, "the bytes of a piece")
         entries = try reader.read(UInt64.self, "the entries of a piece")
         marks = try reader.read(UInt64.self, "the marks of a piece")
         checksum = try reader.read(UInt32.self, "the checksum of a footer")

@@ -13,7 +13,7 @@ struct PieceTree: Equatable, Sendable {
 /// The values of a piece that are in a blob file.
 package struct BlobUse: Equatable, Sendable {
     package var file: UInt64
-    package var byteCount: UInt64
+    package var byteCount: Int
 }
 
 /// The footer of a piece (docs/format-runs.md §2).
@@ -50,7 +50,7 @@ struct PieceFooter: Equatable, Sendable {
         writer.append(UInt32(blobs.count))
         for blob in blobs {
             writer.append(blob.file)
-            writer.append(blob.byteCount)
+            writer.append(UInt64(blob.byteCount))
         }
         writer.append(UInt32(hashFrame))
         writer.append(UInt64(buckets))
@@ -73,11 +73,7 @@ struct PieceFooter: Equatable, Sendable {
         self.ranges = DeletedRanges(ranges)
         for _ in 0..<(try reader.read(UInt32.self, "the number of blob files")) {
             let file = try reader.read(UInt64.self, "the number of a blob file")
-            let byteCount = try reader.read(UInt64.self, "the bytes of a blob file")
-            guard byteCount <= RunFormat.maximumFileBytes else {
-                throw reader.malformed("the bytes of a blob file", expected: "a size of a file", found: "\(byteCount)")
-            }
-            blobs.append(BlobUse(file: file, byteCount: byteCount))
+            blobs.append(BlobUse(file: file, byteCount: try RunFormat.readFileBytes(&reader, "the bytes of a blob file")))
         }
         hashFrame = Int(try reader.read(UInt32.self, "the first frame of the hash"))
         let buckets = try reader.read(UInt64.self, "the number of buckets")

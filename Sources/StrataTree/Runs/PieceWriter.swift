@@ -143,7 +143,7 @@ package final class PieceWriter {
     private func note(_ blob: BlobReference) {
         let index = footer.blobs.lastIndex { $0.file == blob.file } ?? footer.blobs.endIndex
         if index == footer.blobs.endIndex { footer.blobs.append(BlobUse(file: blob.file, byteCount: 0)) }
-        footer.blobs[index].byteCount += UInt64(blob.byteCount)
+        footer.blobs[index].byteCount += Int(blob.byteCount)
     }
 
     private var outOfOrder: StrataError {

@@ -1,3 +1,5 @@
+import StrataModel
+
 /// The layout of runs (docs/format-runs.md). All numbers are little-endian.
 package enum RunFormat {
     static let magic = "StrataRn"
@@ -10,8 +12,14 @@ package enum RunFormat {
     /// Longer values are stored in blob files.
     package static let maximumValueBytes = 1_024
 
-    /// No file is larger, so that sums of sizes that files state are numbers.
-    static let maximumFileBytes = 1 << 40
+    /// Reads the size of a file. None is so large that the sum of those that a state names is no number.
+    static func readFileBytes(_ reader: inout ByteReader, _ part: StaticString) throws -> Int {
+        let byteCount = try reader.read(UInt64.self, part)
+        guard byteCount <= 1 << 40 else {
+            throw reader.malformed(part, expected: "a size of a file", found: "\(byteCount)")
+        }
+        return Int(byteCount)
+    }
 
     // The header.
     static let versionPlace = 8

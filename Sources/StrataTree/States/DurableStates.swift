@@ -61,7 +61,7 @@ struct DurableStates: Sendable {
         let state = StateFile(
             sequence: lastSequence + 1, store: store, form: form, position: description.position,
             time: time.nowMicroseconds(), nextNumber: nextNumber, opaque: description.opaque,
-            trees: description.trees, runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobNumbers)
+            trees: description.trees, runs: levels.runs.map(RunDescriptor.init), blobs: levels.blobDescriptors)
         let path = Self.path(directory, state.sequence)
         do { try files.replace(path, in: directory, with: state.encoded()) } catch {
             // The files that it names are removed, too.
@@ -103,7 +103,7 @@ struct DurableStates: Sendable {
         let sequences = Set(states.map(\.sequence))
         let used = levels.runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number)
         let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(used)
-        let blobs = Set(states.lazy.flatMap(\.blobs)).union(levels.blobNumbers)
+        let blobs = Set((states.flatMap(\.blobs) + levels.blobDescriptors).map(\.number))
         let names = try files.list(directory)
         // States before the files that they name.
         let outdated = names.filter { Self.sequence(of: $0).map { !sequences.contains($0) } ?? false }
@@ -116,8 +116,9 @@ struct DurableStates: Sendable {
 }
 
 extension StateFile {
-    /// The sizes of the pieces, by their numbers. Blob files count by the values that pieces refer to.
+    /// The sizes of the files, by their numbers.
     var byteCounts: [UInt64: Int] {
-        Dictionary(runs.lazy.flatMap(\.pieces).map { ($0.number, $0.byteCount) }) { size, _ in size }
+        let pieces = runs.lazy.flatMap(\.pieces).map { ($0.number, $0.byteCount) }
+        return Dictionary(pieces + blobs.map { ($0.number, $0.byteCount) }) { size, _ in size }
     }
 }

@@ -16,8 +16,8 @@ struct StateFile: Sendable {
     var trees: [(id: TreeID, foldedOffset: UInt64)]
     /// The runs of the state, newest first.
     var runs: [RunDescriptor]
-    /// The numbers of the blob files that the runs refer to.
-    var blobs: [UInt64]
+    /// The blob files that the runs refer to.
+    var blobs: [BlobDescriptor]
 
     static let magic = "StrataSt"
     static let version: UInt16 = 1
@@ -46,7 +46,10 @@ struct StateFile: Sendable {
         writer.append(UInt32(runs.count))
         for run in runs { run.encode(to: &writer) }
         writer.append(UInt32(blobs.count))
-        for blob in blobs { writer.append(blob) }
+        for blob in blobs {
+            writer.append(blob.number)
+            writer.append(UInt64(blob.byteCount))
+        }
         return ChecksummedBytes.seal(writer)
     }
 
@@ -90,14 +93,16 @@ struct StateFile: Sendable {
         for _ in 0..<(try reader.read(UInt32.self, "runs")) { runs.append(try RunDescriptor(decoding: &reader)) }
         blobs = []
         for _ in 0..<(try reader.read(UInt32.self, "blob files")) {
-            blobs.append(try reader.read(UInt64.self, "a blob file"))
+            let number = try reader.read(UInt64.self, "a blob file")
+            blobs.append(
+                BlobDescriptor(number: number, byteCount: try RunFormat.readFileBytes(&reader, "the bytes of a blob file")))
         }
         guard nextNumber < .max / 2, sequence < .max / 2 else { throw reader.malformed("number", expected: "smaller") }
     }
 
     init(
         sequence: UInt64, store: Identifier, form: UInt16, position: Position, time: Int64, nextNumber: UInt64,
-        opaque: [UInt8], trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [UInt64]
+        opaque: [UInt8], trees: [(id: TreeID, foldedOffset: UInt64)], runs: [RunDescriptor], blobs: [BlobDescriptor]
     ) {
         self.sequence = sequence
         self.store = store

@@ -200,8 +200,9 @@ struct StateSearch {
     /// Opens the files that a state names.
     func open(_ state: StateFile) throws -> Found {
         var blobs: [UInt64: BlobFile] = [:]
-        for number in state.blobs {
-            blobs[number] = try BlobFile(try files.open(RunHome.path(directory, number, .blob), .read), number: number)
+        for blob in state.blobs {
+            let file = try files.open(RunHome.path(directory, blob.number, .blob), .read)
+            blobs[blob.number] = try BlobFile(file, number: blob.number, byteCount: blob.byteCount)
         }
         let runs = try state.runs.map { description in
             let pieces = try description.pieces.map {

@@ -138,7 +138,7 @@ struct TreeTrial {
         let levels = store.state.withLock { $0.levels }
         if levels.runs.contains(where: { $0.run.visibleFrom != nil }) { reached.begunMerges += 1 }
         reached.mostRuns = max(reached.mostRuns, levels.runs.count)
-        reached.blobs = max(reached.blobs, levels.blobNumbers.count)
+        reached.blobs = max(reached.blobs, levels.blobDescriptors.count)
         reached.ranges = max(reached.ranges, levels.runs.reduce(0) { $0 + $1.run.ranges.ranges.count })
     }
 

@@ -121,7 +121,7 @@ struct RunMergerTests {
         let run = try trial.run(model)
         try trial.blobs.finish()
         let bytes = (0..<20).reduce(0) { $0 + 1_025 + $1 }
-        #expect(run.pieces[0].blobs == [BlobUse(file: 1_000, byteCount: UInt64(bytes))])
+        #expect(run.pieces[0].blobs == [BlobUse(file: 1_000, byteCount: bytes)])
         let file = try trial.disk.open("/1001.blob", .create)
         let copies = BlobWriter(file, number: 1_001)
         let old = try trial.openedBlobs.get()

@@ -67,7 +67,7 @@ struct StateStory {
     static func unnamedFiles(_ store: TreeStore, on disk: SimulatedDisk) throws -> [String] {
         let states = store.durable.withLock { $0.kept + [$0.newest].compactMap(\.self) }
         let pieces = states.flatMap(\.runs).flatMap(\.pieces).map { "\($0.number).run" }
-        let named = Set(pieces + states.flatMap(\.blobs).map { "\($0).blob" })
+        let named = Set(pieces + states.flatMap(\.blobs).map { "\($0.number).blob" })
         return try disk.list(path + "/views").filter { !$0.hasPrefix("state-") && !named.contains($0) }
     }
 }
