@@ -38,13 +38,20 @@ final class Levels: Sendable {
         blobs.values.map { BlobDescriptor(number: $0.number, byteCount: $0.byteCount) }.sorted { $0.number < $1.number }
     }
 
-    /// The blob files of which less than half is in use.
-    func sparseBlobs() -> Set<UInt64> {
+    /// The sizes of all files.
+    var byteCounts: [ObjectIdentifier: Int] {
+        let pieces = runs.lazy.flatMap(\.run.pieces).map { (ObjectIdentifier($0), $0.descriptor.byteCount) }
+        return Dictionary(pieces + blobs.values.map { (ObjectIdentifier($0), $0.byteCount) }) { size, _ in size }
+    }
+
+    /// The blob files that a merge into the base copies: less than half of them is in use, or they are small, and many
+    /// would be there in the end.
+    func sparseBlobs(small: Int) -> Set<UInt64> {
         var used: [UInt64: Int] = [:]
         for piece in runs.lazy.flatMap(\.run.pieces) {
             for blob in piece.blobs { used[blob.file, default: 0] += blob.byteCount }
         }
-        return Set(blobs.values.filter { 2 * used[$0.number, default: 0] < $0.byteCount }.map(\.number))
+        return Set(blobs.values.filter { 2 * used[$0.number, default: 0] < max(small, $0.byteCount) }.map(\.number))
     }
 
     /// The content of a key; nil if no run has it. Bytes are valid as long as the levels.

@@ -73,7 +73,8 @@ struct PieceFooter: Equatable, Sendable {
         self.ranges = DeletedRanges(ranges)
         for _ in 0..<(try reader.read(UInt32.self, "the number of blob files")) {
             let file = try reader.read(UInt64.self, "the number of a blob file")
-            blobs.append(BlobUse(file: file, byteCount: try RunFormat.readFileBytes(&reader, "the bytes of a blob file")))
+            let byteCount = try RunFormat.readFileBytes(&reader, "the bytes of a blob file")
+            blobs.append(BlobUse(file: file, byteCount: byteCount))
         }
         hashFrame = Int(try reader.read(UInt32.self, "the first frame of the hash"))
         let buckets = try reader.read(UInt64.self, "the number of buckets")

@@ -26,6 +26,8 @@ package final class PieceWriter {
     /// The tree of the last entry, which is not in the footer yet.
     @exclusivity(unchecked) private var tree: PieceTree?
     private var ranges: [DeletedRange] = []
+    /// The bytes of values in blob files, by the numbers of these.
+    private var blobs: [UInt64: Int] = [:]
     private var first: RunKey?
 
     /// - Parameters:
@@ -141,9 +143,7 @@ package final class PieceWriter {
     }
 
     private func note(_ blob: BlobReference) {
-        let index = footer.blobs.lastIndex { $0.file == blob.file } ?? footer.blobs.endIndex
-        if index == footer.blobs.endIndex { footer.blobs.append(BlobUse(file: blob.file, byteCount: 0)) }
-        footer.blobs[index].byteCount += Int(blob.byteCount)
+        blobs[blob.file, default: 0] += Int(blob.byteCount)
     }
 
     private var outOfOrder: StrataError {
@@ -164,6 +164,7 @@ package final class PieceWriter {
         if frame.count > 0 { try finishFrame() } else if frameNumber == 1 { try writeHeader() }
         if let tree { footer.trees.append(tree) }
         footer.ranges = DeletedRanges(ranges)
+        footer.blobs = blobs.map { BlobUse(file: $0, byteCount: $1) }.sorted { $0.file < $1.file }
         footer.hashFrame = frameNumber
         try writeHash()
         footer.fencesFrame = output.byteCount / frameBytes

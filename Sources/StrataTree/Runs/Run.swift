@@ -25,6 +25,8 @@ package final class Run: Sendable {
     }
 
     package var byteCount: Int { pieces.reduce(0) { $0 + $1.descriptor.byteCount } }
+    /// The bytes of the pieces and of the long values that they refer to.
+    var liveBytes: Int { pieces.reduce(byteCount) { $1.blobs.reduce($0) { $0 + $1.byteCount } } }
     /// The number of entries, marks and hidden ones included.
     package var entries: UInt64 { pieces.reduce(0) { $0 + $1.descriptor.entries } }
     package var marks: UInt64 { pieces.reduce(0) { $0 + $1.descriptor.marks } }

@@ -36,7 +36,8 @@ package struct RunMerger<Source: EntrySource>: ~Copyable {
         consumedUpTo = start
     }
 
-    /// Writes entries until the piece exceeds `limit` bytes or the inputs end, together with the ranges among them.
+    /// Writes entries until the piece exceeds `limit` bytes, with the blobs that were copied, or the inputs end. Writes
+    /// the ranges among them, too.
     ///
     /// - Parameter convert: returns the content to write, if it is another one: of blobs that are copied.
     package mutating func writePiece(
@@ -44,14 +45,19 @@ package struct RunMerger<Source: EntrySource>: ~Copyable {
     ) throws {
         let start = consumedUpTo
         consumedUpTo = nil
+        var copiedBytes = 0
         while let entry = queue.first {
-            if writer.byteCount >= limit, writer.entries > 0 {
+            if writer.byteCount + copiedBytes >= limit, writer.entries > 0 {
                 consumedUpTo = RunKey(entry)
                 break
             }
             if shows(entry) {
                 var content = entry.content
-                if case .blob(let reference) = content { content = .blob(try convert(reference)) }
+                if case .blob(let reference) = content {
+                    let copy = try convert(reference)
+                    if copy.file != reference.file { copiedBytes += Int(copy.byteCount) }
+                    content = .blob(copy)
+                }
                 try writer.append(tree: entry.tree, key: entry.key, content: content)
             }
             try queue.nextKey()

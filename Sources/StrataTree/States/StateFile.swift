@@ -94,8 +94,8 @@ struct StateFile: Sendable {
         blobs = []
         for _ in 0..<(try reader.read(UInt32.self, "blob files")) {
             let number = try reader.read(UInt64.self, "a blob file")
-            blobs.append(
-                BlobDescriptor(number: number, byteCount: try RunFormat.readFileBytes(&reader, "the bytes of a blob file")))
+            let byteCount = try RunFormat.readFileBytes(&reader, "the bytes of a blob file")
+            blobs.append(BlobDescriptor(number: number, byteCount: byteCount))
         }
         guard nextNumber < .max / 2, sequence < .max / 2 else { throw reader.malformed("number", expected: "smaller") }
     }

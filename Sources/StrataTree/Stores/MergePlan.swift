@@ -6,7 +6,7 @@ struct MergePlan: Equatable {
     let output: Int?
     let level: RunLevel
 
-    /// Merges into the base begin when the newer runs exceed this part of it.
+    /// Merges into the base begin when the newer runs, or what they delete, exceed this part of it.
     private static let basePart = 2
     /// At rest, they begin at this part.
     private static let restingPart = 20
@@ -29,9 +29,13 @@ struct MergePlan: Equatable {
         }
         let flushed = runs.prefix { $0.level == .flushed }
         let middle = runs[flushed.endIndex...].prefix { $0.level == .middle }
-        func byteCount(_ runs: ArraySlice<LeveledRun>) -> Int { runs.reduce(0) { $0 + $1.run.byteCount } }
-        let baseBytes = byteCount(runs[middle.endIndex...])
-        let newBytes = byteCount(flushed) + byteCount(middle)
+        let (newer, base) = (runs[..<middle.endIndex], runs[middle.endIndex...])
+        func liveBytes(_ runs: ArraySlice<LeveledRun>) -> Int { runs.reduce(0) { $0 + $1.run.liveBytes } }
+        let baseBytes = liveBytes(base)
+        // A mark frees about what an entry of the base takes.
+        let (marks, entries) = (newer.reduce(0) { $0 + $1.run.marks }, base.reduce(0) { $0 + $1.run.entries })
+        let deleted = min(1, Double(marks) / Double(max(1, entries)))
+        let newBytes = liveBytes(newer) + Int(Double(baseBytes) * deleted)
         let isBaseDue = newBytes >= max(2 * options.generationBytes, baseBytes / Self.basePart)
         if isAtRest && newBytes > baseBytes / Self.restingPart || isBaseDue && baseBytes <= Self.smallBaseBytes {
             self.init(inputs: 0..<runs.count, level: .base)

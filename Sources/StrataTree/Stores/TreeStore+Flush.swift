@@ -25,13 +25,9 @@ extension TreeStore {
         return ([newest.top] + newest.below.frozen).reduce(0) { $0 + $1.generation.byteCount }
     }
 
-    /// The bytes of the pieces that some states have, each counted once.
+    /// The bytes of the files that some states have, each counted once.
     package static func ownBytes(of states: [Snapshot]) -> Int {
-        var sizes: [ObjectIdentifier: Int] = [:]
-        for piece in states.lazy.flatMap(\.below.levels.runs).flatMap(\.run.pieces) {
-            sizes[ObjectIdentifier(piece)] = piece.descriptor.byteCount
-        }
-        return sizes.values.reduce(0, +)
+        states.reduce(into: [:]) { $0.merge($1.below.levels.byteCounts) { size, _ in size } }.values.reduce(0, +)
     }
 
     /// The position of the newest durable state; nil if there is none.

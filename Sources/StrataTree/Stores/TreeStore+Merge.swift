@@ -12,9 +12,16 @@ extension TreeStore {
     /// Half of the room that it takes is a margin for the log, which is more important.
     private func plan(_ levels: Levels, isAtRest: Bool) -> MergePlan? {
         guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return nil }
-        let inputBytes = levels.runs[plan.inputs].reduce(0) { $0 + $1.run.byteCount }
-        return home.hasRoom(2 * min(inputBytes, options.pieceBytes)) ? plan : nil
+        let inputBytes = levels.runs[plan.inputs].reduce(0) { $0 + $1.run.liveBytes }
+        return home.hasRoom(2 * min(inputBytes, stepBytes(levels))) ? plan : nil
     }
+
+    /// The bytes that a step of a merge writes. Large levels have larger files, so that there are not too many.
+    private func stepBytes(_ levels: Levels) -> Int {
+        max(options.pieceBytes, levels.runs.reduce(0) { $0 + $1.run.liveBytes } / Self.usualPieces)
+    }
+
+    private static let usualPieces = 64
 
     /// Takes one step of the merge that is due: writes a piece of the merged run. Returns false if none is due, or if
     /// there is no room for it.
@@ -53,8 +60,9 @@ extension TreeStore {
         let (file, number) = try draft.create(.piece)
         let writer = PieceWriter(file, number: number, owner, hashed: hashed, frameBytes: options.frameBytes)
         let blobs = BlobOutput(draft)
-        let sparse = plan.level == .base ? levels.sparseBlobs() : []
-        try merger.writePiece(to: writer, atMost: options.pieceBytes) { reference in
+        let limit = stepBytes(levels)
+        let sparse = plan.level == .base ? levels.sparseBlobs(small: limit / 4) : []
+        try merger.writePiece(to: writer, atMost: limit) { reference in
             guard sparse.contains(reference.file) else { return reference }
             return try blobs.append(try levels.value(of: reference))
         }

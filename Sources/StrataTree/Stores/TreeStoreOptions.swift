@@ -2,7 +2,7 @@
 package struct TreeStoreOptions: Sendable, Hashable {
     /// The bytes of changes in memory at which they are written as a run.
     package var generationBytes = 64 << 20
-    /// The maximum size of a piece that a merge writes.
+    /// The size of a piece that a merge writes, unless the store is large.
     package var pieceBytes = 64 << 20
     /// The maximum number of older states that are kept, from which past states begin.
     package var maximumKeptStates = 24

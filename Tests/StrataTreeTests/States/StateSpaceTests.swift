@@ -1,0 +1,101 @@
+import StrataModel
+import StrataSystem
+import TestSupport
+import Testing
+
+@testable import StrataTree
+
+/// The files of states whose values are mostly long.
+@Suite("The space of states")
+struct StateSpaceTests {
+    private static let id = StateStory.id
+    private static let valueBytes = 20_000
+
+    private let disk = SimulatedDisk()
+    private let store: TreeStore
+    private let position = Lock<UInt64>(0)
+
+    init() throws { try self.init(keptStates: 0) }
+
+    private init(keptStates: Int) throws {
+        try disk.makeDirectory(StateStory.path)
+        var options = TreeStoreOptions()
+        options.generationBytes = 128 << 10
+        options.pieceBytes = 64 << 10
+        options.frameBytes = 4_096
+        options.maximumKeptStates = keptStates
+        store = try StateStory.open(disk, options).store
+    }
+
+    private func sizes(_ use: RunHome.Use) throws -> [UInt64: Int] {
+        var sizes: [UInt64: Int] = [:]
+        for name in try disk.list(StateStory.path + "/views") {
+            guard let number = RunHome.number(of: name, use) else { continue }
+            sizes[number] = try disk.content(of: "\(StateStory.path)/views/\(name)").count
+        }
+        return sizes
+    }
+
+    private func byteCount() throws -> Int { try sizes(.piece).values.reduce(0, +) + sizes(.blob).values.reduce(0, +) }
+
+    /// Changes entries, and flushes; merges only what is due while others go on.
+    private func write(_ keys: some Sequence<Int>, byteCount: Int? = valueBytes, isAtRest: Bool = false) throws {
+        let fork = try store.fork()
+        for key in keys {
+            let key = bigEndian(key)
+            if let byteCount {
+                try fork.put(Self.id, key, bytes(byteCount, of: 7))
+            } else {
+                try fork.delete(Self.id, key)
+            }
+        }
+        try store.publish(fork)
+        try store.freeze()
+        while let waiting = store.nextToFlush() {
+            let offset = position.withLock { position in
+                position += 1
+                return position
+            }
+            try store.flush(waiting, at: Position(offset: offset, chain: 1), opaque: [])
+        }
+        while try store.mergeStep(isAtRest: isAtRest) {}
+    }
+
+    @Test("States are not kept for the price of long values that they alone need")
+    func keptStates() throws {
+        let space = try StateSpaceTests(keptStates: 24)
+        for _ in 0..<12 { try space.write(0..<80, byteCount: 100_000, isAtRest: true) }
+        #expect(try space.byteCount() < 80 * 100_000 * 5 / 2 + KeptPolicy.smallBytes)
+        #expect(space.store.durable.withLock { $0.kept.count } > 0)
+    }
+
+    @Test("Files of values that were replaced or deleted are rewritten while changes go on, and small ones united")
+    func sparseFiles() throws {
+        var random = SeededGenerator(seed: 1)
+        for start in stride(from: 0, to: 200, by: 10) { try write(start..<start + 10) }
+        for _ in 0..<100 { try write((0..<6).map { _ in Int.random(in: 0..<200, using: &random) }) }
+        try write([0])
+        #expect(try byteCount() < 200 * Self.valueBytes * 5 / 2)
+        for start in stride(from: 0, to: 180, by: 10) { try write(start..<start + 10, byteCount: nil) }
+        try write([190])
+        #expect(try byteCount() < 20 * Self.valueBytes * 5)
+        for key in 300..<360 { try write([key], byteCount: 2_000, isAtRest: true) }
+        #expect(try sizes(.blob).count < 30)
+    }
+
+    @Test("A step of a merge copies no more than a piece")
+    func steps() throws {
+        for start in stride(from: 0, to: 200, by: 10) { try write(start..<start + 10) }
+        for rest in 0..<3 { try write((0..<200).filter { $0 % 4 == rest }) }
+        var known = try sizes(.blob)
+        // A merge has about as many steps for much more than this.
+        let limit = max(64 << 10, try byteCount() / 64)
+        for _ in 0..<200 {
+            guard try store.mergeStep(isAtRest: true) else { break }
+            let now = try sizes(.blob)
+            let new = now.filter { known[$0.key] == nil }.values
+            #expect(new.reduce(0, +) <= limit + Self.valueBytes + 8_192)
+            known = now
+        }
+    }
+}
