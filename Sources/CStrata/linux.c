@@ -58,11 +58,6 @@ int strata_unlock_byte(int descriptor, int64_t position) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-int strata_unlock_all_bytes(int descriptor) {
-    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
 int strata_is_byte_locked(int descriptor, int64_t position) {
     struct flock lock = byte_lock(F_WRLCK, position);
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;

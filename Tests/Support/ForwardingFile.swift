@@ -24,17 +24,6 @@ extension ForwardingFile {
     package func allocate(_ range: Range<Int>) throws { try file.allocate(range) }
     package func truncate(to size: Int) throws { try file.truncate(to: size) }
     package func map(length: Int) throws -> any MappedMemory { try file.map(length: length) }
-    package func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap {
-        try file.mapGrowing(reserving: byteCount)
-    }
-    package func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws {
-        try file.map(range, over: address)
-    }
     package func tryLock() throws -> Bool { try file.tryLock() }
-    package func tryLock(byte position: Int) throws -> Bool { try file.tryLock(byte: position) }
-    package func unlock(byte position: Int) throws { try file.unlock(byte: position) }
-    package func isLockedElsewhere(byte position: Int) throws -> Bool {
-        try file.isLockedElsewhere(byte: position)
-    }
     package func close() { file.close() }
 }

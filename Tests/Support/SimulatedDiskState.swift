@@ -9,8 +9,6 @@ struct SimulatedDiskState {
     var handles: [Int: Handle] = [:]
     /// Which open file holds the lock of an inode.
     var locks: [Int: Int] = [:]
-    /// Which open file holds the lock of a byte.
-    var byteLocks: [LockedByte: Int] = [:]
     var counts: [SimulatedDisk.CallKind: Int] = [:]
     var faults: [SimulatedDisk.Fault] = []
     var stutter: SeededGenerator?
@@ -20,11 +18,6 @@ struct SimulatedDiskState {
     var denied: Set<String> = []
     var beforeCall: (@Sendable (SimulatedDisk.CallKind, String) -> Void)?
     private var lastNumber = 0
-
-    struct LockedByte: Hashable {
-        let inode: Int
-        let position: Int
-    }
 
     struct Handle {
         let inode: Int

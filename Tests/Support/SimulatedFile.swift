@@ -23,7 +23,6 @@ final class SimulatedFile: File {
         disk.state.withLock { state in
             guard let open = state.handles.removeValue(forKey: handle) else { return }
             if state.locks[open.inode] == handle { state.locks[open.inode] = nil }
-            state.byteLocks = state.byteLocks.filter { $0.value != handle }
             state.removeUnreachable()
         }
     }
@@ -135,46 +134,6 @@ final class SimulatedFile: File {
                 return true
             }
             return holder == handle
-        }
-    }
-
-    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap {
-        try call(.map, "mmap") { _, inode, _ in SimulatedGrowingMap(inode.live, self, reserving: byteCount) }
-    }
-
-    // The memory is there already; what was written to it is no business of the medium.
-    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws {
-        try call(.map, "mmap") { _, inode, _ in
-            guard range.upperBound <= inode.size else {
-                throw StrataError(
-                    .outOfRange, "Only existing bytes of a file can be mapped.",
-                    .init(path: path, expected: "at most \(inode.size) bytes", found: "\(range.upperBound)"))
-            }
-        }
-    }
-
-    func tryLock(byte position: Int) throws -> Bool {
-        try call(.lock, "fcntl", changes: true) { state, inode, _ in
-            let byte = SimulatedDiskState.LockedByte(inode: inode.number, position: position)
-            guard let holder = state.byteLocks[byte] else {
-                state.byteLocks[byte] = handle
-                return true
-            }
-            return holder == handle
-        }
-    }
-
-    func unlock(byte position: Int) throws {
-        try call(.lock, "fcntl") { state, inode, _ in
-            let byte = SimulatedDiskState.LockedByte(inode: inode.number, position: position)
-            if state.byteLocks[byte] == handle { state.byteLocks[byte] = nil }
-        }
-    }
-
-    func isLockedElsewhere(byte position: Int) throws -> Bool {
-        try call(.lock, "fcntl") { state, inode, _ in
-            let holder = state.byteLocks[.init(inode: inode.number, position: position)]
-            return holder != nil && holder != handle
         }
     }
 

@@ -23,7 +23,6 @@ int strata_finish_writeback(int descriptor, int64_t position, int64_t count);
 // another open file has the lock and 0 if none has.
 int strata_lock_byte(int descriptor, int64_t position);
 int strata_unlock_byte(int descriptor, int64_t position);
-int strata_unlock_all_bytes(int descriptor);
 int strata_is_byte_locked(int descriptor, int64_t position);
 
 // Waits until somebody, of this process or another that maps the same file, wakes those who wait at the word; not at

@@ -34,60 +34,31 @@ package protocol File: AnyObject, Sendable {
     func truncate(to size: Int) throws
     /// Maps the first `length` bytes, which must exist; later writes through this file show in the mapping.
     func map(length: Int) throws -> any MappedMemory
-    /// Reserves address space for a file that grows; nothing is mapped until ``GrowingMap/extend(to:)``.
-    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap
-    /// Maps a range that exists in the file over reserved memory, for reading and writing.
-    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws
     /// Takes the exclusive lock of the file if it is free; the lock lasts until ``close()`` or the end of the process.
     func tryLock() throws -> Bool
-    /// Takes the exclusive lock of one byte, which need not exist, unless another opening of the file holds it. The
-    /// lock lasts until ``unlock(byte:)``, ``close()`` or the end of the process. The file must be open for writing.
-    func tryLock(byte position: Int) throws -> Bool
-    func unlock(byte position: Int) throws
-    /// Returns true if another opening of the file, in this process or another, holds the lock of a byte.
-    func isLockedElsewhere(byte position: Int) throws -> Bool
     func close()
 }
 
 /// The bytes of a file as memory, until this object is released.
 package protocol MappedMemory: AnyObject, Sendable {
-    /// Valid as long as this object is alive.
+    /// Valid as long as this object is alive, also when the file is closed.
     var bytes: UnsafeRawBufferPointer { get }
-}
-
-/// The bytes of a file that grows, as memory that never moves.
-package protocol GrowingMap: AnyObject, Sendable {
-    /// The address of byte 0; valid as long as this object is alive. Bytes from ``byteCount`` on must not be touched.
-    var base: UnsafeRawPointer { get }
-    var byteCount: Int { get }
-    /// The maximum size of the file; less than requested if address space is scarce.
-    var reservedBytes: Int { get }
-    /// Reports whether a part of the file could not be read; nil for a map to which that cannot happen.
+    /// Reports whether a part of the file could not be read; nil for memory to which that cannot happen.
     var guarded: MapGuard? { get }
-    /// Maps the file up to a size that it has and must keep. Called by one thread at a time; a smaller size has no
-    /// effect.
-    func extend(to byteCount: Int) throws
-    /// Releases the bytes from memory; they are read from the file again when needed.
-    func release()
 }
 
 /// Defaults for stand-ins that only hold a log and need none of this.
 extension File {
-    private var isNoPageFile: StrataError {
+    private var isUnsupported: StrataError {
         StrataError(.invalidArgument, "This kind of file does not support the operation.", .init(path: path))
     }
 
-    package func identity() throws -> FileIdentity { throw isNoPageFile }
+    package func identity() throws -> FileIdentity { throw isUnsupported }
     package func status() throws -> FileStatus { FileStatus(identity: try identity(), size: try size()) }
-    package func touch() throws { throw isNoPageFile }
+    package func touch() throws { throw isUnsupported }
     package func startWriteback(_ range: Range<Int>) {}
     package func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int? { nil }
     package func shareContent(of source: any File) throws -> Bool { false }
-    package func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap { throw isNoPageFile }
-    package func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws { throw isNoPageFile }
-    package func tryLock(byte position: Int) throws -> Bool { throw isNoPageFile }
-    package func unlock(byte position: Int) throws { throw isNoPageFile }
-    package func isLockedElsewhere(byte position: Int) throws -> Bool { throw isNoPageFile }
 }
 
 extension File {

@@ -8,7 +8,7 @@ final class RealFile: File {
     let path: String
     // Negative once closed, so that a second close cannot hit a descriptor that has been reused.
     private let descriptor: Atomic<Int32>
-    /// The process that took the lock of the file or of a byte; 0 if none did.
+    /// The process that took the lock of the file; 0 if none did.
     private let lockHolder = Atomic<Int32>(0)
     /// The error of a write-back; 0 if there was none. The system reports it only once, and the next sync must fail.
     private let writebackError = Atomic<Int32>(0)
@@ -31,10 +31,7 @@ final class RealFile: File {
         // A child process that another thread is starting shares the descriptor until it executes its own program, so
         // closing alone would leave the lock with the child. A forked copy of this object must not release its parent's
         // lock.
-        if lockHolder.load(ordering: .relaxed) == getpid() {
-            flock(open, LOCK_UN)
-            _ = strata_unlock_all_bytes(open)
-        }
+        if lockHolder.load(ordering: .relaxed) == getpid() { flock(open, LOCK_UN) }
         Glibc.close(open)
         refuseDirectWrites()
     }
@@ -151,7 +148,7 @@ final class RealFile: File {
         guard let start = mmap(nil, length, PROT_READ, MAP_SHARED, openDescriptor, 0), start != MAP_FAILED else {
             throw failure("mmap")
         }
-        return RealMappedMemory(bytes: UnsafeRawBufferPointer(start: start, count: length))
+        return try RealMappedMemory(UnsafeMutableRawBufferPointer(start: start, count: length))
     }
 
     func tryLock() throws -> Bool {
@@ -161,41 +158,6 @@ final class RealFile: File {
         }
         guard errno == EWOULDBLOCK else { throw failure("flock") }
         return false
-    }
-
-    func tryLock(byte position: Int) throws -> Bool {
-        if strata_lock_byte(openDescriptor, Int64(position)) == 0 {
-            lockHolder.store(getpid(), ordering: .relaxed)
-            return true
-        }
-        guard errno == EAGAIN || errno == EACCES else { throw failure("fcntl") }
-        return false
-    }
-
-    func unlock(byte position: Int) throws {
-        guard strata_unlock_byte(openDescriptor, Int64(position)) == 0 else { throw failure("fcntl") }
-    }
-
-    func isLockedElsewhere(byte position: Int) throws -> Bool {
-        let answer = strata_is_byte_locked(openDescriptor, Int64(position))
-        guard answer >= 0 else { throw failure("fcntl") }
-        return answer > 0
-    }
-
-    func mapGrowing(reserving byteCount: Int) throws -> any GrowingMap {
-        try RealGrowingMap(self, reserving: byteCount)
-    }
-
-    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer) throws {
-        try map(range, over: address, protection: PROT_READ | PROT_WRITE)
-    }
-
-    func map(_ range: Range<Int>, over address: UnsafeMutableRawPointer, protection: Int32) throws {
-        let size = try size()
-        guard range.upperBound <= size else { throw Self.outOfRange(path, size, range.upperBound) }
-        let place = mmap(
-            address, range.count, protection, MAP_SHARED | MAP_FIXED, openDescriptor, off_t(range.lowerBound))
-        guard place != MAP_FAILED else { throw failure("mmap") }
     }
 
     private static func outOfRange(_ path: String, _ size: Int, _ found: Int) -> StrataError {

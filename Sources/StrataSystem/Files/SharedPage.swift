@@ -59,7 +59,7 @@ package final class SharedPage: @unchecked Sendable {
             else { throw StrataError.systemCall("mmap", path: path, errno: errno) }
             (self.path, self.descriptor, self.start, self.use) = (path, descriptor, start, use)
             let bytes = UnsafeMutableRawBufferPointer(start: start, count: Self.byteCount)
-            if case .own = use { guarded = MapGuard(bytes, isWritable: true) } else { guarded = nil }
+            if case .own = use { guarded = try MapGuard(bytes, isWritable: true) } else { guarded = nil }
         } catch {
             close(descriptor)
             throw error

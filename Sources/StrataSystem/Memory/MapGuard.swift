@@ -1,4 +1,5 @@
 import CStrata
+import StrataModel
 import Synchronization
 
 /// Protects a mapping against SIGBUS: if a mapped page cannot be read, because the file was truncated or the medium
@@ -15,12 +16,14 @@ package final class MapGuard: @unchecked Sendable {
     private let range: Int32
 
     /// - Parameter bytes: the memory that is mapped now or later. It must stay reserved until this object is released.
-    init(_ bytes: UnsafeMutableRawBufferPointer, isWritable: Bool) {
+    /// - Throws: ``StrataError`` if the process has too many mappings to protect another one.
+    init(_ bytes: UnsafeMutableRawBufferPointer, isWritable: Bool) throws {
         note = .allocate(capacity: 1)
         note.initialize(to: Atomic(0))
         range = strata_guard(
             bytes.baseAddress, bytes.count, isWritable ? 1 : 0,
             UnsafeMutableRawPointer(note).assumingMemoryBound(to: UInt64.self))
+        if range < 0 { throw StrataError(.inputOutput, "The process has mapped too many files.") }
     }
 
     deinit {

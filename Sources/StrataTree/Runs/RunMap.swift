@@ -6,9 +6,11 @@ import StrataSystem
 final class RunMap: Sendable {
     let path: String
     let bytes: MappedRange
-    private let map: any GrowingMap
+    private let map: any MappedMemory
     private let guarded: MapGuard?
 
+    /// Maps a file and closes it, so that a store of many files needs no descriptors.
+    ///
     /// - Parameter byteCount: the size that the file must have; nil for any.
     init(_ file: any File, byteCount expected: Int? = nil) throws {
         path = file.path
@@ -18,10 +20,10 @@ final class RunMap: Sendable {
                 .malformed, "A file of a run has another length than its state says.",
                 .init(page: 0, path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
         }
-        map = try file.mapGrowing(reserving: size)
-        try map.extend(to: size)
-        bytes = MappedRange(start: map.base, count: size)
+        map = try file.map(length: size)
+        bytes = MappedRange(start: map.bytes.baseAddress!, count: size)
         guarded = map.guarded
+        file.close()
     }
 
     /// Checks the bytes that were read until now.

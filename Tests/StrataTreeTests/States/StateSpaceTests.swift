@@ -1,3 +1,4 @@
+import Glibc
 import StrataModel
 import StrataSystem
 import TestSupport
@@ -81,6 +82,31 @@ struct StateSpaceTests {
         #expect(try byteCount() < 20 * Self.valueBytes * 5)
         for key in 300..<360 { try write([key], byteCount: 2_000, isAtRest: true) }
         #expect(try sizes(.blob).count < 30)
+    }
+
+    @Test("No file of a run stays open, however many there are")
+    func descriptors() throws {
+        let directory = try TestDirectory()
+        func open() throws -> TreeStore {
+            try TreeStore.open(in: directory.path, TreeTrial.owner, hashed: TreeTrial.hashed) { _ in true }.store
+        }
+        let store = try open()
+        for offset in 1...5 as ClosedRange<UInt64> {
+            let fork = try store.fork()
+            try fork.put(Self.id, bigEndian(Int(offset)), bytes(5_000, of: 1))
+            try store.publish(fork)
+            try store.freeze()
+            let waiting = try #require(store.nextToFlush())
+            try store.flush(waiting, at: Position(offset: offset, chain: 1), opaque: [])
+        }
+        let reopened = try open()
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let links = try RealFileSystem().list("/proc/self/fd").map { name in
+            let count = readlink("/proc/self/fd/\(name)", &buffer, buffer.count)
+            return String(decoding: buffer[..<max(0, count)].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        #expect(links.filter { $0.contains(directory.path) } == [])
+        for store in [store, reopened] { #expect(try store.snapshot().entries(Self.id).count == 5) }
     }
 
     @Test("A step of a merge copies no more than a piece")
