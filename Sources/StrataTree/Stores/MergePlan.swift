@@ -12,6 +12,8 @@ struct MergePlan: Equatable {
     private static let restingPart = 20
     private static let maximumFlushed = 8
     private static let maximumMiddle = 6
+    /// More runs than this make reading slow.
+    static let manyRuns = 24
     /// All runs are merged into the base at once up to this size of the base.
     private static let smallBaseBytes = 2 << 30
 
@@ -21,9 +23,12 @@ struct MergePlan: Equatable {
         self.level = level
     }
 
+    /// A merge that was begun comes before any other. Unless at rest, it goes on only once some merge is due by size.
+    ///
     /// - Parameter runs: newest first.
     init?(_ runs: [LeveledRun], _ options: TreeStoreOptions, isAtRest: Bool) {
-        if let begun = Self.begun(runs) {
+        let begun = Self.begun(runs)
+        if isAtRest, let begun {
             self = begun
             return
         }
@@ -36,7 +41,9 @@ struct MergePlan: Equatable {
         let (marks, entries) = (newer.reduce(0) { $0 + $1.run.marks }, base.reduce(0) { $0 + $1.run.entries })
         let deleted = min(1, Double(marks) / Double(max(1, entries)))
         let newBytes = liveBytes(newer) + Int(Double(baseBytes) * deleted)
-        let isBaseDue = newBytes >= max(2 * options.generationBytes, baseBytes / Self.basePart)
+        // What has been merged is in the base already.
+        let part = begun == nil ? Self.basePart : 2 * Self.basePart
+        let isBaseDue = newBytes >= max(2 * options.generationBytes, baseBytes / part)
         if isAtRest && newBytes > baseBytes / Self.restingPart || isBaseDue && baseBytes <= Self.smallBaseBytes {
             self.init(inputs: 0..<runs.count, level: .base)
         } else if flushed.count >= Self.maximumFlushed {
@@ -48,14 +55,14 @@ struct MergePlan: Equatable {
         } else {
             return nil
         }
+        if let begun { self = begun }
     }
 
     /// The merge that was begun: its inputs are visible from a key on, and its output follows them.
     private static func begun(_ runs: [LeveledRun]) -> MergePlan? {
-        guard let first = runs.firstIndex(where: { $0.run.visibleFrom != nil }) else { return nil }
-        let end = runs[first...].firstIndex { $0.run.visibleFrom == nil } ?? runs.count
-        if end < runs.count { return MergePlan(inputs: first..<end, output: end, level: runs[end].level) }
-        // Nothing was left of the part that the merge has consumed.
-        return MergePlan(inputs: first..<end, level: runs[end - 1].level)
+        guard let first = runs.firstIndex(where: { $0.run.visibleFrom != nil }),
+            let end = runs[first...].firstIndex(where: { $0.run.visibleFrom == nil })
+        else { return nil }
+        return MergePlan(inputs: first..<end, output: end, level: runs[end].level)
     }
 }

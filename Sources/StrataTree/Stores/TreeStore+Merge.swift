@@ -9,6 +9,9 @@ extension TreeStore {
         plan(state.withLock { $0.levels }, isAtRest: isAtRest) != nil
     }
 
+    /// True if there are so many runs that a writer should wait for a merge.
+    package var isCrowded: Bool { state.withLock { $0.levels.runs.count > MergePlan.manyRuns } }
+
     /// Half of the room that it takes is a margin for the log, which is more important.
     private func plan(_ levels: Levels, isAtRest: Bool) -> MergePlan? {
         guard let plan = MergePlan(levels.runs, options, isAtRest: isAtRest) else { return nil }

@@ -54,10 +54,10 @@ extension Views {
     ) throws -> OpenedViews {
         let views = Views(trees: opened.store, log: log)
         let beginning = opened.store.snapshot().foldedOffset(ViewTree.records)
-        var reasons = opened.reasons
+        var failure: StrataError?
         // A full disk must not prevent access to the commits in the log.
         func unlessDiskIsFull(_ flush: () throws -> Void) throws {
-            do { try flush() } catch let error as StrataError where !isDamage(error) { reasons.append(error) }
+            do { try flush() } catch let error as StrataError where !isDamage(error) { failure = error }
         }
         try Replay(log: log, trees: opened.store).run(progress: progress) { _ in
             try unlessDiskIsFull { try views.flushWaiting() }
@@ -69,12 +69,13 @@ extension Views {
         }
         if opened.store.snapshot().foldedOffset(ViewTree.records) > beginning { FreedMemory.giveBack() }
         return OpenedViews(
-            views: views, finding: opened.finding, reasons: reasons, beginning: opened.state?.position.offset ?? 0)
+            views: views, finding: opened.finding, reasons: opened.reasons + [failure].compactMap(\.self),
+            beginning: opened.state?.position.offset ?? 0)
     }
 
-    /// Writes the complete generations as runs, and merges what is due.
+    /// Writes the complete generations as runs. Only many runs are merged; the rest has time when the store is open.
     private func flushWaiting() throws {
         while let waiting = trees.nextToFlush() { try flush(waiting) }
-        while try trees.mergeStep(isAtRest: false) {}
+        while trees.isCrowded, try trees.mergeStep(isAtRest: false) {}
     }
 }

@@ -84,6 +84,19 @@ struct StateSpaceTests {
         #expect(try sizes(.blob).count < 30)
     }
 
+    @Test("A merge that rest began goes on at rest, or when one is due by size")
+    func restingMerge() throws {
+        try write(0..<1_000, byteCount: 900)
+        try write(0..<100, byteCount: 900)
+        #expect(try store.mergeStep(isAtRest: true))
+        #expect(store.state.withLock { $0.levels.runs.contains { $0.run.visibleFrom != nil } })
+        #expect(try store.isMergeDue(isAtRest: true) && !store.mergeStep(isAtRest: false))
+        #expect(try !StateStory.open(disk, store.options).store.isMergeDue(isAtRest: false))
+        try write(100..<500, byteCount: 900)
+        #expect(store.state.withLock { $0.levels.runs.allSatisfy { $0.run.visibleFrom == nil } })
+        #expect(try store.snapshot().entries(Self.id).count == 1_000)
+    }
+
     @Test("No file of a run stays open, however many there are")
     func descriptors() throws {
         let directory = try TestDirectory()
