@@ -99,14 +99,38 @@ struct FlusherTests {
         var history = NoteHistory(seed: 1)
         let views = try open(log, generationBytes: 64 << 10).views
         let flusher = try Flusher(views)
-        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        let isFree = Monitor(false)
+        disk.beforeCall = { kind, path in
+            if kind == .write, path.contains("/views/") { isFree.wait { $0 ? () : nil } }
+        }
         for _ in 0..<2_000 where views.trees.waitingGenerations < 2 {
             try history.append(1, to: log)
             try follow(log, views, flusher)
         }
         #expect(views.trees.waitingGenerations >= 2 && !flusher.awaitRoom(milliseconds: 1))
-        disk.heal()
+        isFree.withLock { $0 = true }
+        isFree.notifyAll()
         #expect(flusher.awaitRoom(milliseconds: 20_000))
+        try flusher.stop()
+        disk.beforeCall = nil
+    }
+
+    @Test("While flushes fail nobody waits, and there is an end to what is taken into memory")
+    func full() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        let views = try open(log, generationBytes: 64 << 10).views
+        let flusher = try Flusher(views)
+        disk.fail(.write, from: 1, with: .errno(28), on: Self.path + "/views")
+        for _ in 0..<5_000 where !flusher.isFull {
+            try history.append(1, to: log)
+            try follow(log, views, flusher)
+        }
+        #expect(flusher.isFull && eventually { flusher.failure != nil })
+        #expect(flusher.awaitRoom(milliseconds: 20_000) && flusher.isFull)
+        disk.heal()
+        #expect(eventually { views.trees.waitingGenerations == 0 })
+        #expect(!flusher.isFull)
         try flusher.stop()
     }
 

@@ -45,6 +45,12 @@ extension Pipeline {
     private func outcome(of submission: inout Submission, _ batch: inout Batch) -> Batch.Outcome {
         do {
             if let refusal = state.withLock({ $0.refusal }) { return .unavailable(refusal.ofRequests) }
+            if flusher?.isFull == true {
+                return .unavailable(
+                    Refusal(
+                        .serviceUnavailable, "The changes in memory cannot be written; make room on the disk.",
+                        retryAfterSeconds: Refusal.serverRetrySeconds))
+            }
             let line = try currentLine()
             var context = RequestContext(
                 actor: submission.actor, time: line.time(submission.audit?.time ?? platform.time.nowMicroseconds()),

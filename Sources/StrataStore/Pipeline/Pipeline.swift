@@ -275,16 +275,13 @@ final class Pipeline: @unchecked Sendable {
         for (submission, answer) in answers { submission.reply.resume(answer) }
     }
 
-    /// Slows writers down to the pace of flushes. If these fail there is nothing to wait for: the log keeps
-    /// growing, and so does the memory that waits for them.
+    /// Slows writers down to the pace of flushes and merges. If these fail there is nothing to wait for, and too many
+    /// changes in memory are refused.
     func awaitRoom() {
         let working = live.working
         guard let flusher = working.flusher else { return }
-        if let failure = flusher.failure {
-            live.note(failure, in: working.views)
-        } else {
-            _ = flusher.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
-        }
+        if let failure = flusher.failure { live.note(failure, in: working.views) }
+        _ = flusher.awaitRoom(milliseconds: Self.maximumRoomMilliseconds)
     }
 
     /// Gives a batch its resulting state. The caller has both turns.

@@ -17,8 +17,9 @@ package final class Flusher: Sendable {
         var isStopping = false
         /// True if the states cannot be trusted and nothing more is written.
         var isAbandoned = false
-        /// The error of the last attempt; nil if it succeeded.
-        var failure: (any Error)?
+        /// The errors of the last attempts; nil if they succeeded.
+        var flushFailure: (any Error)?
+        var mergeFailure: (any Error)?
     }
 
     private enum Work {
@@ -31,8 +32,8 @@ package final class Flusher: Sendable {
     private static let restMilliseconds = 5_000
     /// The time between two attempts, for example while the disk is full.
     private static let retryMilliseconds = 1_000
-    /// The number of complete generations at which writers wait.
-    private static let maximumWaiting = 2
+    /// The number of complete generations at which writers wait, and at which nothing more is accepted.
+    private static let maximumWaiting = (2, 4)
     /// Fewer bytes of changes are left to the next opening, which folds them again in some milliseconds.
     private static let fewBytes = 1 << 20
 
@@ -48,7 +49,10 @@ package final class Flusher: Sendable {
     }
 
     /// The error of the last attempt to write; nil once one succeeds.
-    package var failure: (any Error)? { state.withLock { $0.failure } }
+    package var failure: (any Error)? { state.withLock { $0.flushFailure ?? $0.mergeFailure } }
+
+    /// True if flushes have failed for so long that the memory of a writer would be used up.
+    package var isFull: Bool { views.trees.waitingGenerations >= Self.maximumWaiting.1 }
 
     /// Reports a state that was published.
     package func didPublish() {
@@ -59,11 +63,15 @@ package final class Flusher: Sendable {
         }
     }
 
-    /// Waits while too many changes are in memory; returns false on timeout. A writer calls it before each batch.
+    /// Waits while there are too many changes in memory, or too many runs; returns false on timeout. A writer calls it
+    /// before each batch. If a flush or a merge fails, there is nothing to wait for.
     package func awaitRoom(milliseconds: Int) -> Bool {
-        if views.trees.waitingGenerations < Self.maximumWaiting { return true }
+        let trees = views.trees
+        if trees.waitingGenerations < Self.maximumWaiting.0, !trees.isCrowded { return true }
         return state.wait(milliseconds: milliseconds) { state in
-            views.trees.waitingGenerations < Self.maximumWaiting || state.isAbandoned ? () : nil
+            let hasMemory = trees.waitingGenerations < Self.maximumWaiting.0 || state.flushFailure != nil
+            let hasRuns = !trees.isCrowded || state.mergeFailure != nil || !trees.isMergeDue(isAtRest: false)
+            return hasMemory && hasRuns || state.isAbandoned ? () : nil
         } != nil
     }
 
@@ -74,7 +82,7 @@ package final class Flusher: Sendable {
         if views.trees.memoryBytes > Self.fewBytes || views.trees.durablePosition == nil { try views.trees.freeze() }
         state.withLock { $0.isStopping = true }
         join()
-        if let failure { throw failure }
+        if let failure = state.withLock({ $0.flushFailure }) { throw failure }
     }
 
     /// Ends the thread and writes nothing more, because the states cannot be trusted. A file that is being written is
@@ -94,25 +102,30 @@ package final class Flusher: Sendable {
     }
 
     private func run() {
+        WorkerThread.lowerPriority()
         while true {
-            let work = next()
-            var failure: (any Error)?
-            do {
-                switch work {
-                case .end: return
-                case .flush(let snapshot): try views.flush(snapshot)
-                case .merge(let isAtRest): try views.trees.mergeStep(isAtRest: isAtRest)
+            switch next() {
+            case .end: return
+            case .flush(let snapshot):
+                if attempt(\.flushFailure, { try views.flush(snapshot) }) { continue }
+                if state.withLock({ $0.isStopping }) { return }
+                _ = state.wait(milliseconds: Self.retryMilliseconds) { $0.isStopping ? () : nil }
+            case .merge(let isAtRest):
+                if attempt(\.mergeFailure, { try views.trees.mergeStep(isAtRest: isAtRest) }) { continue }
+                // A flush does not wait for it.
+                _ = state.wait(milliseconds: Self.retryMilliseconds) { state in
+                    state.isStopping || views.trees.waitingGenerations > 0 ? () : nil
                 }
-            } catch { failure = error }
-            let isStopping = state.withLock { state in
-                state.failure = failure
-                return state.isStopping
             }
-            state.notifyAll()
-            if failure == nil { continue }
-            if isStopping { return }
-            _ = state.wait(milliseconds: Self.retryMilliseconds) { $0.isStopping ? () : nil }
         }
+    }
+
+    /// Returns true if `body` succeeds, and notes its error.
+    private func attempt(_ failure: WritableKeyPath<State, (any Error)?>, _ body: () throws -> Void) -> Bool {
+        let result = Result { try body() }
+        state.withLock { $0[keyPath: failure] = if case .failure(let error) = result { error } else { nil } }
+        state.notifyAll()
+        return (try? result.get()) != nil
     }
 
     /// Waits for something to do.
