@@ -26,6 +26,7 @@ struct range {
 static struct range ranges[RANGES];
 // Behind the last range that was ever used.
 static _Atomic int used_ranges;
+static _Atomic int has_missing_pages;
 static uintptr_t page_bytes;
 static struct sigaction previous;
 static pthread_once_t installed = PTHREAD_ONCE_INIT;
@@ -47,6 +48,7 @@ static int put_zeros(uintptr_t address) {
         if (zeros == MAP_FAILED) return 0;
         uint64_t none = 0;
         atomic_compare_exchange_strong(note, &none, (uint64_t)(page - start) + 1);
+        atomic_store(&has_missing_pages, 1);
         return 1;
     }
     return 0;
@@ -97,6 +99,8 @@ int strata_guard(void *start, size_t count, int is_writable, uint64_t *note) {
     }
     return -1;
 }
+
+int strata_has_missing_pages(void) { return atomic_load_explicit(&has_missing_pages, memory_order_acquire); }
 
 void strata_unguard(int range) {
     if (range >= 0) atomic_store(&ranges[range].start, 0);

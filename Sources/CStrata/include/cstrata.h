@@ -45,6 +45,8 @@ int strata_start_writeback(int descriptor, int64_t position, int64_t count);
 // without it.
 int strata_guard(void *start, size_t count, int is_writable, uint64_t *note);
 void strata_unguard(int range);
+// Whether a page was missing in any guarded range so far.
+int strata_has_missing_pages(void);
 
 // Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
 int strata_share_content(int target, int source);

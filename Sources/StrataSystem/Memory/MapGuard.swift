@@ -39,6 +39,9 @@ package final class MapGuard: @unchecked Sendable {
         return found == 0 ? nil : Int(found) - 1
     }
 
+    /// True if a byte of any mapping of the process could not be read.
+    package static var hasMissingBytes: Bool { strata_has_missing_pages() != 0 }
+
     /// Clears the note. Called after all bytes are mapped again.
     func forget() { note.pointee.store(0, ordering: .releasing) }
 }

@@ -18,6 +18,16 @@ struct LayerStack {
         if let content = generation.find(id, key, in: roots[id]) { return content.bytes }
         return try below.find(id, key)
     }
+
+    /// Calls `body` with the value of a key, unless the key does not exist.
+    ///
+    /// - Throws: ``StrataError`` also if the bytes turn out to be unreadable while they are used.
+    func read(
+        _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        if let value = try find(id, key) { try body(value) }
+        try below.levels.requireReadable()
+    }
 }
 
 extension Below {

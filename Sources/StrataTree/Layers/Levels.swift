@@ -1,4 +1,5 @@
 import StrataModel
+import StrataSystem
 
 /// The runs of a state, newest first. It never changes; a flush or a merge makes another one.
 final class Levels: Sendable {
@@ -79,6 +80,19 @@ final class Levels: Sendable {
         case .mark: nil
         case .blob(let reference): try value(of: reference)
         }
+    }
+
+    /// Called after bytes of the levels were used. Costs nothing as long as all files of the process can be read.
+    ///
+    /// - Throws: ``StrataError`` if some of them could not be read.
+    @inline(__always)
+    func requireReadable() throws {
+        if MapGuard.hasMissingBytes { try requireAllReadable() }
+    }
+
+    private func requireAllReadable() throws {
+        for run in runs { try run.run.requireReadable() }
+        for blob in blobs.values { try blob.requireReadable() }
     }
 
     func value(of reference: BlobReference) throws -> UnsafeRawBufferPointer {

@@ -38,6 +38,11 @@ final class MergedCursor {
         return (key, value)
     }
 
+    /// Called after entries were used.
+    ///
+    /// - Throws: ``StrataError`` if some of them could not be read.
+    func requireReadable() throws { try levels.requireReadable() }
+
     // MARK: Moving
 
     /// Moves to an entry; to none if there is none on that side.

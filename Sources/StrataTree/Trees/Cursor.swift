@@ -79,6 +79,10 @@ package final class Cursor {
         guard let cursor = current() else {
             throw StrataError(.invalidArgument, "The fork has changed: move the cursor before it is read again.")
         }
-        return try withExtendedLifetime(owner) { try cursor.entry.map { try body($0.key, $0.value) } }
+        return try withExtendedLifetime(owner) {
+            let result = try cursor.entry.map { try body($0.key, $0.value) }
+            try cursor.requireReadable()
+            return result
+        }
     }
 }

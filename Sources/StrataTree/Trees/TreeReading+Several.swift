@@ -38,6 +38,7 @@ extension TreeReading {
                     try body(index, entry.value)
                 }
             }
+            try cursor.requireReadable()
         }
     }
 }
@@ -56,11 +57,11 @@ extension LayerStack {
                     lookups.initializeElement(at: place, to: lookup)
                 }
                 try below.levels.find(id, lookups)
-                for (lookup, index) in zip(lookups, range) {
-                    let value = try lookup.content.flatMap { try below.levels.value($0) }
-                    guard try body(index, value) else { return false }
+                let isWhole = try zip(lookups, range).allSatisfy { lookup, index in
+                    try body(index, try lookup.content.flatMap { try below.levels.value($0) })
                 }
-                return true
+                try below.levels.requireReadable()
+                return isWhole
             }
         }
     }

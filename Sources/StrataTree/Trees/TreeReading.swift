@@ -25,7 +25,7 @@ extension Snapshot: TreeReading {
     package func read(
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        try withExtendedLifetime(self) { if let value = try layers.find(id, key) { try body(value) } }
+        try withExtendedLifetime(self) { try layers.read(id, key, body) }
     }
 }
 
@@ -43,7 +43,7 @@ extension Fork: TreeReading {
         _ id: TreeID, _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try requireWhole()
-        try withExtendedLifetime(self) { if let value = try layers.find(id, key) { try body(value) } }
+        try withExtendedLifetime(self) { try layers.read(id, key, body) }
     }
 }
 
@@ -92,10 +92,11 @@ extension TreeReading {
             let cursor = MergedCursor(try readableLayers().stack, id)
             try cursor.seek(lower.map { .from($0) } ?? .first)
             while let entry = cursor.entry {
-                if let upper, Bytes.compare(entry.key, upper) >= 0 { return }
-                guard try body(entry.key, entry.value) else { return }
+                if let upper, Bytes.compare(entry.key, upper) >= 0 { break }
+                guard try body(entry.key, entry.value) else { break }
                 try cursor.next()
             }
+            try cursor.requireReadable()
         }
     }
 }

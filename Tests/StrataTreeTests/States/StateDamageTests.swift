@@ -122,6 +122,38 @@ struct StateDamageTests {
         #expect(try StateStory.open(disk, Self.options).state?.position.offset == 1)
     }
 
+    @Test("Of a file that is cut short while it is read, what is there is an answer, and the rest an error")
+    func cutShort() throws {
+        let directory = try TestDirectory()
+        let store = try TreeStore.open(in: directory.path, TreeTrial.owner, hashed: TreeTrial.hashed) { _ in true }.store
+        let fork = try store.fork()
+        for number in 0..<100 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: UInt8(number + 1))) }
+        try store.publish(fork)
+        try store.freeze()
+        try store.flush(try #require(store.nextToFlush()), at: Position(offset: 1, chain: 1), opaque: [])
+        let snapshot = store.snapshot()
+        let cursor = snapshot.cursor(StateStory.id)
+        // Everything was read, and is checked no more.
+        #expect(try snapshot.entries(StateStory.id).count == 100)
+        #expect(try cursor.seekFirst())
+        let names = try RealFileSystem().list(directory.path + "/views")
+        let path = directory.path + "/views/" + (try #require(names.first { $0.hasSuffix(".run") }))
+        let file = try RealFileSystem().open(path, .write)
+        var failures = 0
+        for size in stride(from: try file.size() & ~4_095, to: 0, by: -4_096) {
+            try file.truncate(to: size)
+            for number in 0..<100 {
+                do {
+                    let value = try snapshot.value(StateStory.id, bigEndian(number))
+                    #expect(value == bytes(900, of: UInt8(number + 1)), "\(number) of \(size)")
+                } catch is StrataError { failures += 1 }
+            }
+        }
+        #expect(failures > 100)
+        #expect(throws: StrataError.self) { try cursor.withEntry { _, _ in } }
+        #expect(throws: StrataError.self) { try snapshot.scan(StateStory.id) { _, _ in false } }
+    }
+
     @Test("A check names each damaged frame, and counts all")
     func check() throws {
         let (disk, _) = try written()
