@@ -39,6 +39,14 @@ final class Levels: Sendable {
         blobs.values.map { BlobDescriptor(number: $0.number, byteCount: $0.byteCount) }.sorted { $0.number < $1.number }
     }
 
+    /// The numbers of the files.
+    func numbers(of use: RunHome.Use) -> Set<UInt64> {
+        switch use {
+        case .piece: Set(runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number))
+        case .blob: Set(blobs.keys)
+        }
+    }
+
     /// The sizes of all files.
     var byteCounts: [ObjectIdentifier: Int] {
         let pieces = runs.lazy.flatMap(\.run.pieces).map { (ObjectIdentifier($0), $0.descriptor.byteCount) }

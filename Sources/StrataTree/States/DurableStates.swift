@@ -40,6 +40,9 @@ struct DurableStates: Sendable {
         self.lastSequence = lastSequence
     }
 
+    /// The end of the name of a state that is being written (``FileSystem/replace(_:in:with:isPrivate:)``).
+    private static let draftSuffix = ".new"
+
     static func path(_ directory: String, _ sequence: UInt64) -> String {
         let digits = "\(sequence)"
         return "\(directory)/state-\(String(repeating: "0", count: max(0, 16 - digits.utf8.count)))\(digits)"
@@ -65,7 +68,7 @@ struct DurableStates: Sendable {
         let path = Self.path(directory, state.sequence)
         do { try files.replace(path, in: directory, with: state.encoded()) } catch {
             // The files that it names are removed, too.
-            for left in [path, path + ".new"] { try? files.remove(left) }
+            for left in [path, path + Self.draftSuffix] { try? files.remove(left) }
             throw error
         }
         // A merge changes nothing that a past state could need.
@@ -101,12 +104,14 @@ struct DurableStates: Sendable {
         guard let directory else { return }
         let states = kept + [newest].compactMap(\.self)
         let sequences = Set(states.map(\.sequence))
-        let used = levels.runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number)
-        let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(used)
-        let blobs = Set((states.flatMap(\.blobs) + levels.blobDescriptors).map(\.number))
+        let pieces = Set(states.lazy.flatMap(\.runs).flatMap(\.pieces).map(\.number)).union(levels.numbers(of: .piece))
+        let blobs = Set(states.lazy.flatMap(\.blobs).map(\.number)).union(levels.numbers(of: .blob))
         let names = try files.list(directory)
         // States before the files that they name.
-        let outdated = names.filter { Self.sequence(of: $0).map { !sequences.contains($0) } ?? false }
+        let outdated = names.filter { name in
+            // A state that was not completed may have keys of erased records.
+            Self.sequence(of: name).map { !sequences.contains($0) } ?? name.hasSuffix(Self.draftSuffix)
+        }
         let unused = names.filter { name in
             RunHome.number(of: name, .piece).map { !pieces.contains($0) }
                 ?? RunHome.number(of: name, .blob).map { !blobs.contains($0) } ?? false

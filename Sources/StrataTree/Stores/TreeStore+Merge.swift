@@ -35,13 +35,21 @@ extension TreeStore {
         try durable.withLock { durable in
             let levels = state.withLock { $0.levels }
             guard let plan = plan(levels, isAtRest: isAtRest) else { return false }
-            install(
-                try drafting(0) { draft in
-                    let merged = try merge(plan, of: levels, draft)
-                    try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
-                    return merged
-                })
+            let merged = try drafting(0) { draft in
+                let merged = try merge(plan, of: levels, draft)
+                try durable.rewrite(merged, nextNumber: state.withLock { $0.nextNumber })
+                return merged
+            }
+            install(merged)
+            // A state removes the files that no longer have a name; while a base is loaded, there is none.
+            if durable.newest == nil { removeFiles(of: levels, without: merged) }
             return true
+        }
+    }
+
+    private func removeFiles(of levels: Levels, without kept: Levels) {
+        for use in RunHome.Use.allCases {
+            for number in levels.numbers(of: use).subtracting(kept.numbers(of: use)) { home.remove(number, use) }
         }
     }
 

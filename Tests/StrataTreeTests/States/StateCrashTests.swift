@@ -109,6 +109,27 @@ struct StateCrashTests {
         try story.write()
     }
 
+    @Test("A state that was not completed goes with the next one")
+    func draft() throws {
+        var story = try StateStory(seed: 4)
+        story.disk.setContent([1, 2, 3], of: "/s/views/state-0000000000000007.new")
+        try story.change()
+        try story.write()
+        #expect(!story.disk.paths.contains { $0.hasSuffix(".new") })
+    }
+
+    @Test("While no state is written, merged files are removed all the same")
+    func noState() throws {
+        var story = try StateStory(seed: 4)
+        for _ in 0..<30 {
+            try story.change()
+            try story.store.writeRuns()
+        }
+        let levels = story.store.state.withLock { $0.levels }
+        let count = levels.numbers(of: .piece).count + levels.numbers(of: .blob).count
+        #expect(try story.disk.list("/s/views").count == count)
+    }
+
     @Test("Without room for it, no flush and no merge begins")
     func noRoom() throws {
         var story = try StateStory(seed: 6)
