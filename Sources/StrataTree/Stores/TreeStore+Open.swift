@@ -116,7 +116,7 @@ struct StateSearch {
     private let owner: RunOwner
     private let files: any FileSystem
     /// In descending order.
-    private let sequences: [UInt64]
+    let sequences: [UInt64]
     /// The number of the next file: no file has it or a higher one, and no state that can be read names one.
     private(set) var nextNumber: UInt64
     private(set) var reasons: [StrataError] = []

@@ -15,9 +15,6 @@ package struct StateSummary: Sendable {
 }
 
 extension TreeStore {
-    /// The number of attempts to open a state whose files a writer may remove meanwhile.
-    private static let attempts = 1_000
-
     /// Opens the newest usable state up to an offset for reading, while another process may write. Returns a store
     /// whose own runs are unnamed files; nil if there is no usable state. It takes no lock: files that are open stay
     /// readable when the writer removes them.
@@ -44,20 +41,22 @@ extension TreeStore {
             reasons: search.reasons)
     }
 
-    /// Looks for a state, again if a writer removes its files meanwhile. Returns nil if there is no directory.
+    /// Looks for a state, again if a writer has replaced states meanwhile, and with them files. Returns nil if there is
+    /// no directory.
     static func search(
         in path: String, _ owner: RunOwner, upTo offset: UInt64, _ files: any FileSystem,
         _ isValid: (Position) throws -> Bool
     ) throws -> (search: StateSearch, found: StateSearch.Found?)? {
         let directory = directory(in: path)
         guard try files.exists(directory) else { return nil }
-        for attempt in 1... {
-            var search = try StateSearch(directory, owner, files)
+        var search = try StateSearch(directory, owner, files)
+        while true {
             let found = try search.newest(upTo: offset, isValid)
-            let isOutdated = search.reasons.contains { $0.code == .notFound }
-            if !isOutdated || attempt == attempts { return (search, found) }
+            guard search.reasons.contains(where: { $0.code == .notFound }) else { return (search, found) }
+            let again = try StateSearch(directory, owner, files)
+            if again.sequences == search.sequences { return (search, found) }
+            search = again
         }
-        return nil
     }
 
     /// Summarizes the states of a store. Returns nil if there are none.
@@ -78,15 +77,5 @@ extension TreeStore {
             newest: try found.map { found in
                 (DurableState(found.file), try newest(of: found.levels, roots: found.roots, options: TreeStoreOptions()))
             }, reasons: search.reasons)
-    }
-}
-
-extension TreeStore {
-    /// The runs of the newest state in words, newest first.
-    package var describe: String {
-        state.withLock { state in
-            state.levels.runs.map { "\($0.level): \($0.run.pieces.count) pieces, \($0.run.entries) entries, \($0.run.byteCount >> 20) MiB" }
-                .joined(separator: "; ") + "; in memory \(state.newest.top.generation.byteCount >> 20) MiB"
-        }
     }
 }

@@ -91,6 +91,18 @@ struct StateDamageTests {
         #expect(try entries(on: disk) == expected)
     }
 
+    @Test("A reader looks twice for a file that is missing for good")
+    func missing() throws {
+        let (disk, _) = try written()
+        let path = try #require(disk.paths.first { $0.hasSuffix(".run") })
+        try disk.removeFile(path)
+        let before = disk.count(of: .open)
+        let opened = try TreeStore.openForReading(
+            in: StateStory.path, TreeTrial.owner, hashed: TreeTrial.hashed, files: disk, scratch: ("/tmp", "none")
+        ) { _ in true }
+        #expect(opened == nil && disk.count(of: .open) < before + 6)
+    }
+
     @Test("A number that a state names is not given again, even if its file is lost")
     func numbers() throws {
         let (disk, _) = try written()
