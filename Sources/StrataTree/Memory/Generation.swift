@@ -22,9 +22,11 @@ final class Generation: @unchecked Sendable {
         var firstRetired = 0
         /// Values from this place on have not been used.
         var nextValue = 0
+        /// The bytes of deleted ranges, which are outside of both memories.
+        var rangeBytes = 0
         var isFull = false
 
-        var byteCount: Int { (Int(nextPage) - free.count) * PageLayout.pageBytes + nextValue }
+        var byteCount: Int { (Int(nextPage) - free.count) * PageLayout.pageBytes + nextValue + rangeBytes }
     }
 
     private let state = Lock(State())
@@ -143,6 +145,11 @@ final class Generation: @unchecked Sendable {
         state.withLock { state in
             if state.nextValue == rest.upperBound { state.nextValue = rest.lowerBound }
         }
+    }
+
+    /// Counts a deleted range, with its two arrays.
+    func noteRange(_ range: DeletedRange) {
+        state.withLock { $0.rangeBytes += 100 + range.lower.count + range.upper.count }
     }
 
     private func noRoom(_ byteCount: Int) -> StrataError {

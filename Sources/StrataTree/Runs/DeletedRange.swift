@@ -1,3 +1,5 @@
+import StrataModel
+
 /// A range of keys that a layer deletes: older layers do not show them.
 package struct DeletedRange: Equatable, Sendable {
     package var tree: TreeID
@@ -35,16 +37,25 @@ package struct DeletedRanges: Equatable, Sendable {
         let sorted = ranges.sorted {
             $0.tree != $1.tree ? $0.tree < $1.tree : $0.lower.lexicographicallyPrecedes($1.lower)
         }
-        for range in sorted {
-            guard let last = self.ranges.last, last.tree == range.tree,
-                last.upper.isEmpty || !last.upper.lexicographicallyPrecedes(range.lower)
-            else {
-                self.ranges.append(range)
-                continue
-            }
-            let isLonger = range.upper.isEmpty || last.upper.lexicographicallyPrecedes(range.upper)
-            if !last.upper.isEmpty, isLonger { self.ranges[self.ranges.count - 1].upper = range.upper }
+        for range in sorted { insert(range) }
+    }
+
+    /// Unites the ranges with another one.
+    mutating func insert(_ range: DeletedRange) {
+        var united = range
+        let first = ranges.endOfPrefix { old in
+            guard old.tree == range.tree else { return old.tree < range.tree }
+            return !old.upper.isEmpty && old.upper.lexicographicallyPrecedes(range.lower)
         }
+        let end = ranges[first...].endOfPrefix { old in
+            old.tree == range.tree && (range.upper.isEmpty || !range.upper.lexicographicallyPrecedes(old.lower))
+        }
+        for old in ranges[first..<end] {
+            if old.lower.lexicographicallyPrecedes(united.lower) { united.lower = old.lower }
+            let isLonger = old.upper.isEmpty || united.upper.lexicographicallyPrecedes(old.upper)
+            if !united.upper.isEmpty, isLonger { united.upper = old.upper }
+        }
+        ranges.replaceSubrange(first..<end, with: CollectionOfOne(united))
     }
 
     package var isEmpty: Bool { ranges.isEmpty }

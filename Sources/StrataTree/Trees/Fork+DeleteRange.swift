@@ -12,7 +12,10 @@ extension Fork {
             if !below.isEmpty {
                 let range = DeletedRange(
                     tree: id, lower: lower.map { Array($0) } ?? [], upper: upper.map { Array($0) } ?? [])
-                root.deleted = DeletedRanges(root.deleted.ranges + [range])
+                // The only reference, so that the ranges are not copied.
+                roots[id].deleted = DeletedRanges()
+                root.deleted.insert(range)
+                generation.noteRange(range)
             }
             if root.page != 0 { try cut(&root, lower, upper) }
         }
