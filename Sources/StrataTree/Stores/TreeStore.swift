@@ -119,7 +119,8 @@ package final class TreeStore: Sendable {
             return (state.newest, before)
         }
         withExtendedLifetime((under, before)) {}
-        if !home.isDurable, waitingGenerations > 1 { try writeRuns() }
+        // The state is published; what fails stays in memory, and is tried again with the next one.
+        if !home.isDurable, waitingGenerations > 1 { try? writeRuns() }
         return snapshot
     }
 }
