@@ -34,8 +34,14 @@ extension Fold {
         isPartial = true
         try withoutActuallyEscaping(next) { next in
             let reading = try BaseReading(horizon, next)
+            var total = 0
             while try reading.locating({ try reading.content() }) == .others {
+                total += reading.payload?.count ?? 0
                 try reading.locating { try reading.forEachEvent(applyStated) }
+                if total >= Self.sliceLimits.bytes {
+                    total = 0
+                    try publishPart(to: trees)
+                }
                 try reading.advance()
             }
             if try reading.locating({ try reading.content() }) == .records { try loadRecords(reading, into: trees) }
@@ -51,8 +57,14 @@ extension Fold {
         }
     }
 
-    /// Folds the records, and publishes what is folded from time to time, so that it can be written as runs. A state
-    /// without an offset is never used again.
+    /// Publishes what is folded, so that it can be written as runs. A state without an offset is never used again.
+    private func publishPart(to trees: TreeStore) throws {
+        _ = try publishFolded(to: trees)
+        // Without room, the rest stays in memory.
+        do { try trees.writeRuns() } catch let error as StrataError where error.code == .noSpace {}
+    }
+
+    /// Folds the records, and publishes what is folded from time to time.
     private func loadRecords(_ reading: BaseReading, into trees: TreeStore) throws {
         var keys = StatedKeys()
         repeat {
@@ -68,9 +80,7 @@ extension Fold {
                 if hasFullSlice {
                     try records.fold(&slice, into: fork)
                     slice.removeAll()
-                    _ = try publishFolded(to: trees)
-                    // Without room, the rest stays in memory.
-                    do { try trees.writeRuns() } catch let error as StrataError where error.code == .noSpace {}
+                    try publishPart(to: trees)
                 }
             }
             try reading.advance()

@@ -15,7 +15,7 @@ import StrataTree
 /// ```
 package final class Fold {
     /// The number and bytes of gathered events at which they are folded.
-    private static let sliceLimits = (events: 50_000, bytes: 8 << 20)
+    static let sliceLimits = (events: 50_000, bytes: 8 << 20)
 
     package private(set) var fork: Fork
     var records = RecordFold()
