@@ -69,6 +69,16 @@ struct FlusherTests {
         #expect(try open(log).beginning == 5)
     }
 
+    @Test("At rest the owner may let go of what was replaced")
+    func atRest() throws {
+        let views = try open(try openLog()).views
+        let flusher = try Flusher(views)
+        let calls = Lock(0)
+        flusher.onRest { calls.withLock { $0 += 1 } }
+        #expect(eventually { calls.withLock { $0 > 0 } })
+        try flusher.stop()
+    }
+
     @Test("Closing leaves a few changes to the next opening, but writes a first state")
     func rest() throws {
         let log = try openLog()

@@ -87,6 +87,7 @@ extension Pipeline {
             new.flusher?.abandon()
             throw error
         }
+        letGoAtRest(new.flusher)
         new.flusher?.didPublish()
         let end = end(of: snapshot)
         state.withLock { state in
@@ -102,6 +103,25 @@ extension Pipeline {
         // Others' commits may be among what was folded.
         if isShared { publication.announce(end.offset) }
         wakeBuilder()
+    }
+
+    /// Has states let go at rest that flushes and merges have replaced: they may be the last that have a generation, or
+    /// the files of a whole base.
+    func letGoAtRest(_ flusher: Flusher?) {
+        flusher?.onRest { [weak self] in
+            guard let self else { return }
+            let isIdle = state.withLock { state in
+                guard !state.isClosing, state.turns.areFree, state.turns.claims == 0, state.queue.isEmpty else {
+                    return false
+                }
+                state.turns.takeBoth()
+                return true
+            }
+            guard isIdle else { return }
+            line = nil
+            reader.publish(views.trees.snapshot())
+            returnTurns()
+        }
     }
 
     /// Returns true if indexes of a state have to be built. A store that is only read does without them.

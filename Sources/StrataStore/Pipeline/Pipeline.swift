@@ -129,6 +129,7 @@ final class Pipeline: @unchecked Sendable {
         for (worker, name) in zip(workers, ["strata-commit-a", "strata-commit-b"]) {
             try worker.start(name: name) { [self] in run() }
         }
+        letGoAtRest(live.flusher)
         if hasUnfinishedIndexes { wakeBuilder() }
         if isShared { try log.follow { [weak self] in self?.noteNews() } }
     }

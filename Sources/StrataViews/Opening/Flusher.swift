@@ -40,6 +40,7 @@ package final class Flusher: Sendable {
     private let views: Views
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?> = Lock(nil)
+    private let rest: Lock<(@Sendable () -> Void)?> = Lock(nil)
 
     package init(_ views: Views) throws {
         self.views = views
@@ -47,6 +48,9 @@ package final class Flusher: Sendable {
         let worker = try WorkerThread(name: "strata-views") { [self] in run() }
         thread.withLock { $0 = worker }
     }
+
+    /// Has `body` called now and then while nothing changes: time to let go of states that flushes and merges replaced.
+    package func onRest(_ body: @escaping @Sendable () -> Void) { rest.withLock { $0 = body } }
 
     /// The error of the last attempt to write; nil once one succeeds.
     package var failure: (any Error)? { state.withLock { $0.flushFailure ?? $0.mergeFailure } }
@@ -140,7 +144,9 @@ package final class Flusher: Sendable {
             }
             if let work { return work }
             let isAtRest = state.withLock { $0.changeCount == changeCount && !$0.isStopping }
-            if isAtRest, views.trees.isMergeDue(isAtRest: true) { return .merge(isAtRest: true) }
+            guard isAtRest else { continue }
+            rest.withLock { $0 }?()
+            if views.trees.isMergeDue(isAtRest: true) { return .merge(isAtRest: true) }
         }
     }
 }
