@@ -129,19 +129,6 @@ struct Page {
 
     private static let soonReadBytes = 384
 
-    /// The only slot of a leaf that can contain a key, determined from the heads alone to avoid a memory access to an
-    /// entry; nil if the heads are not conclusive.
-    func onlySlot(for key: UnsafeRawBufferPointer) -> Int? {
-        let prefix = prefix
-        guard Bytes.commonPrefix(key, prefix) == prefix.count else { return nil }
-        let head = Bytes.head(key.dropping(prefix.count))
-        let slot = firstSlot(from: 0, headAtLeast: head)
-        guard slot < count, self.head(slot) == head, slot + 1 == count || self.head(slot + 1) != head else {
-            return nil
-        }
-        return slot
-    }
-
     /// The first slot from `start` on whose head is not below `head`; ``count`` if there is none.
     ///
     /// The result of a comparison causes no branch: a misprediction after a memory stall costs as much as the search,

@@ -22,9 +22,6 @@ final class TreePath {
 
     func removeAll() { count = 0 }
 
-    /// Keeps the first steps only.
-    func cut(to limit: Int) { count = min(count, limit) }
-
     func append(_ step: PathStep) {
         precondition(count < Self.capacity, "a tree cannot have so many levels")
         (steps + count).initialize(to: step)

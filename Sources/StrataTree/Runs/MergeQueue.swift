@@ -1,16 +1,6 @@
-/// Entries in order, from which a merge reads: a cursor of a run, or of a generation in memory.
-package protocol EntrySource {
-    /// The current entry, valid until ``next()``; nil after the last one.
-    var entry: RunEntry? { get }
-    /// Moves to the next entry; returns false if there is none.
-    mutating func next() throws -> Bool
-    /// - Throws: ``StrataError`` if bytes that were read until now could not be read.
-    func requireReadable() throws
-}
-
 /// The entries of several sources in one order. Of equal keys, that of the source with the lowest index comes first.
-package struct MergeQueue<Source: EntrySource>: ~Copyable {
-    private let sources: UnsafeMutableBufferPointer<Source>
+package struct MergeQueue: ~Copyable {
+    private let sources: UnsafeMutableBufferPointer<RunCursor>
     /// The current entry of each source.
     private let entries: UnsafeMutableBufferPointer<RunEntry>
     /// The sources that have an entry, in the order of those, from `start` on.
@@ -18,7 +8,7 @@ package struct MergeQueue<Source: EntrySource>: ~Copyable {
     private var start: Int
 
     /// - Parameter sources: each at its first entry.
-    package init(_ sources: [Source]) {
+    package init(_ sources: [RunCursor]) {
         self.sources = .allocate(capacity: sources.count)
         _ = self.sources.initialize(from: sources)
         entries = .allocate(capacity: sources.count)
@@ -39,16 +29,13 @@ package struct MergeQueue<Source: EntrySource>: ~Copyable {
         order.deallocate()
     }
 
-    /// The first entry, valid until ``next()``; nil if there is none.
+    /// The first entry, valid until ``nextKey()``; nil if there is none.
     @inline(__always)
     package var first: RunEntry? { start < order.count ? entries[Int(order[start])] : nil }
 
     /// The source of the first entry.
     @inline(__always)
     package var firstSource: Int { Int(order[start]) }
-
-    /// Moves to the next entry.
-    package mutating func next() throws { try advance(at: start) }
 
     /// Moves to the next key. The first source moves last, since its key is compared until then.
     package mutating func nextKey() throws {

@@ -139,15 +139,6 @@ package struct PieceCursor {
         UnsafeMutableRawBufferPointer(rebasing: assembled.bytes[frame.prefixBytes..<end]).copyMemory(from: suffix)
         return UnsafeRawBufferPointer(rebasing: assembled.bytes[..<end])
     }
-
-    /// The key of the entry without its first bytes, in two parts that are valid as long as the piece.
-    package func key(dropping count: Int) -> (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
-        guard let prefix = frame?.prefix, count < prefix.count else {
-            let rest = count - (frame?.prefixBytes ?? 0)
-            return (UnsafeRawBufferPointer(start: nil, count: 0), suffix.dropping(min(rest, suffix.count)))
-        }
-        return (prefix.dropping(count), suffix)
-    }
 }
 
 /// The memory of a key that is put together.

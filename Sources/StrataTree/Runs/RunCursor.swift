@@ -1,5 +1,5 @@
 /// A position in a run, in entries that are visible. It is at an entry, or has none.
-package struct RunCursor: EntrySource {
+package struct RunCursor {
     private let run: Run
     private var index = 0
     private var cursor: PieceCursor
@@ -122,9 +122,4 @@ package struct RunCursor: EntrySource {
 
     /// The content of the entry, which must be there; its bytes are valid as long as the run.
     package var content: RunContent { cursor.content }
-
-    /// The key of the entry without its first bytes, in two parts that are valid as long as the run.
-    package func key(dropping count: Int) -> (start: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
-        cursor.key(dropping: count)
-    }
 }

@@ -4,14 +4,12 @@ import StrataModel
 ///
 /// ```swift
 /// var merger = try RunMerger(cursors, ranges: runs.map(\.ranges), isOldest: true)
-/// while !merger.isAtEnd {
-///     let writer = PieceWriter(…)
-///     try merger.writePiece(to: writer, atMost: 64 << 20)
-///     let piece = try writer.finish()   // with it, the inputs are visible from `merger.consumedUpTo` on
-/// }
+/// let writer = PieceWriter(…)
+/// try merger.writePiece(to: writer, atMost: 64 << 20)
+/// let piece = try writer.finish()   // with it, the inputs are visible from `merger.consumedUpTo` on
 /// ```
-package struct RunMerger<Source: EntrySource>: ~Copyable {
-    private var queue: MergeQueue<Source>
+package struct RunMerger: ~Copyable {
+    private var queue: MergeQueue
     private let ranges: [DeletedRanges]
     /// True if some entry may be hidden by a range.
     private let hasRanges: Bool
@@ -19,14 +17,13 @@ package struct RunMerger<Source: EntrySource>: ~Copyable {
     private let isOldest: Bool
     /// The first key that no piece has consumed yet; nil at the beginning, and again at the end.
     package private(set) var consumedUpTo: RunKey?
-    package private(set) var isAtEnd = false
 
     /// - Parameters:
     ///   - sources: newest first, each at its first entry to merge.
     ///   - ranges: the deleted ranges of each source.
     ///   - start: the key that an interrupted merge consumed up to; the sources are at or after it.
     ///   - isOldest: true if no older layer remains below, so that marks and ranges have nothing to delete.
-    package init(_ sources: [Source], ranges: [DeletedRanges], from start: RunKey? = nil, isOldest: Bool) {
+    package init(_ sources: [RunCursor], ranges: [DeletedRanges], from start: RunKey? = nil, isOldest: Bool) {
         assert(sources.count == ranges.count)
         queue = MergeQueue(sources)
         self.ranges = ranges
@@ -63,7 +60,6 @@ package struct RunMerger<Source: EntrySource>: ~Copyable {
             try queue.nextKey()
         }
         try queue.requireReadable()
-        isAtEnd = consumedUpTo == nil
         for range in kept.clipped(from: start, to: consumedUpTo).ranges {
             writer.addRange(tree: range.tree, lower: range.lower, upper: range.upper)
         }

@@ -47,7 +47,7 @@ struct RunOutput: ~Copyable {
         }
     }
 
-    /// Writes the buffer, whose length must be a multiple of ``RunFormat/blockBytes``.
+    /// Writes the buffer, whose length must be a multiple of ``DirectWrites/alignment``.
     mutating func flush() throws {
         assert(used % DirectWrites.alignment == 0)
         let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<used])

@@ -87,10 +87,6 @@ struct RunModelTests {
                     let isThere = try cursor.seek(key.tree, bytes)
                     #expect(isThere == (next < keys.count))
                     #expect(cursor.entry.map(RunKey.init) == (next < keys.count ? keys[next] : nil))
-                    if isThere, let entry = cursor.entry {
-                        let parts = cursor.key(dropping: 1)
-                        #expect(Array(parts.start) + Array(parts.rest) == Array(entry.key.dropFirst()))
-                    }
                     if isThere, try cursor.previous() {
                         #expect(next > 0 && cursor.entry.map(RunKey.init) == keys[next - 1])
                     }
