@@ -15,9 +15,9 @@ extension ViewsWorkload {
         defer { removeTree(path) }
         let files = RealFileSystem()
         try files.makeDirectory(path)
-        let pages = try PageStore.temporary(in: path, files: files)
-        try fill(pages, records)
-        let state = pages.snapshot()
+        let trees = try Self.temporaryTrees(in: path, files)
+        try fill(trees, records)
+        let state = trees.snapshot()
         let writing = AnonymousGauge()
         let file = try files.open(path + "/payloads", .create)
         var ends: [Int] = []
@@ -33,10 +33,10 @@ extension ViewsWorkload {
         seconds.writing = secondsNow() - start
         let folding = AnonymousGauge()
         start = secondsNow()
-        let folded = try PageStore.temporary(in: path, files: files)
-        let fold = Fold(folded.fork())
+        let folded = try Self.temporaryTrees(in: path, files)
+        let fold = Fold(try folded.fork())
         var next = 0
-        try fold.load(base: scan.horizon) {
+        try fold.load(base: scan.horizon, into: folded) {
             guard next < ends.count else { return nil }
             let begin = next == 0 ? 0 : ends[next - 1]
             defer { next += 1 }
@@ -65,11 +65,15 @@ extension ViewsWorkload {
         ]
     }
 
-    private func fill(_ pages: PageStore, _ records: Int) throws {
+    private static func temporaryTrees(in path: String, _ files: any FileSystem) throws -> TreeStore {
+        try TreeStore.temporary(Views.owner(.zero), hashed: Views.hashed, in: path, files: files)
+    }
+
+    private func fill(_ trees: TreeStore, _ records: Int) throws {
         let keys = SampleKeys(seed: 7, count: records)
         let order = keys.sorted(count: records)
         var sample = SavedRecords(seed: 9)
-        let fold = Fold(pages.fork())
+        let fold = Fold(try trees.fork())
         try Self.names().encoded().withUnsafeBytes { try fold.apply($0, offset: 1, time: 1) }
         for start in stride(from: 0, to: records, by: Self.batch) {
             var envelope = Envelope(header: EnvelopeHeader(user: 1, device: 1, operationKind: .modifyRecords))
@@ -80,6 +84,6 @@ extension ViewsWorkload {
             let offset = UInt64(start / Self.batch + 2)
             try envelope.encoded().withUnsafeBytes { try fold.apply($0, offset: offset, time: Int64(offset)) }
         }
-        try fold.publish(to: pages)
+        try fold.publish(to: trees)
     }
 }

@@ -35,7 +35,7 @@ extension ViewsWorkload {
         var sample = SavedRecords(seed: 9)
         let log = try prepare(records, path, &sample)
         let views = try Views.open(log, store: log.identity.storeID, in: path).views
-        let checkpointer = try Checkpointer(views)
+        let flusher = try Flusher(views)
         var stalls = StallParts()
         var memory = 0.0
         var count = 0
@@ -46,36 +46,36 @@ extension ViewsWorkload {
             let payload = try batch(&sample, random).encoded()
             let number = log.end.offset + 1
             let began = secondsNow()
-            _ = views.pages.awaitRoom(milliseconds: 10_000)
+            _ = flusher.awaitRoom(milliseconds: 10_000)
             let hadRoom = secondsNow()
             try append(payload, at: number, to: log)
             let appended = secondsNow()
-            let fold = Fold(views.pages.fork())
+            let fold = Fold(try views.trees.fork())
             try payload.withUnsafeBytes { try fold.apply($0, offset: number, time: log.endTime ?? 0) }
             try fold.flush()
             let folded = secondsNow()
-            let snapshot = try views.pages.publish(fold.fork)
-            checkpointer.didPublish(snapshot, bytes: payload.count, events: Self.batch)
+            try views.trees.publish(fold.fork)
+            flusher.didPublish()
             last = secondsNow()
             stalls.add([hadRoom - began, appended - hadRoom, folded - appended, last - folded])
             count += Self.batch
             if count % (100 * Self.batch) == 0 { memory = max(memory, MemoryGauge.anonymousMebibytes) }
         }
         let rate = Double(count) / (last - start) / 1e3
-        try checkpointer.stop()
+        try flusher.stop()
         try log.close()
         if getenv("STRATA_BENCH_ROUNDS") != nil { printError("views: longest saves at \(records): \(stalls)") }
         return (rate, stalls.longest, max(memory, MemoryGauge.anonymousMebibytes))
     }
 
-    /// A store with so many records and a checkpoint of all of them.
+    /// A store with so many records and a state of all of them.
     private func prepare(_ records: Int, _ path: String, _ sample: inout SavedRecords) throws -> SegmentedLog {
         let log = try SegmentedLog.open(at: path, options: LogOptions(durability: .system))
         try append(Self.names(), at: 1, to: log)
         try save(records, to: log, &sample, isOrdered: true)
         try log.sync()
         let views = try Views.open(log, store: log.identity.storeID, in: path).views
-        try views.checkpoint(views.pages.snapshot())
+        try views.settle()
         try log.close()
         return try SegmentedLog.open(at: path)
     }
@@ -94,43 +94,42 @@ extension ViewsWorkload {
         _ = try log.append([commit], expecting: log.end)
     }
 
-    /// What a large checkpoint takes from the commits beside it.
-    func checkpointUnderLoad(_ progress: (String) -> Void) throws -> [Measurement] {
+    /// What a large flush takes from the commits beside it.
+    func flushUnderLoad(_ progress: (String) -> Void) throws -> [Measurement] {
         let mebibytes = size.isQuick ? 64 : 256
-        progress("views: a checkpoint of \(mebibytes) MiB beside commits")
-        let path = "\(folder)/checkpoint.strata"
+        progress("views: a flush of \(mebibytes) MiB beside commits")
+        let path = "\(folder)/flush.strata"
         defer { removeTree(path) }
         var sample = SavedRecords(seed: 9)
         let log = try SegmentedLog.open(at: path)
         defer { try? log.close() }
         try append(Self.names(), at: 1, to: log)
-        let pages = mebibytes << 8
+        var trees = TreeStoreOptions()
+        trees.generationBytes = 2 * (mebibytes << 20)
         let views = try Views.open(
-            log, store: log.identity.storeID, in: path,
-            options: PageStoreOptions(maximumDirtyPages: 4 * pages)
+            log, store: log.identity.storeID, in: path, options: trees
         ).views
         let random = SeededRandom(seed: 6)
-        while views.pages.info.dirtyPages < pages {
+        while views.trees.memoryBytes < mebibytes << 20 {
             try append(try batch(&sample, random).encoded(), at: log.end.offset + 1, to: log)
-            try Replay(log: log, pages: views.pages).run()
+            try Replay(log: log, trees: views.trees).run()
         }
         let payloads = try (0..<50).map { _ in try batch(&sample, random).encoded() }
         let quiet = try commits(payloads, to: log) { secondsNow() - $0 < (size.isQuick ? 1 : 5) }
         let done = Gate()
         let isDone = Lock(false)
-        let snapshot = views.pages.snapshot()
-        let worker = try WorkerThread(name: "checkpoint") {
-            _ = try? views.checkpoint(snapshot)
+        let worker = try WorkerThread(name: "flush") {
+            try? views.settle()
             isDone.withLock { $0 = true }
             done.open()
         }
         let loaded = try commits(payloads, to: log) { _ in !isDone.withLock { $0 } }
         done.wait()
         worker.join()
-        guard views.pages.info.checkpoints == 1 else { throw BenchError(message: "the checkpoint failed") }
+        guard views.trees.durablePosition != nil else { throw BenchError(message: "the flush failed") }
         return [
             Measurement(
-                workload: Self.name, metric: "durable commits beside a checkpoint of \(mebibytes) MiB",
+                workload: Self.name, metric: "durable commits beside a flush of \(mebibytes) MiB",
                 unit: "commits/s", strata: [loaded.rate], peer: "without", peerValues: [quiet.rate],
                 bar: .ratioAtLeast(0.6)),
             Measurement(
@@ -154,10 +153,10 @@ extension ViewsWorkload {
         return (Double(times.count) / (last - start), times[min(times.count - 1, times.count * 999 / 1_000)])
     }
 
-    /// Building a tree from sorted entries, until it is durable in the page file.
+    /// Putting sorted entries into a tree, until it is durable.
     func durableLoad(_ progress: (String) -> Void) throws -> [Measurement] {
         let count = size.isQuick ? 200_000 : 1_000_000
-        progress("views: bulk load of \(count) entries into a page file")
+        progress("views: bulk load of \(count) sorted entries into durable runs")
         let keys = SampleKeys(seed: 8, count: count)
         let sorted = keys.sorted(count: count)
         let value = [UInt8](repeating: 0x56, count: 200)
@@ -165,23 +164,27 @@ extension ViewsWorkload {
             let path = "\(folder)/bulk-\(round)"
             mkdir(path, 0o755)
             defer { removeTree(path) }
-            let options = PageStoreOptions(maximumDirtyPages: 1 << 20, pace: { _ in })
-            let opened = try PageStore.open(
-                in: path, store: Identifier(high: 1, low: 1), options: options, isValid: { _ in true })
+            let store = try TreeStore.open(
+                in: path, Views.owner(.zero), hashed: [], platform: Platform(), isValid: { _ in true }
+            ).store
             let start = secondsNow()
-            let fork = opened.store.fork()
-            try value.withUnsafeBytes { value in
-                try fork.load(TreeID(rawValue: 1)) { loader in
-                    for place in sorted { try keys.with(place) { try loader.append($0, value) } }
+            for first in stride(from: 0, to: count, by: 10_000) {
+                let fork = try store.fork()
+                try value.withUnsafeBytes { value in
+                    for place in sorted[first..<min(count, first + 10_000)] {
+                        try keys.with(place) { try fork.put(TreeID(rawValue: 1), $0, value) }
+                    }
                 }
+                try store.publish(fork)
+                if first + 10_000 >= count { try store.freeze() }
+                while let waiting = store.nextToFlush() { try store.flush(waiting, at: .start, opaque: []) }
             }
-            let snapshot = try opened.store.publish(fork)
-            try opened.store.checkpoint(snapshot, at: .start)
-            return Double(opened.store.info.pageCount) / 256 / (secondsNow() - start)
+            let seconds = secondsNow() - start
+            return Double(TreeStore.ownBytes(of: [store.snapshot()])) / Double(1 << 20) / seconds
         }
         return [
             Measurement(
-                workload: Self.name, metric: "bulk load to a durable page file", unit: "MiB/s", strata: figures,
+                workload: Self.name, metric: "sorted entries to durable runs", unit: "MiB/s", strata: figures,
                 bar: .atLeast(150))
         ]
     }

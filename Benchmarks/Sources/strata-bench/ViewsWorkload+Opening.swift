@@ -6,7 +6,7 @@ import StrataTree
 import StrataViews
 
 extension ViewsWorkload {
-    /// Behind the checkpoint when a store is killed under full load, at most (`Checkpointer.Policy`).
+    /// Behind the newest state when a store is killed under full load.
     private static let tailEvents = 50_000
 
     func openings(_ progress: (String) -> Void) throws -> [Measurement] {
@@ -19,8 +19,8 @@ extension ViewsWorkload {
             let figures = try opening(count, path, withTail: count == counts[0])
             measurements.append(
                 Measurement(
-                    workload: Self.name, metric: "open with a checkpoint, \(count) records", unit: "ms",
-                    strata: figures.checkpoint, bar: .atMost(20)))
+                    workload: Self.name, metric: "open with a state, \(count) records", unit: "ms",
+                    strata: figures.stated, bar: .atMost(20)))
             guard !figures.killed.isEmpty else { continue }
             measurements.append(
                 Measurement(
@@ -32,7 +32,7 @@ extension ViewsWorkload {
 
     private func opening(
         _ count: Int, _ path: String, withTail: Bool
-    ) throws -> (checkpoint: [Double], killed: [Double]) {
+    ) throws -> (stated: [Double], killed: [Double]) {
         var sample = SavedRecords(seed: 9)
         let options = LogOptions(durability: .system)
         let log = try SegmentedLog.open(at: path, options: options)
@@ -40,16 +40,16 @@ extension ViewsWorkload {
         try save(count, to: log, &sample, isOrdered: true)
         try log.sync()
         var views: Views? = try open(log, path).views
-        try views.map { _ = try $0.checkpoint($0.pages.snapshot()) }
+        try views?.settle()
         views = nil
         try log.close()
         let again = try SegmentedLog.open(at: path, options: options)
-        var figures: (checkpoint: [Double], killed: [Double]) = ([], [])
+        var figures: (stated: [Double], killed: [Double]) = ([], [])
         for _ in 0..<size.rounds {
             let start = secondsNow()
             let opened = try open(again, path)
-            figures.checkpoint.append((secondsNow() - start) * 1e3)
-            try check(opened, count, checkpoint: again.end.offset)
+            figures.stated.append((secondsNow() - start) * 1e3)
+            try check(opened, count, beginning: again.end.offset)
         }
         if withTail {
             try save(Self.tailEvents, to: again, &sample)
@@ -63,7 +63,7 @@ extension ViewsWorkload {
             let opened = try open(killed, path)
             figures.killed.append((secondsNow() - start) * 1e3)
             try check(
-                opened, count + Self.tailEvents, checkpoint: again.end.offset - UInt64(Self.tailEvents / Self.batch))
+                opened, count + Self.tailEvents, beginning: again.end.offset - UInt64(Self.tailEvents / Self.batch))
             try killed.close()
         }
         return figures
@@ -73,11 +73,11 @@ extension ViewsWorkload {
         try Views.open(log, store: log.identity.storeID, in: path)
     }
 
-    private func check(_ opened: OpenedViews, _ count: Int, checkpoint: UInt64) throws {
-        let snapshot = opened.views.pages.snapshot()
-        guard opened.checkpointOffset == checkpoint, snapshot.entryCount(ViewTree.records) == UInt64(count) else {
+    private func check(_ opened: OpenedViews, _ count: Int, beginning: UInt64) throws {
+        let snapshot = opened.views.trees.snapshot()
+        guard opened.beginning == beginning, try snapshot.entryCount(ViewTree.records) == UInt64(count) else {
             throw BenchError(
-                message: "opened at \(opened.checkpointOffset) of \(checkpoint): \(opened.finding) \(opened.reasons)")
+                message: "opened at \(opened.beginning) of \(beginning): \(opened.finding) \(opened.reasons)")
         }
     }
 
@@ -96,47 +96,5 @@ extension ViewsWorkload {
             number += 1
             try append(envelope, at: number, to: log)
         }
-    }
-}
-
-extension ViewsWorkload {
-    /// Opening a page file of whose pages many are kept for older checkpoints only.
-    func openingWithRetiredPages(_ progress: (String) -> Void) throws -> [Measurement] {
-        let pageCount = size.isQuick ? 20_000 : 70_000
-        progress("views: opening a page file with \(pageCount) retired pages")
-        let path = "\(folder)/retired"
-        mkdir(path, 0o755)
-        defer { removeTree(path) }
-        let options = PageStoreOptions(maximumDirtyPages: 1 << 20, pace: { _ in })
-        func open() throws -> OpenedPageStore {
-            try PageStore.open(in: path, store: Identifier(high: 1, low: 1), options: options, isValid: { _ in true })
-        }
-        let store = try open().store
-        let value = [UInt8](repeating: 0x56, count: 1_000)
-        // A page has up to four entries of such a size, and each state changes one of every page.
-        for (offset, step) in [(UInt64(0), 1), (1, 3), (2, 3)] {
-            let fork = store.fork()
-            for index in stride(from: 0, to: 4 * pageCount, by: step) {
-                try withUnsafeBytes(of: UInt64(index).bigEndian) { key in
-                    try value.withUnsafeBytes { try fork.put(TreeID(rawValue: 1), key, $0) }
-                }
-            }
-            let snapshot = try store.publish(fork)
-            try store.checkpoint(snapshot, at: Position(offset: offset, chain: 0))
-        }
-        var waiting = 0
-        let figures = try (0..<size.rounds).map { _ in
-            let start = secondsNow()
-            let opened = try open()
-            let milliseconds = (secondsNow() - start) * 1e3
-            waiting = opened.store.info.waitingPages
-            return milliseconds
-        }
-        guard waiting >= pageCount else { throw BenchError(message: "only \(waiting) pages are retired") }
-        return [
-            Measurement(
-                workload: Self.name, metric: "open a page file with \(waiting) retired pages", unit: "ms",
-                strata: figures, bar: .atMost(20))
-        ]
     }
 }

@@ -23,9 +23,9 @@ extension ViewsWorkload {
         let opened = try Views.open(log, store: log.identity.storeID, in: path) { _ in gauge.look() }
         let seconds = secondsNow() - start
         gauge.look()
-        let snapshot = opened.views.pages.snapshot()
-        guard snapshot.entryCount(ViewTree.records) == UInt64(records), opened.checkpointOffset == 0 else {
-            throw BenchError(message: "the views have \(snapshot.entryCount(ViewTree.records)) records")
+        let snapshot = opened.views.trees.snapshot()
+        guard try snapshot.entryCount(ViewTree.records) == UInt64(records), opened.beginning == 0 else {
+            throw BenchError(message: "the views have \(try snapshot.entryCount(ViewTree.records)) records")
         }
         return [
             Measurement(

@@ -24,7 +24,7 @@ struct ViewsWorkload: Workload {
     var rebuiltRecords: Int? { getenv("STRATA_BENCH_REBUILD").flatMap { Int(String(cString: $0)) } }
 
     enum Part: String, CaseIterable {
-        case replay, opening, retired, rebuild, base, bulk, checkpoint, sustained
+        case replay, opening, rebuild, base, bulk, flush, sustained
     }
 
     func run(_ progress: (String) -> Void) throws -> [Measurement] {
@@ -32,11 +32,10 @@ struct ViewsWorkload: Workload {
             switch part {
             case .replay: try replays(progress)
             case .opening: try openings(progress)
-            case .retired: try openingWithRetiredPages(progress)
             case .rebuild: try rebuild(progress)
             case .base: try bases(progress)
             case .bulk: try durableLoad(progress)
-            case .checkpoint: try checkpointUnderLoad(progress)
+            case .flush: try flushUnderLoad(progress)
             case .sustained: try sustained(progress)
             }
         }
@@ -71,11 +70,11 @@ struct ViewsWorkload: Workload {
             try append(envelope, at: UInt64(start / Self.batch + 2), to: log)
         }
         let figures = try (0..<min(size.rounds, 5)).map { _ in
-            let pages = try PageStore.inMemory()
+            let trees = try Views.emptyTrees()
             let start = secondsNow()
-            try Replay(log: log, pages: pages).run()
+            try Replay(log: log, trees: trees).run()
             let seconds = secondsNow() - start
-            guard pages.snapshot().entryCount(ViewTree.records) == UInt64(eventCount) else {
+            guard try trees.snapshot().entryCount(ViewTree.records) == UInt64(eventCount) else {
                 throw BenchError(message: "the replay lost records")
             }
             return Double(eventCount) / seconds / 1e3

@@ -26,9 +26,7 @@ final class StrataTasks: AsyncTaskStore {
     func store() throws -> Store {
         try opened.withLock { opened in
             if let opened { return opened }
-            var options = StoreOptions()
-            // As much memory for pages as the peers have for theirs.
-            options.pages.maximumDirtyPages = 256 << 8
+            let options = StoreOptions()
             let store = try Store.open(at: path, options: options, platform: Platform(files: files))
             opened = store
             return store
@@ -91,7 +89,7 @@ final class StrataTasks: AsyncTaskStore {
         }
     }
 
-    /// Opens the store once more: what a store leaves to its next opening, that one writes in its checkpoints.
+    /// Opens the store once more: what a store leaves to its next opening, that one folds.
     func rest() throws {
         try settle()
         try close()
