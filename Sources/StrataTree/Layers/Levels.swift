@@ -32,6 +32,12 @@ final class Levels: Sendable {
 
     var blobNumbers: [UInt64] { blobs.keys.sorted() }
 
+    /// A number that no file of the runs has, nor any higher one: blob files are found by their numbers.
+    var firstFreeNumber: UInt64 {
+        let pieces = runs.lazy.flatMap(\.run.pieces).map(\.descriptor.number)
+        return max(pieces.max() ?? 0, blobs.keys.max() ?? 0) + 1
+    }
+
     /// The blob files of which less than half is in use.
     func sparseBlobs() -> Set<UInt64> {
         var used: [UInt64: Int] = [:]
