@@ -89,7 +89,8 @@ extension TreeStore {
         let found = try search.newest(upTo: .max, isValid)
         let durable = DurableStates(
             directory: directory, platform: platform, owner: owner, maximumKept: options.maximumKeptStates,
-            newest: found?.file, kept: found.map { search.older(than: $0.file) } ?? [], lastSequence: search.lastSequence)
+            newest: found?.file, kept: found.map { search.older(than: $0.file) } ?? [],
+            lastSequence: search.lastSequence)
         let newest = try newest(of: found?.levels ?? .none, roots: found?.roots ?? TreeRoots(), options: options)
         let store = TreeStore(
             newest: newest, nextNumber: max(found?.file.nextNumber ?? 1, search.firstFreeNumber), durable: durable,

@@ -81,10 +81,9 @@ struct TreeTrial {
         }
     }
 
-    private static func open(_ disk: SimulatedDisk, isValid: (Position) -> Bool = { _ in true }) throws -> OpenedTreeStore
-    {
+    private static func open(_ disk: SimulatedDisk) throws -> OpenedTreeStore {
         try TreeStore.open(
-            in: "/s", owner, hashed: hashed, platform: Platform(files: disk), options: options, isValid: isValid)
+            in: "/s", owner, hashed: hashed, platform: Platform(files: disk), options: options, isValid: { _ in true })
     }
 
     mutating func round() throws {
