@@ -31,7 +31,7 @@ struct EndWitness: Sendable, Equatable {
     private static func views(_ paths: StorePaths, _ files: any FileSystem) throws -> [EndWitness] {
         // The views of an earlier release are a file, which proves nothing any more.
         guard let names = try? files.list(paths.views) else { return [] }
-        let marks = try names.filter { $0.hasPrefix(StateMark.namePrefix) }.compactMap { name in
+        let marks = try names.filter(StateMark.isName).compactMap { name in
             let path = "\(paths.views)/\(name)"
             return try read(path, files).flatMap(StateMark.init(decoding:)).map { (path, $0) }
         }
@@ -95,7 +95,7 @@ extension [EndWitness] {
 
 /// The log position in a state file of the views (docs/format-runs.md §5). Nothing else of the file matters here.
 struct StateMark: Equatable {
-    static let namePrefix = "state-"
+    private static let namePrefix = "state-"
     private static let magic = "StrataSt"
     private static let version: UInt16 = 1
     private static let maximumBytes = 64 << 20
@@ -106,6 +106,11 @@ struct StateMark: Equatable {
 }
 
 extension StateMark {
+    /// Returns true for the name of a state, and false for that of one which a repair has moved aside.
+    static func isName(_ name: String) -> Bool {
+        name.hasPrefix(namePrefix) && UInt64(name.dropFirst(namePrefix.utf8.count)) != nil
+    }
+
     /// Decodes a state file; returns nil if it is damaged, or of another version.
     init?(decoding bytes: [UInt8]) {
         guard bytes.starts(with: Self.magic.utf8) else { return nil }
