@@ -93,6 +93,21 @@ struct FlusherTests {
         }
     }
 
+    @Test("Closing writes changes that the log does not have, however few")
+    func beyondLog() throws {
+        let log = try openLog()
+        var history = NoteHistory(seed: 1)
+        for (isInLog, expected) in [(true, 2), (true, 2), (false, 6)] as [(Bool, UInt64)] {
+            let views = try open(log).views
+            let flusher = try Flusher(views)
+            try history.append(2, to: log)
+            try Replay(log: log, trees: views.trees).run()
+            flusher.didPublish(isInLog: isInLog)
+            try flusher.stop()
+            #expect(try open(log).beginning == expected)
+        }
+    }
+
     @Test("Nothing new means no state")
     func nothingNew() throws {
         let log = try openLog()

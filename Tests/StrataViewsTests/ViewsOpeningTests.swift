@@ -268,7 +268,7 @@ struct ViewsOpeningTests {
         var history = NoteHistory(seed: 9)
         try history.append(400, to: log)
         var small = self
-        small.options.generationBytes = 64 << 10
+        small.options.generationBytes = 32 << 10
         let opened = try small.openViews(log, disk)
         try expectTruth(opened, log)
         #expect(opened.views.trees.durablePosition != nil)
@@ -282,7 +282,7 @@ struct ViewsOpeningTests {
         try history.append(400, to: log)
         disk.fail(.write, from: 1, with: .errno(28), on: "/views")
         var small = self
-        small.options.generationBytes = 64 << 10
+        small.options.generationBytes = 32 << 10
         let opened = try small.openViews(log, disk)
         try expectTruth(opened, log)
         #expect(opened.reasons.contains { $0.code == .noSpace } && opened.views.trees.durablePosition == nil)

@@ -36,7 +36,7 @@ package struct WriteGuard: Sendable {
             Bound("bytes of commits", 227.8, limit: 230) { $0[.commits].bytes },
             Bound("bytes of zeros", 629.1, limit: 635) { $0[.zeros].bytes },
             Bound("bytes of sealing", 212.7, limit: 215) { $0[.sealing].bytes },
-            Bound("bytes of views", 2_295, limit: 2_450) { $0[.views].bytes },
+            Bound("bytes of views", 484, limit: 520) { $0[.views].bytes },
             Bound("syncs", 0.004, limit: 0.0045) { $0.total.syncs },
         ]
 

@@ -44,7 +44,7 @@ extension Pipeline {
         let fork = try views.trees.fork()
         let result = try body(fork, before)
         _ = try publish(fork, of: views, over: before)
-        flusher?.didPublish()
+        flusher?.didPublish(isInLog: false)
         return result
     }
 }

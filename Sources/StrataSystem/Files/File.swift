@@ -20,8 +20,8 @@ package protocol File: AnyObject, Sendable {
     func readSome(into target: UnsafeMutableRawBufferPointer, at position: Int) throws -> Int
     /// Writes at least one byte of a nonempty source, possibly not all, and extends the file if necessary.
     func writeSome(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int
-    /// Like ``writeSome(_:at:)`` past the cache of the system, but returns nil, and writes nothing, where the file system
-    /// or the place allows no such write.
+    /// Like ``writeSome(_:at:)`` past the cache of the system, but returns nil, and writes nothing, where the file
+    /// system or the place allows no such write.
     func writeSomeDirectly(_ source: UnsafeRawBufferPointer, at position: Int) throws -> Int?
     /// Returns once all earlier writes have reached the medium, with the metadata that reading them back needs.
     func syncData() throws

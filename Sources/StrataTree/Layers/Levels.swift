@@ -47,6 +47,9 @@ final class Levels: Sendable {
         }
     }
 
+    /// A number that no file of the runs has, nor any higher one: blob files are found by their numbers.
+    var firstFreeNumber: UInt64 { (numbers(of: .piece).union(numbers(of: .blob)).max() ?? 0) + 1 }
+
     /// The sizes of all files.
     var byteCounts: [ObjectIdentifier: Int] {
         let pieces = runs.lazy.flatMap(\.run.pieces).map { (ObjectIdentifier($0), $0.descriptor.byteCount) }

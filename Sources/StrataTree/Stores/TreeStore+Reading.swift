@@ -25,7 +25,8 @@ extension TreeStore {
     ///   - isValid: returns true if the log has that chain value at that offset.
     package static func openForReading(
         in path: String, _ owner: RunOwner, hashed: Set<TreeID>, upTo offset: UInt64 = .max,
-        files: any FileSystem, options: TreeStoreOptions = TreeStoreOptions(), scratch: (directory: String, name: String),
+        files: any FileSystem, options: TreeStoreOptions = TreeStoreOptions(),
+        scratch: (directory: String, name: String),
         isValid: (Position) throws -> Bool
     ) throws -> OpenedTreeStore? {
         guard let (search, found) = try search(in: path, owner, upTo: offset, files, isValid), let found else {
@@ -75,7 +76,7 @@ extension TreeStore {
         return StateSummary(
             directory: directory, byteCount: sizes.reduce(0, +), finding: search.finding(found?.file),
             newest: try found.map { found in
-                (DurableState(found.file), try newest(of: found.levels, roots: found.roots, options: TreeStoreOptions()))
+                (DurableState(found.file), try newest(of: found.levels, roots: found.roots))
             }, reasons: search.reasons)
     }
 }

@@ -78,13 +78,19 @@ package final class TreeStore: Sendable {
         let generation = try Generation(limit: options.generationBytes, reserving: options.reservedBytes)
         let top = MemoryLayer(generation, epoch: Epochs.next(), roots: snapshot.roots.emptied())
         return TreeStore(
-            newest: Snapshot(top: top, below: snapshot.below.adding(snapshot.top)), home: scratch, owner: owner,
-            hashed: hashed, options: options)
+            newest: Snapshot(top: top, below: snapshot.below.adding(snapshot.top)),
+            nextNumber: snapshot.below.levels.firstFreeNumber, home: scratch, owner: owner, hashed: hashed,
+            options: options)
     }
 
+    /// The place of the files of a branch, whose names no other branch uses at the same time.
     private var scratch: RunHome {
-        guard case .directory(let directory, let files) = home.place else { return home }
-        return RunHome(place: .unnamed("\(directory)/branch", files))
+        switch home.place {
+        case .directory(let directory, let files):
+            RunHome(place: .unnamed("\(directory)/branch-\(Epochs.next())", files))
+        case .unnamed(let path, let files): RunHome(place: .unnamed("\(path)-\(Epochs.next())", files))
+        case .memory: home
+        }
     }
 
     // MARK: States

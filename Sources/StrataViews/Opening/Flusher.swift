@@ -14,6 +14,8 @@ package final class Flusher: Sendable {
     private struct State {
         /// The number of states that were published.
         var changeCount = 0
+        /// True if a published state has changes that the log does not have.
+        var isBeyondLog = false
         var isStopping = false
         /// True if the states cannot be trusted and nothing more is written.
         var isAbandoned = false
@@ -59,8 +61,14 @@ package final class Flusher: Sendable {
     package var isFull: Bool { views.trees.waitingGenerations >= Self.maximumWaiting.1 }
 
     /// Reports a state that was published.
-    package func didPublish() {
-        state.withLock { $0.changeCount += 1 }
+    ///
+    /// - Parameter isInLog: false if it has changes that folding the log would not make, such as rows of a new index.
+    ///   The store then ends with a state, so that the next opening has them.
+    package func didPublish(isInLog: Bool = true) {
+        state.withLock { state in
+            state.changeCount += 1
+            state.isBeyondLog = state.isBeyondLog || !isInLog
+        }
         if views.trees.waitingGenerations > 0 {
             views.noteWaiting()
             state.notifyAll()
@@ -83,7 +91,10 @@ package final class Flusher: Sendable {
     ///
     /// - Throws: the error that prevented it; the log is complete nevertheless.
     package func stop() throws {
-        if views.trees.memoryBytes > Self.fewBytes || views.trees.durablePosition == nil { try views.trees.freeze() }
+        let isLarge = views.trees.memoryBytes > Self.fewBytes
+        if isLarge || views.trees.durablePosition == nil || state.withLock({ $0.isBeyondLog }) {
+            try views.trees.freeze()
+        }
         state.withLock { $0.isStopping = true }
         join()
         if let failure = state.withLock({ $0.flushFailure }) { throw failure }

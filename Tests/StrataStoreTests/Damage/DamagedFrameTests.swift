@@ -167,12 +167,12 @@ struct DamagedFrameTests {
         try worn.checkAndClose()
     }
 
-    @Test("A flush that reads one leads to new views before the next request")
-    func flush() throws {
+    @Test("A merge that reads one leads to new views before the next request")
+    func merge() throws {
         let worn = try DamagedStore()
         try worn.damage()
         let flusher = try #require(worn.store.pipeline.flusher)
-        try worn.store.freezeViews()
+        // The runs are merged once nothing has happened for some seconds.
         #expect(eventually { flusher.failure != nil })
         _ = try worn.save([1], "new")
         #expect(worn.store.rebuilds.count == 1)
@@ -230,7 +230,6 @@ struct DamagedFrameTests {
         let worn = try DamagedStore()
         try worn.damage()
         let flusher = try #require(worn.store.pipeline.flusher)
-        try worn.store.freezeViews()
         #expect(eventually { flusher.failure != nil })
         try worn.store.close()
         #expect(!worn.hasStates)

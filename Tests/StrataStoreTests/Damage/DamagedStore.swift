@@ -71,11 +71,15 @@ struct DamagedStore {
     }
 
     /// Every frame of the runs but their headers and footers goes wrong.
-    func damage() throws {
+    ///
+    /// - Parameter text: a part of a value, to damage only the frames that have it.
+    func damage(containing text: String = "") throws {
         var count = 0
         for path in disk.paths where path.hasPrefix(Self.views + "/") && path.hasSuffix(".run") {
-            let size = try disk.content(of: path).count
-            for start in stride(from: Self.frameBytes, to: size - Self.frameBytes, by: Self.frameBytes) {
+            let content = try disk.content(of: path)
+            for start in stride(from: Self.frameBytes, to: content.count - Self.frameBytes, by: Self.frameBytes) {
+                let frame = String(decoding: content[start..<start + Self.frameBytes], as: UTF8.self)
+                guard text.isEmpty || frame.contains(text) else { continue }
                 try disk.flipBit(path, byte: start + 2_000, bit: 3)
                 count += 1
             }

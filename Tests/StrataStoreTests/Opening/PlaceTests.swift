@@ -136,7 +136,7 @@ struct PlaceTests {
 
     private func removeStore() throws {
         let files = RealFileSystem()
-        for folder in ["log", "assets"].map({ "\(path)/\($0)" }) where try files.exists(folder) {
+        for folder in ["log", "assets", "views"].map({ "\(path)/\($0)" }) where try files.exists(folder) {
             for name in try files.list(folder) { unlink("\(folder)/\(name)") }
             rmdir(folder)
         }

@@ -9,7 +9,9 @@ import Testing
 struct CursorModelTests {
     private static let id = TwinTree.id
 
-    @Test("A cursor goes on from its key, whatever happens around it", arguments: EntryGenerator.Shape.allCases, [false, true])
+    @Test(
+        "A cursor goes on from its key, whatever happens around it", arguments: EntryGenerator.Shape.allCases,
+        [false, true])
     func duringWrites(shape: EntryGenerator.Shape, isLayered: Bool) throws {
         for seed in seeds(2) {
             var run = CursorRun(try TwinTree(isLayered: isLayered), EntryGenerator(shape, seed: seed))

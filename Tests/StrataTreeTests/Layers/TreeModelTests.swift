@@ -18,11 +18,46 @@ struct TreeModelTests {
             #expect(trial.reached.isEverything, "seed \(seed): \(trial.reached)")
         }
     }
+
+    @Test("Canary: trees that hold something else are noticed", arguments: TreeTrial.Mistake.allCases)
+    func canary(mistake: TreeTrial.Mistake) throws {
+        withKnownIssue {
+            var trial = try TreeTrial(.memory, .text, seed: 1)
+            trial.mistake = mistake
+            for _ in 0..<30 { try trial.round() }
+        }
+    }
+
+    @Test("Canary: an older generation that is installed again above a newer one is noticed")
+    func installedTwice() throws {
+        let store = try TreeStore.sample()
+        for value in UInt8(1)...2 {
+            let fork = try store.fork()
+            try fork.put(TwinTree.id, [7], [value])
+            try store.publish(fork)
+            try store.settle()
+        }
+        let levels = store.state.withLock { $0.levels }
+        #expect(try store.snapshot().value(TwinTree.id, [7]) == [2])
+        let oldest = try #require(levels.runs.last)
+        store.install(
+            levels.adding(oldest.run, nil, TreeTrial.owner.keyHash, flushed: levels.flushed))
+        #expect(try store.snapshot().value(TwinTree.id, [7]) == [1])
+    }
 }
 
 /// A store with small generations, frames and pieces, and what it must hold.
 struct TreeTrial {
     enum Home: Sendable { case memory, disk }
+
+    /// What the model does wrong, as if the trees did.
+    enum Mistake: CaseIterable, Sendable {
+        /// A deleted key is still there.
+        case lostMark
+        /// A range also deletes what is put after it.
+        case rangeHidesItself
+        case lostPut
+    }
 
     static let ids = [TreeID(rawValue: 3), TreeID(rawValue: 9)]
     static let owner = RunOwner(store: Identifier(high: 7, low: 9), form: 1)
@@ -50,6 +85,7 @@ struct TreeTrial {
         }
     }
 
+    var mistake: Mistake?
     private(set) var reached = Reached()
     let seed: UInt64
     private let disk: SimulatedDisk?
@@ -57,6 +93,7 @@ struct TreeTrial {
     private var entries: EntryGenerator
     private var models = [TreeModel(), TreeModel()]
     private var held: [Held] = []
+    private var ranges: [(tree: Int, lower: [UInt8]?, upper: [UInt8]?)] = []
     private var roundCount: UInt64 = 0
     /// What the last durable state must hold.
     private var durable: (position: Position, models: [TreeModel])?
@@ -81,10 +118,9 @@ struct TreeTrial {
         }
     }
 
-    private static func open(_ disk: SimulatedDisk, isValid: (Position) -> Bool = { _ in true }) throws -> OpenedTreeStore
-    {
+    private static func open(_ disk: SimulatedDisk) throws -> OpenedTreeStore {
         try TreeStore.open(
-            in: "/s", owner, hashed: hashed, platform: Platform(files: disk), options: options, isValid: isValid)
+            in: "/s", owner, hashed: hashed, platform: Platform(files: disk), options: options, isValid: { _ in true })
     }
 
     mutating func round() throws {
@@ -95,6 +131,10 @@ struct TreeTrial {
             try change(fork, 0, &changed)
             if roundCount % 3 == 0 { try change(fork, 1, &changed) }
         }
+        if mistake == .rangeHidesItself {
+            for range in ranges { changed[range.tree].removeRange(from: range.lower, to: range.upper) }
+        }
+        ranges = []
         if chance(4) { return }
         if chance(3) {
             let upper = try Fork(on: fork)
@@ -166,6 +206,7 @@ struct TreeTrial {
             let upper = chance(5) ? nil : bounds[1]
             try fork.deleteKeys(id, from: lower, to: upper)
             models[tree].removeRange(from: lower, to: upper)
+            ranges.append((tree, lower, upper))
         case 1..<20:
             let key = models[tree].sortedKeys.randomElement(using: &entries.random) ?? entries.key()
             #expect(try fork.delete(id, key) == (models[tree][key] != nil), "seed \(seed)")
@@ -174,7 +215,7 @@ struct TreeTrial {
             let key = chance(2) ? models[tree].sortedKeys.randomElement(using: &entries.random) : nil
             let known = key ?? entries.key()
             try known.withUnsafeBytes { try fork.deleteKnown(id, $0) }
-            models[tree][known] = nil
+            if mistake != .lostMark { models[tree][known] = nil }
         case 30..<40:
             guard let key = models[tree].sortedKeys.randomElement(using: &entries.random) else { return }
             let value = entries.value()
@@ -183,7 +224,7 @@ struct TreeTrial {
         default:
             let (key, value) = (entries.key(), entries.value())
             try fork.put(id, key, value)
-            models[tree][key] = value
+            if mistake != .lostPut || !chance(50) { models[tree][key] = value }
             #expect(try fork.value(id, key) == value, "seed \(seed)")
         }
     }

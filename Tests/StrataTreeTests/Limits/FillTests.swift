@@ -56,8 +56,7 @@ struct FillTests {
         #expect(try #require(counts.last) <= 2 * counts[3], "\(counts)")
     }
 
-    /// A leaf holds four; what separates leaves is often as long as the keys, so that branches have few
-    /// children.
+    /// A leaf holds three; what separates leaves is often as long as the keys, so that branches have few children.
     private func highTree() throws -> TwinTree {
         var tree = try TwinTree()
         try tree.put([0], bytes(64))
@@ -68,7 +67,7 @@ struct FillTests {
     }
 
     private func highKey(_ number: Int) -> [UInt8] {
-        bigEndian(number / 2, byteCount: 2) + bytes(900) + [UInt8(number % 2)]
+        bigEndian(number / 2, byteCount: 2) + bytes(957) + [UInt8(number % 2)]
     }
 
     @Test("A tree of which little is left becomes low again", arguments: [1, 2, 3, 7])

@@ -50,10 +50,10 @@ struct StoreCheck {
     private func verifyDeeply() throws {
         let report = try DeepVerifier.verify(at: settings.store)
         guard !report.isWhole else { return }
-        let reasons =
-            report.pageDamage.map { "\($0)" } + report.differences.map { "\($0.entry)" }
-            + report.assetProblems.map { "\($0.path) \($0.kind)" }
-            + [report.logDamage].compactMap { $0.map { "\($0)" } }
+        var reasons = report.frameDamage.map { "\($0)" }
+        reasons += report.differences.map { "\($0.entry)" }
+        reasons += report.assetProblems.map { "\($0.path) \($0.kind)" }
+        if let damage = report.logDamage { reasons.append("\(damage)") }
         Telling.wrong("verify --deep: \(reasons.prefix(3).joined(separator: "; "))")
     }
 

@@ -1,0 +1,1 @@
+../../../StrataTreeTests/Support/FrameTrial.swift

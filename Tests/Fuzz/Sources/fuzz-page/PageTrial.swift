@@ -1,1 +1,0 @@
-../../../StrataTreeTests/Support/PageTrial.swift
