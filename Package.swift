@@ -272,7 +272,7 @@ if Context.environment["STRATA_FUZZ"] == "1" {
         .target(name: "FuzzDriver", dependencies: ["CFuzzer"], path: "Tests/Fuzz/Sources/FuzzDriver"),
         .executableTarget(name: "fuzz-canary", dependencies: ["FuzzDriver"], path: "Tests/Fuzz/Sources/fuzz-canary"),
         .executableTarget(
-            name: "fuzz-frame", dependencies: ["FuzzDriver", "StrataModel", "StrataSystem", "StrataTree"],
+            name: "fuzz-frame", dependencies: ["FuzzDriver", "StrataModel", "StrataTree"],
             path: "Tests/Fuzz/Sources/fuzz-frame"),
     ]
     package.targets += ["segment", "sealed", "event", "envelope", "schema", "predicate", "token"].map { name in

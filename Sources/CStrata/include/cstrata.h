@@ -51,8 +51,8 @@ int strata_has_missing_pages(void);
 // Gives an empty file the other one's content without copying it. 0, or -1 with errno where the file system cannot.
 int strata_share_content(int target, int source);
 
-// Opens the file of a descriptor again, whatever its name is by now, for writes past the cache. A descriptor, or -1 with
-// errno where the file system has no such writes.
+// Opens the file of a descriptor again, whatever its name is by now, for writes past the cache. A descriptor, or -1
+// with errno where the file system has no such writes.
 int strata_open_directly(int descriptor);
 
 // Creates a file that is only in memory and ends with its descriptor. A descriptor, or -1 with errno.

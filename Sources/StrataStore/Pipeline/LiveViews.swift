@@ -88,8 +88,8 @@ final class LiveViews: Sendable {
 
     /// Returns sound views after an error of reading a state, once there are any.
     ///
-    /// - Throws: the error if it does not mean a damaged frame; ``error`` if it takes too long; the reason if there will
-    ///   be none.
+    /// - Throws: the error if it does not mean a damaged frame; ``error`` if it takes too long; the reason if there
+    ///   will be none.
     func sound(after error: any Error, reading trees: Snapshot) throws -> Views {
         let views = views
         guard note(error, in: views.trees.isSource(of: trees) ? views : nil) else { throw error }

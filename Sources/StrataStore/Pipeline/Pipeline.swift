@@ -23,7 +23,8 @@ import StrataViews
 ///               +------------------------------------------+ the log has another commit: put back first
 /// ```
 /// The pipeline uses ``LiveViews``, which owns the trees and folds them again, and ``IndexBuilds`` with its
-/// ``IndexBuilder``. The values ``SubmissionQueue`` and ``Turns`` change under its lock. A ``PipelineFront`` sends requests to other processes, and ``AuditQueue`` has submissions for which no caller waits.
+/// ``IndexBuilder``. The values ``SubmissionQueue`` and ``Turns`` change under its lock. A ``PipelineFront`` sends
+/// requests to other processes, and ``AuditQueue`` has submissions for which no caller waits.
 ///
 /// Invariants, which debug builds check where these things change:
 /// 1. At most one thread has the turn to decide, and at most one the turn to append. Turns change only under the lock

@@ -108,7 +108,7 @@ final class MergedCursor {
             if layers[first].key == nil { self.first = nil }
             return
         }
-        // The same layer goes on as long as its keys come before those of all others.
+        // The same layer is the first as long as its keys come before those of all others.
         if layers[first].key != nil, order(first, second) < 0 { return }
         choose()
     }

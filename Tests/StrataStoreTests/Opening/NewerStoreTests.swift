@@ -37,7 +37,7 @@ struct NewerStoreTests {
         _ = try store.modify(NoteRequest.makingZones(), as: anna)
         _ = try store.modify(NoteRequest.saving(["a"]), as: anna)
         try store.close()
-        if !hasViews { try disk.removeFile("\(path)/views") }
+        if !hasViews { for name in disk.paths where name.hasPrefix("\(path)/views/") { try disk.removeFile(name) } }
         let log = try SegmentedLog.open(at: path, platform: platform)
         var commit = CommitBuilder()
         // The kinds of shares are 64 to 66; to a release without them they are as unknown as these are to this one.

@@ -18,9 +18,9 @@ struct ReaderProcessTests {
             var options = TreeTrial.options
             // Or most of what is read would stay anyway.
             options.maximumKeptStates = 0
-            store = try TreeStore.open(in: directory, TreeTrial.owner, hashed: TreeTrial.hashed, options: options) { _ in
-                true
-            }.store
+            store = try TreeStore.open(
+                in: directory, TreeTrial.owner, hashed: TreeTrial.hashed, options: options, isValid: { _ in true }
+            ).store
         }
 
         /// - Parameter isWrong: true to note a checksum of other entries.

@@ -2,8 +2,8 @@ import StrataModel
 
 @testable import StrataTree
 
-/// Reads everything from a frame that cursors and lookups read, to find out whether any content leads outside of it. The
-/// fuzz target has the same file.
+/// Reads everything from a frame that cursors and lookups read, to find out whether any content leads outside of it.
+/// The fuzz target has the same file.
 package enum FrameTrial {
     private static let frameBytes = 4_096
 
