@@ -21,6 +21,7 @@ final class RunMap: Sendable {
                 .init(page: 0, path: path, expected: expected.map { "\($0) bytes" } ?? "some bytes", found: "\(size)"))
         }
         map = try file.map(length: size)
+        // Not nil: the range is not empty.
         bytes = MappedRange(start: map.bytes.baseAddress!, count: size)
         guarded = map.guarded
         file.close()

@@ -137,7 +137,8 @@ struct StateDamageTests {
     @Test("Of a file that is cut short while it is read, what is there is an answer, and the rest an error")
     func cutShort() throws {
         let directory = try TestDirectory()
-        let store = try TreeStore.open(in: directory.path, TreeTrial.owner, hashed: TreeTrial.hashed) { _ in true }.store
+        let opened = try TreeStore.open(in: directory.path, TreeTrial.owner, hashed: TreeTrial.hashed) { _ in true }
+        let store = opened.store
         let fork = try store.fork()
         for number in 0..<100 { try fork.put(StateStory.id, bigEndian(number), bytes(900, of: UInt8(number + 1))) }
         try store.publish(fork)
