@@ -229,6 +229,7 @@ struct CommitBlockBuilder {
     private var times: [UInt64] = []
     private var chains = ByteWriter(reserving: 2 << 10)
     private var ends: [Int] = []
+    private var payloadBytes = 0
     private var payloads = ByteWriter(reserving: CommitBlock.targetBytes)
     private var erasures = ByteWriter()
     private var erasureCount = 0
@@ -239,14 +240,17 @@ struct CommitBlockBuilder {
     /// Returns true if a commit with a payload of this size belongs in this block, which takes at least one.
     func hasRoom(for payloadBytes: Int) -> Bool {
         isEmpty
-            || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + payloads.bytes.count
+            || 1 + (ends.count + 1) * CommitBlock.rowBytes + erasures.bytes.count + self.payloadBytes
                 + payloadBytes <= CommitBlock.targetBytes
     }
 
-    /// - Parameter chainBefore: the chain value before the commit.
+    /// - Parameters:
+    ///   - chainBefore: the chain value before the commit.
+    ///   - isKept: true if the block is only this commit, whose stored payload follows the raw body of `finish`.
     mutating func append(
-        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, chainBefore: UInt32, isKept: Bool = false
     ) {
+        assert(!isKept || isEmpty, "a block has no other commit beside a kept one")
         if isEmpty {
             header.first = row.offset
             header.chain = chainBefore
@@ -261,8 +265,9 @@ struct CommitBlockBuilder {
         ids.append(row.id)
         times.append(UInt64(bitPattern: row.time &- header.time))
         chains.append(row.chain)
-        payloads.append(bytes: payload)
-        ends.append(payloads.bytes.count)
+        if !isKept { payloads.append(bytes: payload) }
+        payloadBytes += payload.count
+        ends.append(payloadBytes)
     }
 
     /// Returns the block's header and raw body, and empties the builder.
@@ -288,6 +293,7 @@ struct CommitBlockBuilder {
         ids.removeAll()
         chains.removeAll()
         payloads.removeAll()
+        payloadBytes = 0
         erasures.removeAll()
         erasureCount = 0
         times.removeAll(keepingCapacity: true)

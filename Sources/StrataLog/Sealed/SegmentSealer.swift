@@ -43,7 +43,9 @@ struct SegmentSealer: ~Copyable {
         var chain = segment.header.chainBefore
         let found = try SegmentEnd.find(&scanner, isNewest: false) { commit in
             try pulse()
-            try append(CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain)
+            try append(
+                CommitRow(commit.header), commit.payload, try touches(commit.payload), chainBefore: chain,
+                stored: commit.stored.map { .init(codec: commit.header.codec, bytes: $0, raw: commit.payload) })
             chain = commit.header.chain
         }
         guard let seal = segment.seal, found.end == seal.end, found.time == seal.time else {
@@ -113,11 +115,18 @@ struct SegmentSealer: ~Copyable {
         return sealed
     }
 
+    /// A commit that takes this many bytes in its frame keeps them, in a block of its own: compressing them harder
+    /// takes more processor time than the space is worth.
+    private static let keptBytes = 16 << 10
+
     private mutating func append(
-        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32
+        _ row: CommitRow, _ payload: UnsafeRawBufferPointer, _ touches: [Touch], chainBefore: UInt32,
+        stored: BlockWriter.StoredPayload? = nil
     ) throws {
-        if !builder.hasRoom(for: payload.count) { try finishCommits() }
-        builder.append(row, payload, chainBefore: chainBefore)
+        let kept = stored.flatMap { $0.bytes.count >= Self.keptBytes ? $0 : nil }
+        if kept != nil || !builder.hasRoom(for: payload.count) { try finishCommits() }
+        builder.append(row, payload, chainBefore: chainBefore, isKept: kept != nil)
+        if let kept { try finishCommits(keeping: kept) }
         index.payloadBytes += UInt64(payload.count)
         index.touchCount += UInt64(touches.count)
         // Change lists do not need the positions of frames.
@@ -129,11 +138,11 @@ struct SegmentSealer: ~Copyable {
         names.add(payload)
     }
 
-    private mutating func finishCommits() throws {
+    private mutating func finishCommits(keeping payload: BlockWriter.StoredPayload? = nil) throws {
         guard !builder.isEmpty else { return }
         let start = writer.position
         let (header, raw) = builder.finish()
-        let count = try writer.append(header, raw)
+        let count = try writer.append(header, raw, keeping: payload)
         index.commits.append(.init(range: start..<start + count, firstOffset: header.first, time: header.time))
     }
 
