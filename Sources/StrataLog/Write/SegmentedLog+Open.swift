@@ -122,7 +122,9 @@ private struct LogOpener {
         return try SegmentedLog(
             opened: OpenedLog(identity: directory.identity, report: report), options: options, platform: platform,
             lock: lock, space: space, catalog: catalog,
-            writer: SegmentWriter(segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false))
+            writer: SegmentWriter(
+                segment: segment, file: file, limitBytes: limitBytes, found: found, isSealed: false,
+                unitBytes: stepBytes > 0 ? DirectWrites.alignment : 1))
     }
 
     /// Reads all of the newest segment, and overwrites an unfinished write with zeros.
